@@ -19,11 +19,11 @@ struct DispatchWorkQueue: WorkQueue {
 
 /// The executor of an engine: a serial queue.
 ///
-/// All work of a client runs on the queue on which the app receives completions and published values. Therefore these
-/// need no hop to another queue, and arrive in the order of the work.
+/// All work of a client runs on the queue on which the app receives completions and published values. Therefore
+/// completions and values need no other queue, and arrive in the order of the work.
 ///
-/// A caller that the work resumes, such as one whose reply has arrived, continues at the end of the same turn of the
-/// queue. Otherwise the next frame of the server would be shown before the caller's completion.
+/// If the work resumes a caller, for example because its reply has arrived, the caller continues at the end of the same
+/// turn of the queue. Otherwise the next frame of the server would be shown before the caller's completion.
 package final class EngineQueue: SerialExecutor {
     /// One run of the queue: a piece of work, then the jobs that were enqueued while it ran.
     private struct Turn {

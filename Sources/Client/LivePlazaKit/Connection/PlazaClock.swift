@@ -9,9 +9,9 @@ internal import Foundation
 
 /// The clock and the timers of a client; tests use a clock that they control.
 package protocol PlazaClock: Sendable {
-    /// Milliseconds of a monotonic clock.
+    /// The time of a monotonic clock in milliseconds, for pauses and timeouts.
     var now: Double { get }
-    /// Milliseconds since 1970.
+    /// The date in milliseconds since 1970, which the user may change.
     var wall: Double { get }
     /// Calls `action` on the queue after `delay` milliseconds, unless the timer is cancelled before.
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer
@@ -28,10 +28,14 @@ package struct PlazaTimer: Sendable {
 
 /// The clock and the timers of the system.
 struct DeviceClock: PlazaClock {
+    /// The moment from which `now` counts.
     private static let origin = ContinuousClock.now
 
-    /// The longest pause; a longer one would not fit a timer.
+    /// The longest delay: a day, in milliseconds.
+    ///
+    /// The nanoseconds of an unlimited delay would overflow.
     private static let maxDelay = 86_400_000.0
+    private static let nanosecondsPerMillisecond = 1_000_000.0
 
     var now: Double { (ContinuousClock.now - Self.origin).inMilliseconds }
     var wall: Double { Date().timeIntervalSince1970 * 1000 }
@@ -40,7 +44,7 @@ struct DeviceClock: PlazaClock {
         // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops
         // the action, so that the action's objects are released.
         let pendingAction = Locked<(@Sendable () -> Void)?>(action)
-        let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * 1_000_000)
+        let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * Self.nanosecondsPerMillisecond)
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
             queue.async { pendingAction.withLock { $0 }?() }
         }

@@ -18,9 +18,9 @@ public struct PlazaOptions: Sendable {
     public var loginTimeout: Duration
     /// How long a call may take, including reconnects.
     public var callTimeout: Duration
-    /// The name under which the server counts the client's calls.
+    /// The id of the client's session, by which the server recognises a repeated call.
     ///
-    /// It has 1 to 40 letters, digits, hyphens or underscores. Nil for a new one with each login.
+    /// It has 1 to 40 letters, digits, hyphens or underscores. Nil for a new session with each login.
     public var session: String?
 
     /// Makes options; the defaults suit most apps, except for the gateways.
@@ -43,6 +43,7 @@ extension Duration {
     /// The duration in milliseconds.
     package var inMilliseconds: Double {
         let (seconds, attoseconds) = self.components
+        // 1e15 attoseconds are one millisecond.
         return Double(seconds) * 1000 + Double(attoseconds) / 1e15
     }
 }

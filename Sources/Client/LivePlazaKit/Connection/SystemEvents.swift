@@ -25,7 +25,9 @@ final class SystemEvents: Sendable {
     /// The notifications of UIKit and AppKit after which an app is in use again.
     ///
     /// They are named by text: the kit also runs where neither is linked, such as in a command line tool.
-    private static let shown = ["UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification"]
+    private static let appShownNotifications = [
+        "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",
+    ]
 
     private let registration: Locked<Registration>
 
@@ -35,7 +37,7 @@ final class SystemEvents: Sendable {
     init(_ onEvent: @escaping @Sendable (Event) -> Void) {
         let monitor = NWPathMonitor()
         monitor.pathUpdateHandler = { path in onEvent(.networkChanged(isOnline: path.status == .satisfied)) }
-        let observers = Self.shown.map { name in
+        let observers = Self.appShownNotifications.map { name in
             NotificationCenter.default.addObserver(forName: Notification.Name(name), object: nil, queue: nil) { _ in
                 onEvent(.appShown)
             }

@@ -27,7 +27,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
     private let task = Locked<URLSessionWebSocketTask?>(nil)
     private let isCloseReported = Locked(false)
 
-    /// The maximum size of a server's message (PROTOCOL.md, section 12).
+    /// The maximum size of a server's message: 4 MiB (PROTOCOL.md, section 12).
     private static let maximumMessageSize = 4 << 20
 
     init(_ url: URL, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) {

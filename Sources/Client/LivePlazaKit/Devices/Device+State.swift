@@ -2,16 +2,19 @@
 internal import PlazaModel
 
 extension Device {
+    /// Where a `DeviceState` holds the status of this device.
     var status: WritableKeyPath<DeviceState, DeviceStatus> {
         self == .camera ? \.cameraStatus : \.microphoneStatus
     }
 
+    /// Where a `DeviceState` holds the last error of this device.
     var lastError: WritableKeyPath<DeviceState, DeviceError> {
         self == .camera ? \.cameraLastError : \.microphoneLastError
     }
 
-    /// The code of a failed start; the codes for a missing permission, for a device that is in use and for a missing
-    /// device follow it downwards.
+    /// The public code for a device that does not start.
+    ///
+    /// The next lower codes stand for a missing permission, for a device that is in use, and for a missing device.
     private var firstErrorCode: Int { self == .camera ? -1100 : -1104 }
 
     /// The error of a call that could not open the device.

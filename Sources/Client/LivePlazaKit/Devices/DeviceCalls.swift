@@ -6,15 +6,17 @@ internal import PlazaModel
 /// A device takes time to open. Meanwhile the app may close it and open it again.
 struct DeviceCalls {
     private struct Call {
+        /// Counts the calls for this device.
         let number: Int
+        /// Whether the call opens the device; otherwise it closes the device.
         let opens: Bool
     }
 
     private var lastCalls: [Device: Call] = [:]
 
-    /// Begins a call.
+    /// Records the beginning of a call.
     ///
-    /// - Returns: its number.
+    /// - Returns: the call's number.
     mutating func begin(_ device: Device, opens: Bool) -> Int {
         let number = (self.lastCalls[device]?.number ?? 0) + 1
         self.lastCalls[device] = Call(number: number, opens: opens)

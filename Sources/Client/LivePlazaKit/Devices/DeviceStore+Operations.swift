@@ -2,14 +2,16 @@
 internal import PlazaModel
 
 extension DeviceStore {
-    /// Opens a device, and reports it to the seat; `isFront` is the camera's side.
+    /// The operation that opens a device and reports it to the seat.
+    ///
+    /// `isFront`: whether the camera on the side of the screen is used; without effect on the microphone.
     func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let call = self.progress.withLock { $0.calls.begin(device, opens: true) }
             try await self.startCapture(by: device, isFront: isFront)
             do throws(ErrorInfo) {
                 try self.throwIfReplaced(call, device)
-                try await engine.report(device, isOn: true)
+                try await engine.reportDevice(device, isOn: true)
                 try self.throwIfReplaced(call, device)
             } catch {
                 self.closeAfterFailure(of: call, device)
@@ -20,7 +22,7 @@ extension DeviceStore {
         }
     }
 
-    /// Lets the media engine open a device, and waits until it has.
+    /// Lets the media engine open a device, and waits until it has done so or has failed.
     private func startCapture(by device: Device, isFront: Bool) async throws(ErrorInfo) {
         let media = self.mediaEngine
         let fault = await Self.waitForCompletion { completion in
@@ -50,6 +52,7 @@ extension DeviceStore {
         if !isOpenedAgain { self.closeNow(device) }
     }
 
+    /// Closes a device without a report to the seat.
     func closeNow(_ device: Device) {
         _ = self.progress.withLock { $0.calls.begin(device, opens: false) }
         switch device {
@@ -72,7 +75,7 @@ extension DeviceStore {
         else { return }
         self.runInOrder { engine, _ in
             do throws(ErrorInfo) {
-                try await engine.report(device, isOn: true)
+                try await engine.reportDevice(device, isOn: true)
             } catch {
                 self.closeAfterFailure(of: call, device)
             }
@@ -93,8 +96,8 @@ extension DeviceStore: DeviceSink {
         let change = self.progress.withLock { progress in
             // A device that is still being opened must not begin to capture either.
             let devices = OpenDevices(
-                camera: progress.calls.isOpened(.camera),
-                microphone: progress.calls.isOpened(.microphone), screen: isScreenShared,
+                isCameraOpen: progress.calls.isOpened(.camera),
+                isMicrophoneOpen: progress.calls.isOpened(.microphone), isScreenShared: isScreenShared,
                 isMuted: progress.isMuted, reporting: reporting)
             defer { progress.seat = seat }
             return SeatDeviceChange(from: progress.seat, to: seat, devices)

@@ -6,8 +6,8 @@ internal import PlazaModel
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
 /// seat, so that others see at once that a guest's camera is on. A device that is open when the user sits down is
 /// reported then. The store closes a device when a host closes or locks it, and all devices when the user loses its
-/// seat or leaves the live. Without an engine, opening a device always succeeds, so that an app can be tried without
-/// media.
+/// seat or leaves the live. Without a media engine, opening a device always succeeds, so that an app can be tried
+/// without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
@@ -17,7 +17,9 @@ public final class DeviceStore: Sendable {
     struct Progress {
         /// The user's seat; nil if the user sits on none.
         var seat: OwnSeat?
+        /// Whether the user has muted the open microphone.
         var isMuted = false
+        /// The last calls that opened or closed a device.
         var calls = DeviceCalls()
     }
 
@@ -29,7 +31,7 @@ public final class DeviceStore: Sendable {
     /// The store of the default client.
     public static var shared: DeviceStore { LivePlaza.shared.deviceStore }
 
-    /// The engine that captures and plays; nil if the app has none.
+    /// The app's engine that captures and plays media; nil if the app has none.
     public var mediaEngine: (any MediaEngine)? {
         get { self.media.withLock { $0 } }
         set { self.media.withLock { $0 = newValue } }
@@ -54,7 +56,7 @@ public final class DeviceStore: Sendable {
     public func closeLocalCamera() {
         self.runInOrder { engine, _ in
             self.closeNow(.camera)
-            try? await engine.report(.camera, isOn: false)
+            try? await engine.reportDevice(.camera, isOn: false)
         }
     }
 
@@ -73,7 +75,7 @@ public final class DeviceStore: Sendable {
     public func closeLocalMicrophone() {
         self.runInOrder { engine, _ in
             self.closeNow(.microphone)
-            try? await engine.report(.microphone, isOn: false)
+            try? await engine.reportDevice(.microphone, isOn: false)
         }
     }
 
@@ -159,7 +161,7 @@ public final class DeviceStore: Sendable {
 }
 
 extension DeviceStore {
-    /// Runs `body` on the delivery queue, in the order of the calls.
+    /// Runs `body` on the delivery queue, in the order of the calls; `body` also gets the media engine.
     func runInOrder(_ body: @escaping @Sendable (isolated PlazaEngine, (any MediaEngine)?) async -> Void) {
         self.engine.start(nil) { engine async throws(ErrorInfo) in await body(engine, self.mediaEngine) }
     }

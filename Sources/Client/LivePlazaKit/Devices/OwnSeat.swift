@@ -22,14 +22,14 @@ struct OwnSeat: Equatable, Sendable {
     }
 }
 
-/// The user's devices that capture.
+/// The user's devices that capture, or that are being opened.
 struct OpenDevices: Equatable, Sendable {
-    var camera = false
-    var microphone = false
-    var screen = false
+    var isCameraOpen = false
+    var isMicrophoneOpen = false
+    var isScreenShared = false
     /// Whether the user has muted the open microphone itself.
     var isMuted = false
-    /// The devices whose last reports to the seat the server has not answered.
+    /// The devices that this client has reported to the seat, without a reply yet.
     var reporting: Set<Device> = []
 }
 
@@ -48,25 +48,26 @@ struct SeatDeviceChange: Equatable, Sendable {
         switch (old, new) {
         case (nil, nil): break
         case (.some, nil):
-            self.closesCamera = devices.camera
-            self.closesMicrophone = devices.microphone
-            self.closesScreen = devices.screen
+            self.closesCamera = devices.isCameraOpen
+            self.closesMicrophone = devices.isMicrophoneOpen
+            self.closesScreen = devices.isScreenShared
         case (nil, let new?):
-            self.closesCamera = devices.camera && !new.allowsCamera
-            self.closesMicrophone = devices.microphone && !new.allowsMicrophone
-            self.reportsCamera = devices.camera && new.allowsCamera && !new.isCameraOn
+            self.closesCamera = devices.isCameraOpen && !new.allowsCamera
+            self.closesMicrophone = devices.isMicrophoneOpen && !new.allowsMicrophone
+            self.reportsCamera = devices.isCameraOpen && new.allowsCamera && !new.isCameraOn
             self.reportsMicrophone =
-                devices.microphone && !devices.isMuted && new.allowsMicrophone && !new.isMicrophoneOn
+                devices.isMicrophoneOpen && !devices.isMuted && new.allowsMicrophone && !new.isMicrophoneOn
         case (let old?, let new?):
             let isCameraLocked = old.allowsCamera && !new.allowsCamera
             let isMicrophoneLocked = old.allowsMicrophone && !new.allowsMicrophone
-            // An "off" that comes during an own report may be the user's own, of a device that is open again now.
+            // While a report of this client has no reply, an "off" may come from an earlier report of this client. The
+            // user has opened the device again since, so it stays open.
             let isCameraOff = old.isCameraOn && !new.isCameraOn && !devices.reporting.contains(.camera)
             let isMicrophoneOff =
                 old.isMicrophoneOn && !new.isMicrophoneOn && !devices.isMuted
                 && !devices.reporting.contains(.microphone)
-            self.closesCamera = devices.camera && (isCameraLocked || isCameraOff)
-            self.closesMicrophone = devices.microphone && (isMicrophoneLocked || isMicrophoneOff)
+            self.closesCamera = devices.isCameraOpen && (isCameraLocked || isCameraOff)
+            self.closesMicrophone = devices.isMicrophoneOpen && (isMicrophoneLocked || isMicrophoneOff)
         }
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifies a call by the number of the connection, and the call's handle in that connection.
+/// Identifies a call by the number of its login, and by the handle that the login's core gave the call.
 struct CallKey: Hashable, Sendable {
     let connection: Int
     let handle: Int
 }
 
-/// The state of one login: a `ClientCore` with its WebSocket and its timer.
+/// The state of one login: a `ClientCore`, which survives reconnects, with its present WebSocket and its timer.
 struct ConnectionState: Sendable {
-    /// Counts the connections of the engine, so that late events of an earlier one are ignored.
+    /// Counts the logins of the engine, so that late events of an earlier one are ignored.
     let number: Int
     var core: ClientCore
     let addresses: [String]
@@ -24,7 +24,7 @@ struct ConnectionState: Sendable {
     /// How often the token provider was asked; failures of earlier requests are ignored.
     var tokenFetchCount = 0
 
-    /// Passes an event to the core.
+    /// Passes an event to the core, and returns the actions that follow.
     mutating func updateCore(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {
         body(&self.core, now)
     }

@@ -5,20 +5,21 @@ internal import PlazaModel
 struct LiveSession: Sendable {
     /// Counts the live sessions of the engine, so that late work of an earlier one is recognized.
     let number: Int
+    /// The states of the live, to which each received frame is applied.
     var fold: LiveFold
     /// The stores that show the live; retained as long as the client is in it.
     let stores: any LiveStoresSink
     /// The timer that increases the displayed duration each second.
     var durationTimer: PlazaTimer?
-    /// The timers of reads that were postponed.
+    /// The timers of reads that were postponed, by the part of the live's state that is read.
     var readTimers: [SnapshotName: PlazaTimer] = [:]
-    /// The reads in progress.
+    /// The reads in progress, by the part of the live's state that is read.
     var reads: [SnapshotName: SnapshotRead] = [:]
 }
 
 /// A read of a snapshot that is in progress, or waits for an earlier read of the same snapshot.
 struct SnapshotRead: Sendable {
-    /// Counts the reads of the engine.
+    /// Counts the reads of the engine, so that a read that has ended does not remove a later one.
     let number: Int
     let task: Task<Result<Void, ErrorInfo>, Never>
 }

@@ -21,7 +21,8 @@ extension PlazaEngine {
         var coreOptions = ClientCore.Options(
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
         // An earlier process may have used the same session. The ids must then be above the ids of that process,
-        // because the server takes a call with a known id for a repeated call.
+        // because the server takes a call with a known id for a repeated call. The time in milliseconds is above them,
+        // as long as no process makes more than one call in a millisecond.
         coreOptions.firstID = options.session == nil ? 1 : Int64(self.clock.wall)
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
@@ -96,8 +97,8 @@ extension PlazaEngine {
         if toNextAddress { connection.addressIndex = (connection.addressIndex + 1) % connection.addresses.count }
         connection.socketCount += 1
         self.connection = connection
-        let (number, socketNumber) = (connection.number, connection.socketCount)
-        var fault = ErrorInfo(.invalidParameter, "no address of a gateway")
+        let (connectionNumber, socketNumber) = (connection.number, connection.socketCount)
+        var lastError = ErrorInfo(.invalidParameter, "no address of a gateway")
         // `connect` throws only if every further attempt with this address would fail too, so the next one is tried.
         for _ in connection.addresses {
             do throws(ErrorInfo) {
@@ -105,18 +106,19 @@ extension PlazaEngine {
                 connection.socket = try connection.transport.connect(to: address) { [weak self] event in
                     // Frames are decoded here, on the transport's thread, to keep this work off the app's queue.
                     let event = SocketEvent(event)
-                    self?.onQueue { $0.socketEventReceived(event, connection: number, socket: socketNumber) }
+                    self?.onQueue { $0.socketEventReceived(event, connection: connectionNumber, socket: socketNumber) }
                 }
                 self.connection = connection
                 return
             } catch {
-                fault = error
+                lastError = error
                 connection.addressIndex = (connection.addressIndex + 1) % connection.addresses.count
             }
         }
-        self.updateCore { [fault] core, _ in core.noAddressUsable(fault) }
+        self.updateCore { [lastError] core, _ in core.noAddressUsable(lastError) }
     }
 
+    /// Handles an event of a WebSocket, unless the event is from an earlier login or an earlier WebSocket.
     private func socketEventReceived(_ event: SocketEvent, connection: Int, socket: Int) {
         guard self.connection?.number == connection, self.connection?.socketCount == socket,
             self.connection?.socket != nil
@@ -137,10 +139,10 @@ extension PlazaEngine {
         socket?.close(code: code)
     }
 
-    /// Sets the only timer to the next moment at which something is due.
+    /// Sets the connection's timer to the next moment at which something is due.
     ///
-    /// Each frame delays the next ping. A timer that is due too early is kept nevertheless, because a new timer for
-    /// each frame would stay in the system's memory until it is due. The early timer only sets the next timer.
+    /// Each frame delays the next ping. The timer is not replaced for this reason, because a replaced timer stays in
+    /// the system's memory until its time. Instead the timer fires too early, finds nothing due, and is set again.
     private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt
@@ -166,7 +168,7 @@ extension PlazaEngine {
         self.connection = nil
     }
 
-    /// Makes a random id for a new session, which no other client of the user has.
+    /// Makes a random id for a new session, which no other client of the user has: 24 hexadecimal digits are 96 bits.
     private func newSession() -> String {
         "kit-" + (0..<24).map { _ in String(Int(self.random() * 16), radix: 16) }.joined()
     }

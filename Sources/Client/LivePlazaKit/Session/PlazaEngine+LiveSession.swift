@@ -3,6 +3,10 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
+/// The stay in one live: entering, the changes that arrive meanwhile, and leaving.
+///
+/// `fold` holds the states of the live. To fold an input means to apply it to the states. A snapshot is a part of the
+/// live's state that is read by a call.
 extension PlazaEngine {
     /// The interval at which the displayed duration of a live is increased, in milliseconds.
     private static var durationTick: Double { 1000 }
@@ -41,18 +45,18 @@ extension PlazaEngine {
     private static var leftMeanwhileError: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
 
     /// Folds a change that this client has made, if it is about the live that the client is in.
-    func applyLocalChange(_ change: LocalChange, in live: String) { self.fold(.local(change), in: LiveID(live)) }
+    func applyLocalChange(_ change: LocalChange, in liveID: String) { self.fold(.local(change), in: LiveID(liveID)) }
 
     /// Folds the result of a read, if it is about the live that the client is in.
-    func applySnapshot(_ snapshot: Snapshot, in live: String) {
-        guard self.liveSession?.fold.liveID.text == live else { return }
+    func applySnapshot(_ snapshot: Snapshot, in liveID: String) {
+        guard self.liveSession?.fold.liveID.text == liveID else { return }
         let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
         self.show(events)
     }
 
     /// The states of a live: the defaults, unless the client is in it.
-    func states(of live: String) -> LiveStates {
-        guard let fold = self.liveSession?.fold, fold.liveID.text == live else { return LiveStates() }
+    func states(of liveID: String) -> LiveStates {
+        guard let fold = self.liveSession?.fold, fold.liveID.text == liveID else { return LiveStates() }
         return fold.states
     }
 
@@ -65,10 +69,11 @@ extension PlazaEngine {
         case .counts(let counts):
             let wasStale = self.liveSession?.fold.states.audience.isAudienceCountStale == true
             self.fold(.counts(counts), in: counts.live)
-            // Users who were disconnected while presence had lost its store are gone, but no tip reports it.
+            // While the server had lost its store of who is in the live, users may have left. No feed item reports
+            // them.
             if wasStale, !counts.stale { self.readLater([.audience]) }
         case .notice(let notice):
-            // The seat with its closed device may come later, by the feed.
+            // The device is closed at once, because the feed item with the changed seat may come later.
             if case .deviceClosedByAdmin(let device, _) = notice.content, self.liveSession?.fold.liveID == notice.live {
                 self.sinks.devices()?.closedByHost(device)
             }
@@ -157,7 +162,7 @@ extension PlazaEngine {
             return self.liveEnded(live, reason)
         }
         let isDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
-        // Tips about users who joined or left are missing, so the audience is read again.
+        // Items about users who joined or left are missing, so the audience is read again.
         if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
         if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
     }
@@ -174,7 +179,7 @@ extension PlazaEngine {
         if self.isHost { self.readLater(self.snapshotsForHosts) }
     }
 
-    /// What only hosts read: the owner also reads the requests between lives.
+    /// The snapshots that only hosts (the owner and the admins) read; the owner also reads the requests between lives.
     var snapshotsForHosts: [SnapshotName] {
         let isOwner = self.liveSession?.fold.states.live.info.liveOwner.userID == self.selfID
         return [.mutes, .seatRequests] + (isOwner ? [.coHostRequests, .battleRequests] : [])
@@ -186,7 +191,7 @@ extension PlazaEngine {
         return info.liveOwner.userID == self.selfID || info.admins.contains(self.selfID)
     }
 
-    /// Leaves the seat on which a viewer who enters a video live again is still shown.
+    /// Leaves the seat that a viewer still has from an earlier stay in a video live.
     private func leaveOldSeat() {
         guard let fold = self.liveSession?.fold, fold.states.live.info.liveOwner.userID != self.selfID,
             SeatTemplate.resolved(Int(clamping: fold.states.live.info.seatLayoutTemplateID)).kind == .video

@@ -66,6 +66,7 @@ extension PlazaEngine {
     /// Leaves a live, and waits at most `leaveTimeout` for the reply.
     private func leave(_ live: LiveID) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            // The reply and the timer both resume the caller; the first one takes the continuation.
             let waitingCaller = Locked<CheckedContinuation<Void, Never>?>(continuation)
             let resume: @Sendable () -> Void = {
                 let continuation = waitingCaller.withLock { caller in
@@ -109,12 +110,12 @@ extension PlazaEngine {
         case .resumed: self.showLogin { $0.connectionStatus = .connected }
         case .disconnected:
             self.showLogin { $0.connectionStatus = $0.loginStatus == .logined ? .reconnecting : .connecting }
-        case .ended(let code, let error): self.loginEnded(code, error)
+        case .ended(let code, let error): self.loginEnded(closeCode: code, error)
         default: break
         }
     }
 
-    private func loginEnded(_ code: Int, _ error: ErrorInfo) {
+    private func loginEnded(closeCode code: Int, _ error: ErrorInfo) {
         let hasWaitingCaller = self.waitingLogin != nil
         self.finishLogin(.failure(error))
         self.showLogin { $0 = LoginState() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Reads snapshots.
+/// Reads snapshots: parts of a live's state that a call returns.
 ///
 /// Reads of the same snapshot run one after the other. A read that fails is repeated. Where all viewers of a live would
 /// read at the same time, each client reads at a random moment.
@@ -10,6 +10,10 @@ extension PlazaEngine {
     private static var readSpread: Double { 5000 }
     /// The maximum number of automatic retries of a read.
     private static var maxRetries: Int { 5 }
+    /// The longest random pause before the first retry, in milliseconds; it doubles with each failure.
+    private static var firstRetryPause: Double { 1000 }
+    /// The longest random pause before any retry, in milliseconds.
+    private static var maxRetryPause: Double { 30_000 }
 
     /// Reads a snapshot and waits for it.
     ///
@@ -33,36 +37,37 @@ extension PlazaEngine {
     private func enqueueRead(_ name: SnapshotName) -> Task<Result<Void, ErrorInfo>, Never> {
         let previousRead = self.liveSession?.reads[name]?.task
         self.readCount += 1
-        let number = self.readCount
+        let readNumber = self.readCount
         let task = self.task { engine in
             _ = await previousRead?.value
             let result = await engine.readOnce(name)
-            if engine.liveSession?.reads[name]?.number == number { engine.liveSession?.reads[name] = nil }
+            if engine.liveSession?.reads[name]?.number == readNumber { engine.liveSession?.reads[name] = nil }
             return result
         }
-        self.liveSession?.reads[name] = SnapshotRead(number: number, task: task)
+        self.liveSession?.reads[name] = SnapshotRead(number: readNumber, task: task)
         return task
     }
 
     private func readWithRetries(_ name: SnapshotName, failures: Int) {
-        guard let number = self.liveSession?.number else { return }
+        guard let sessionNumber = self.liveSession?.number else { return }
         let read = self.enqueueRead(name)
         self.task { engine in
-            guard case .failure(let error) = await read.value, engine.liveSession?.number == number,
+            guard case .failure(let error) = await read.value, engine.liveSession?.number == sessionNumber,
                 failures < Self.maxRetries, !error.has(.unknownMethod)
             else {
                 return
             }
-            let pause = BackOff.pause(failures: failures, random: engine.random(), first: 1000, max: 30_000)
+            let pause = BackOff.pause(
+                failures: failures, random: engine.random(), first: Self.firstRetryPause, max: Self.maxRetryPause)
             engine.scheduleRead(name, after: pause, failures: failures + 1)
         }
     }
 
     private func scheduleRead(_ name: SnapshotName, after delay: Double, failures: Int) {
-        guard let number = self.liveSession?.number, self.liveSession?.readTimers[name] == nil else { return }
+        guard let sessionNumber = self.liveSession?.number, self.liveSession?.readTimers[name] == nil else { return }
         self.liveSession?.readTimers[name] = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
-                guard engine.liveSession?.number == number else { return }
+                guard engine.liveSession?.number == sessionNumber else { return }
                 engine.liveSession?.readTimers[name] = nil
                 engine.readWithRetries(name, failures: failures)
             }
@@ -70,22 +75,22 @@ extension PlazaEngine {
     }
 
     private func readOnce(_ name: SnapshotName) async -> Result<Void, ErrorInfo> {
-        guard let number = self.liveSession?.number, let live = self.liveSession?.fold.liveID else {
+        guard let sessionNumber = self.liveSession?.number, let live = self.liveSession?.fold.liveID else {
             return .success(())
         }
         self.liveSession?.fold.snapshotRequested(name)
         do throws(ErrorInfo) {
             let snapshot = try await self.fetch(name, of: live)
-            guard self.liveSession?.number == number else { return .success(()) }
+            guard self.liveSession?.number == sessionNumber else { return .success(()) }
             let mustReadAgain = self.liveSession?.fold.mustReadAgain(name) ?? false
             let wasViewer = self.liveSession?.fold.states.live.info.isEmpty == false && !self.isHost
             self.applySnapshot(snapshot, in: live.text)
             if mustReadAgain { self.readLater([name]) }
-            // The item that made the user an admin was missed.
+            // The client has missed the feed item that made the user an admin, after which it would have read these.
             if wasViewer, self.isHost { self.readNow(self.snapshotsForHosts) }
             return .success(())
         } catch {
-            if self.liveSession?.number == number { self.liveSession?.fold.snapshotFailed(name) }
+            if self.liveSession?.number == sessionNumber { self.liveSession?.fold.snapshotFailed(name) }
             return .failure(error)
         }
     }

@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// The calls that return snapshots.
+/// The calls that return snapshots, which are parts of a live's state.
 extension PlazaEngine {
     /// The maximum number of mutes that are read.
     private static var maxMutes: Int { 1000 }
@@ -34,7 +34,9 @@ extension PlazaEngine {
             }
             return .seatRequests(applications: applications, invitations: invitations, at: at)
         case .mutes: return .mutes(try await self.fetchMutes(of: live))
-        case .ownMute: return .ownMute(try await self.fetchMutes(of: live, ["count": 1]))
+        case .ownMute:
+            // Each page also tells whether this user is muted, so the shortest page suffices.
+            return .ownMute(try await self.fetchMutes(of: live, ["count": 1]))
         case .coHostRequests:
             guard
                 case .coHostRequests(let sent, let received, let at) = try await self.call(
@@ -50,9 +52,9 @@ extension PlazaEngine {
         }
     }
 
-    /// Reads all mutes of a live as one page.
+    /// Reads the mutes of a live, and returns them as one page.
     ///
-    /// Its time is that of the first page, because the others may contain later changes only.
+    /// The result has the time of the first page, because it may lack changes after this time.
     private func fetchMutes(of live: LiveID) async throws(ErrorInfo) -> SanctionPage {
         var mutes = SanctionPage(items: [], nextOffset: 0)
         var offset = 0

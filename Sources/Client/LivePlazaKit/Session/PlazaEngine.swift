@@ -14,20 +14,22 @@ actor PlazaEngine {
 
     /// The options of the next login.
     var options: PlazaOptions
-    /// The connection; nil before a login and after its end.
+    /// The connection of the present login, over all reconnects; nil before a login and after its end.
     var connection: ConnectionState?
-    /// The number of the last connection.
+    /// The number of the last connection, which counts logins.
     var connectionCount = 0
     /// The callers that wait for the end of their call.
     var callers: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]
     /// Actions that wait until earlier ones have been performed.
     var actions: [ClientAction] = []
+    /// Whether `updateCore` performs actions now.
     var isPerforming = false
 
     /// The state that `LoginStore` shows.
     var loginState = LoginState()
     /// The caller that waits for its login.
     var waitingLogin: CheckedContinuation<Result<UserProfile, ErrorInfo>, Never>?
+    /// Ends the wait for a login that takes too long.
     var loginTimer: PlazaTimer?
 
     /// The user's id; empty before the first login.
@@ -68,7 +70,7 @@ actor PlazaEngine {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             self.assumeIsolated(body)
         } else {
-            // Older systems cannot ask an executor whether the present code runs on it.
+            // Older systems cannot ask an executor whether the present code runs on it, so `assumeIsolated` would trap.
             withoutActuallyEscaping(body) { body in
                 unsafe unsafeBitCast(body, to: (@Sendable (PlazaEngine) -> Void).self)(self)
             }

@@ -4,9 +4,11 @@
 enum SocketEvent: Sendable {
     case opened
     case frame(IncomingFrame)
+    /// A message was received that is no frame of the protocol.
     case unreadable(ErrorInfo)
     case closed(code: Int)
 
+    /// Decodes the frame of a transport's event.
     init(_ event: TransportEvent) {
         switch event {
         case .opened: self = .opened

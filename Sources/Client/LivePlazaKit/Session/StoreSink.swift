@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The stores of one live.
+/// The stores of one live, as the engine sees them.
 ///
-/// Its method is called on the delivery queue.
+/// The method is called on the delivery queue.
 protocol LiveStoresSink: AnyObject, Sendable {
     /// Shows the states in all stores, then publishes the events.
     func show(_ states: LiveStates, events: [StoreEvent])
 }
 
-/// The store of the list of lives.
+/// The store of the list of lives, as the engine sees it.
 ///
-/// Its methods are called on the delivery queue.
+/// The methods are called on the delivery queue.
 protocol ListSink: AnyObject, Sendable {
     /// Shows the live that the client is in; an empty info if the client is in no live.
     func showCurrentLive(_ info: LiveInfo)
     func publish(_ event: LiveListEvent)
 }
 
-/// The store of the login.
+/// The store of the login, as the engine sees it.
 ///
-/// Its methods are called on the delivery queue.
+/// The methods are called on the delivery queue.
 protocol LoginSink: AnyObject, Sendable {
     func show(_ state: LoginState)
     func publish(_ event: LoginEvent)
 }
 
-/// The store of the user's devices.
+/// The store of the user's devices, as the engine sees it.
 ///
-/// Its methods are called on the delivery queue.
+/// The methods are called on the delivery queue.
 protocol DeviceSink: AnyObject, Sendable {
     /// Handles a change of the user's seat; nil if the user sits on none.
     ///
-    /// `reporting`: the devices whose own report to the seat is not answered yet.
+    /// `reporting`: the devices that this client has reported to the seat, without a reply yet.
     func ownSeatChanged(to seat: OwnSeat?, reporting: Set<Device>)
-    /// Closes a device that a host has closed.
+    /// Closes a device because a host has closed it.
     func closedByHost(_ device: Device)
     /// Closes all devices, because the user is in no live any more.
     func closeAll()

@@ -54,7 +54,7 @@ public final class LiveSeatStore: @unchecked Sendable {
         let liveID = self.stores.handle.liveID
         self.stores.handle.run(nil as CompletionClosure?) { engine async throws(ErrorInfo) in
             engine.sinks.devices()?.setMicrophoneMuted(true)
-            try await engine.report(.microphone, isOn: false, in: liveID)
+            try await engine.reportDevice(.microphone, isOn: false, in: liveID)
         }
     }
 
@@ -73,7 +73,7 @@ public final class LiveSeatStore: @unchecked Sendable {
     private var unmuteOperation: StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
-            try await engine.report(.microphone, isOn: true, in: liveID)
+            try await engine.reportDevice(.microphone, isOn: true, in: liveID)
             engine.sinks.devices()?.setMicrophoneMuted(false)
         }
     }
