@@ -23,11 +23,11 @@ import Testing
         info.seatTemplate = .audioSalon(seatCount: 10)
         #expect(info.maxSeatCount == 10 && info.seatLayoutTemplateID == 70)
         info.maxSeatCount = 4
-        #expect(info.allChanges["maxSeatCount"] == 4)
+        #expect(info.creationParams["maxSeatCount"] == 4)
         // The template for video has its own number, which the server knows.
         info.seatTemplate = .videoDynamicFloat7Seats
-        #expect(info.maxSeatCount == 0 && info.allChanges["maxSeatCount"] == nil)
-        #expect(info.allChanges["seatTemplate"] == 601)
+        #expect(info.maxSeatCount == 0 && info.creationParams["maxSeatCount"] == nil)
+        #expect(info.creationParams["seatTemplate"] == 601)
     }
 
     @Test(arguments: [("1400000001", 1_400_000_001, true), ("1400000001", 7, false), ("demo", 7, true)])

@@ -16,26 +16,28 @@ struct AnnouncedRequests: Sendable {
         let expiresAt: Timestamp
     }
 
+    /// Adds an event to `context` for each request that the input contains and that was not announced before.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(.battleRequestReceived(let id, let inviter, _, _, _), _):
-            self.announce(id, inviter, invitee: context.host(of: context.liveID), &context)
+            self.announceBattle(id, inviter: inviter, invitee: context.host(of: context.liveID), &context)
         case .notice(.invitationReceived(let host, _, let expiresAt, _), _):
-            self.announce(host, expiresAt, &context)
+            self.announceInvitation(of: host, expiresAt: expiresAt, &context)
         case .snapshot(.battleRequests(_, let received, _)):
             for request in received where !request.hasAccepted {
-                self.announce(request.battle, request.inviter, invitee: SeatUserInfo(request.invitee), &context)
+                self.announceBattle(
+                    request.battle, inviter: request.inviter, invitee: SeatUserInfo(request.invitee), &context)
             }
         case .snapshot(.seatRequests(_, let invitations, _)):
             for invitation in invitations where invitation.guest.userID == context.selfID {
-                self.announce(invitation.host, invitation.expiresAt, &context)
+                self.announceInvitation(of: invitation.host, expiresAt: invitation.expiresAt, &context)
             }
         default: break
         }
     }
 
-    private mutating func announce(
-        _ battle: BattleID, _ inviter: ConnectionMember, invitee: SeatUserInfo, _ context: inout FoldContext
+    private mutating func announceBattle(
+        _ battle: BattleID, inviter: ConnectionMember, invitee: SeatUserInfo, _ context: inout FoldContext
     ) {
         guard self.battles.insert(battle).inserted else { return }
         context.events.append(
@@ -43,7 +45,9 @@ struct AnnouncedRequests: Sendable {
                 .onBattleRequestReceived(battleID: battle.text, inviter: SeatUserInfo(inviter), invitee: invitee)))
     }
 
-    private mutating func announce(_ host: UserInfo, _ expiresAt: Timestamp, _ context: inout FoldContext) {
+    private mutating func announceInvitation(
+        of host: UserInfo, expiresAt: Timestamp, _ context: inout FoldContext
+    ) {
         guard self.invitations.insert(Invitation(host: host.userID, expiresAt: expiresAt)).inserted else { return }
         context.events.append(.guest(.onHostInvitationReceived(hostUser: LiveUserInfo(host))))
     }

@@ -6,12 +6,13 @@ extension BarrageState {
     /// The maximum number of messages in the list; the oldest are dropped.
     static let maxMessages = 1000
 
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         self.allowSendMessage = Self.maySend(context)
         guard let message = Self.message(input, in: context.liveID) else { return }
         var index = self.messageList.count
-        // A message of the history is inserted before the later messages. A local tip has no number and keeps its
-        // place.
+        // A message of the history is inserted before the later messages. A local tip (a message that the app has added
+        // for this client only) has no number and keeps its place.
         if !message.isLocal {
             while index > 0, !self.messageList[index - 1].isLocal,
                 self.messageList[index - 1].sequence > message.sequence
@@ -21,6 +22,7 @@ extension BarrageState {
         if self.messageList.count > Self.maxMessages { self.messageList.removeFirst() }
     }
 
+    /// The message in an input; nil if the input is no message.
     private static func message(_ input: FoldInput, in live: LiveID) -> Barrage? {
         switch input {
         case .item(let entry):

@@ -2,28 +2,34 @@
 internal import PlazaModel
 
 extension BattleState {
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         // An event may be about the former battle, which the new stage may no longer contain.
         let formerState = self
         if let record = context.newStage { self.show(record.battle) }
-        for event in context.states.stage.events { formerState.reduce(event, &context) }
-        if case .notice(let content, _) = input { Self.reduce(content, &context) }
+        for event in context.states.stage.events { formerState.addEvent(for: event, to: &context) }
+        if case .notice(let content, _) = input { Self.addEvent(for: content, to: &context) }
     }
 
     /// Shows the battle that a stage has.
     ///
-    /// The scores remain after its end, so that an app can show the result.
+    /// The scores remain after the battle's end, so that an app can show the result.
     private mutating func show(_ battle: BattleView?) {
-        guard let battle else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
+        guard let battle else { return self.showNoBattle() }
         self.battleScore = Dictionary(
             battle.sides.map { ($0.host.userID.text, UInt(clamping: $0.score)) },
             uniquingKeysWith: { first, _ in first })
-        guard battle.ended == nil else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
+        guard battle.ended == nil else { return self.showNoBattle() }
         self.currentBattleInfo = BattleInfo(battle)
         self.battleUsers = battle.sides.filter { !$0.hasLeft }.map { SeatUserInfo($0) }
     }
 
-    private func reduce(_ event: StageEvent, _ context: inout FoldContext) {
+    private mutating func showNoBattle() {
+        self.currentBattleInfo = nil
+        self.battleUsers = []
+    }
+
+    private func addEvent(for event: StageEvent, to context: inout FoldContext) {
         switch event {
         case .battleStarted(let id):
             // The inviter's side is the first one.
@@ -46,7 +52,7 @@ extension BattleState {
         }
     }
 
-    private static func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
+    private static func addEvent(for content: NoticeContent, to context: inout FoldContext) {
         let ownHost = context.host(of: context.liveID)
         let event: BattleEvent? =
             switch content {
@@ -73,12 +79,14 @@ extension BattleState {
         return ([record?.battle].compactMap { $0 } + (record?.otherBattles ?? [])).first { $0.id == id }
     }
 
+    /// A battle as the stage shows it, or as this state has shown it before; otherwise only the id.
     private func info(of id: BattleID, _ context: FoldContext) -> BattleInfo {
         if let battle = Self.battle(id, context) { return BattleInfo(battle) }
         if let current = self.currentBattleInfo, current.battleID == id.text { return current }
         return BattleInfo(battleID: id.text)
     }
 
+    /// The host of a live in a battle.
     private static func user(of live: LiveID, in id: BattleID, _ context: FoldContext) -> SeatUserInfo {
         let side = Self.battle(id, context)?.sides.first { $0.live == live }
         return side.map { SeatUserInfo($0) } ?? context.host(of: live)

@@ -2,10 +2,11 @@
 internal import PlazaModel
 
 extension CoGuestState {
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
-            // A notice leads to its event even if a snapshot already contains its change to the state.
+            // A notice leads to its event even if a snapshot (a read of the requests) already contains its change.
             let previousState = self
             self.reduceForHosts(content, &context)
             if context.coveringSnapshots.contains(.seatRequests) { self = previousState }
@@ -38,11 +39,11 @@ extension CoGuestState {
             context.events.append(.host(.onGuestApplicationCancelled(guestUser: LiveUserInfo(guest))))
             self.applicants = self.applicants.without(guest.userID.text)
         case .applicationTimedOut(let guest): self.applicants = self.applicants.without(guest.userID.text)
-        case .applicationProcessed(let guest, let by, _):
+        case .applicationProcessed(let guest, let host, _):
             context.events.append(
                 .host(
                     .onGuestApplicationProcessedByOtherHost(
-                        guestUser: LiveUserInfo(guest), hostUser: LiveUserInfo(by))))
+                        guestUser: LiveUserInfo(guest), hostUser: LiveUserInfo(host))))
             self.applicants = self.applicants.without(guest.userID.text)
         case .invitationAnswered(let guest, let accepted):
             context.events.append(
@@ -64,7 +65,7 @@ extension CoGuestState {
             case .applicationAnswered(let host, let accepted):
                 .onGuestApplicationResponded(isAccept: accepted, hostUser: LiveUserInfo(host))
             case .applicationNoResponse(let reason): .onGuestApplicationNoResponse(reason: NoResponseReason(reason))
-            case .kickedOffSeat(let seat, let by): .onKickedOffSeat(seatIndex: seat, hostUser: LiveUserInfo(by))
+            case .kickedOffSeat(let seat, let host): .onKickedOffSeat(seatIndex: seat, hostUser: LiveUserInfo(host))
             default: nil
             }
         if let event { context.events.append(.guest(event)) }

@@ -2,10 +2,11 @@
 internal import PlazaModel
 
 extension CoHostState {
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
-            // A notice leads to its event even if a snapshot already contains its change to the state.
+            // A notice leads to its event even if a snapshot (a read of the requests) already contains its change.
             let previousState = self
             self.reduce(content, &context)
             if context.coveringSnapshots.contains(.coHostRequests) { self = previousState }
@@ -70,6 +71,8 @@ extension CoHostState {
     }
 
     /// Removes a request that has ended: of this live to another, or of another live to this one.
+    ///
+    /// `inviter` and `invitee`: the ids of the two lives.
     private mutating func removeRequest(inviter: String, invitee: String, _ liveID: LiveID) {
         if inviter == liveID.text {
             self.invitees.removeAll { $0.liveID == invitee }
@@ -80,18 +83,19 @@ extension CoHostState {
 
     private mutating func show(_ connection: ConnectionView?, _ liveID: LiveID) {
         self.connected = connection?.members.map { SeatUserInfo($0) } ?? []
-        let lives = Set(self.connected.map(\.liveID))
-        self.coHostStatus = lives.contains(liveID.text) ? .connected : .disconnected
-        self.invitees.removeAll { lives.contains($0.liveID) }
-        self.candidates.removeAll { lives.contains($0.liveID) }
+        let connectedLives = Set(self.connected.map(\.liveID))
+        self.coHostStatus = connectedLives.contains(liveID.text) ? .connected : .disconnected
+        self.invitees.removeAll { connectedLives.contains($0.liveID) }
+        self.candidates.removeAll { connectedLives.contains($0.liveID) }
         self.mutedLives = connection?.mutedLives.map(\.text) ?? []
     }
 
+    /// Adds a page of lives to the candidates; the first page replaces all former candidates.
     private mutating func show(_ page: [LiveListEntry], _ cursor: String, _ isFirst: Bool) {
         if isFirst { self.candidates = [] }
-        let known = Set(self.candidates.map(\.liveID))
+        let knownLives = Set(self.candidates.map(\.liveID))
         self.candidates += page.map { SeatUserInfo(host: $0.info.liveOwner, live: $0.info.liveID) }
-            .filter { !known.contains($0.liveID) }
+            .filter { !knownLives.contains($0.liveID) }
         self.candidatesCursor = cursor
     }
 }

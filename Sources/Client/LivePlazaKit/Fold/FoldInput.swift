@@ -24,15 +24,19 @@ extension FoldInput {
 
 /// A change by one of this client's own calls, or by the client itself.
 enum LocalChange: Sendable {
-    /// The app has added a message to the list of this client only.
+    /// The app has added a message to the list of this client only. (The feed's items of the class `tip` are something
+    /// else: users who join and leave.)
     case tip(Barrage)
     /// The server has refused a message because this user is muted.
     case selfMuted
+    /// This user has accepted or declined the application of `user`.
     case applicationAnswered(user: String)
     case invited(user: String)
     case invitationCancelled(user: String)
+    /// This user has asked the hosts of these lives to connect.
     case coHostRequested(lives: [String])
+    /// `inviter` and `invitee` are the ids of the two lives.
     case coHostRequestEnded(inviter: String, invitee: String)
-    /// This many milliseconds have passed since the last such change.
+    /// This many milliseconds have passed since the last input of this kind.
     case elapsed(UInt)
 }

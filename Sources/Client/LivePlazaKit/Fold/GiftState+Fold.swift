@@ -2,6 +2,7 @@
 internal import PlazaModel
 
 extension GiftState {
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         if case .item(let entry) = input, case .gift(let sender, let gift, let count, _) = entry.content {
             context.events.append(

@@ -2,6 +2,7 @@
 internal import PlazaModel
 
 extension LikeState {
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .item(let entry):

@@ -5,6 +5,7 @@ extension LiveAudienceState {
     /// The maximum number of viewers in the list (R4.21).
     static let maxListedViewers = 200
 
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .snapshot(let snapshot): self.reduce(snapshot, context.selfID)

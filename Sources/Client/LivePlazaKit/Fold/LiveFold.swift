@@ -4,6 +4,9 @@ internal import PlazaModel
 
 /// Folds what a client receives about one live into the states of its stores: the same inputs give the same states and
 /// events.
+///
+/// To fold an input means to apply it to the states. A snapshot is a part of the live's state that a call returns; see
+/// `SnapshotName`.
 struct LiveFold: Sendable {
     /// The maximum number of inputs that are kept until a requested snapshot arrives.
     private static let maxKeptInputs = 1000
@@ -69,10 +72,10 @@ struct LiveFold: Sendable {
     }
 
     private mutating func fold(_ input: FoldInput) -> [StoreEvent] {
-        let revision = self.states.stage.record?.revision
+        let formerRevision = self.states.stage.record?.revision
         self.states.live.reduce(input)
         self.states.stage.reduce(input)
-        let newStage = self.states.stage.record?.revision == revision ? nil : self.states.stage.record
+        let newStage = self.states.stage.record?.revision == formerRevision ? nil : self.states.stage.record
         // A list that two values share is copied when one of them changes. The list of messages is long and changes
         // with each message, so it is moved out of `self.states` here. Only the reducer of the barrage reads it.
         var barrage = BarrageState()
@@ -81,7 +84,7 @@ struct LiveFold: Sendable {
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
             coveringSnapshots: self.snapshotsCovering(input))
-        // Later reducers read the states of earlier ones.
+        // The order matters: the states that are reduced later read these results.
         states.audience.reduce(input, &context)
         context.states.audience = states.audience
         barrage.reduce(input, &context)

@@ -3,6 +3,7 @@ internal import Foundation
 internal import PlazaModel
 
 extension LiveSeatState {
+    /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         if let record = context.newStage { return self.show(record) }
         switch input {
@@ -23,20 +24,20 @@ extension LiveSeatState {
         }
     }
 
-    /// Shows the seats, layout and canvas of a stage together, because they belong to one revision.
+    /// Shows the seats of a stage, their regions and the canvas together, because they belong to one revision.
     private mutating func show(_ record: StageRecord) {
         let regions = Dictionary(
             record.layout.regions.map { (RegionKey(live: $0.live, seat: $0.seatIndex), RegionInfo($0)) },
             uniquingKeysWith: { first, _ in first })
-        func seats(_ seats: [Seat], of live: LiveID) -> [SeatInfo] {
+        func seatInfos(_ seats: [Seat], of live: LiveID) -> [SeatInfo] {
             seats.map { seat in
                 SeatInfo(
                     seat, live: live, region: regions[RegionKey(live: live, seat: seat.index)] ?? RegionInfo())
             }
         }
-        self.seatList = seats(record.seats, of: record.live)
+        self.seatList = seatInfos(record.seats, of: record.live)
         for member in record.connection?.members ?? [] where member.live != record.live {
-            self.seatList += seats(member.seats ?? [], of: member.live)
+            self.seatList += seatInfos(member.seats ?? [], of: member.live)
         }
         let canvas = record.layout.canvas
         self.canvas = LiveCanvas(

@@ -2,6 +2,7 @@
 internal import PlazaModel
 
 extension LiveSlice {
+    /// Applies an input to the info of the live.
     mutating func reduce(_ input: FoldInput) {
         switch input {
         case .snapshot(.details(let details)):

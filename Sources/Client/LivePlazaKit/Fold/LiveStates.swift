@@ -14,6 +14,7 @@ struct LiveStates: Sendable {
     var gift = GiftState()
     var like = LikeState()
     var summary = LiveSummaryState()
+    /// The requests for which an event was published already; no store shows them.
     var announced = AnnouncedRequests()
 }
 
@@ -22,27 +23,27 @@ struct LiveSlice: Sendable {
     var info = LiveInfo()
     /// The revision of the live's info; nil if the server does not send it.
     var revision: Int64?
-    /// Whether the feed leaves out some tips about users who join and leave.
+    /// Whether the feed leaves out some tips, which are its items about users who join and leave.
     var isTipsDegraded = false
 }
 
-/// The last stage that the server has sent.
+/// The last stage that the server has sent: the seats, connection, battle and layout of a live, which are one record.
 struct StageSlice: Sendable {
     var record: StageRecord?
     /// The events that led to the stage; set only while the input with the stage is folded.
     var events: [StageEvent] = []
 
-    /// Replaces the stage, unless the revision of the record is not higher than the present one.
+    /// Replaces the stage, if the revision of the record is higher than the present one.
     mutating func show(_ record: StageRecord) {
         if record.revision > self.record?.revision ?? 0 { self.record = record }
     }
 }
 
-/// What a reducer gets in addition to its own state and the input.
+/// What a `reduce` method gets in addition to its own state and the input.
 struct FoldContext {
     let liveID: LiveID
     let selfID: UserID
-    /// The states, with the results of the reducers that have run; the list of messages is empty here.
+    /// The states of the live, of which earlier `reduce` methods have changed some; the list of messages is empty here.
     var states: LiveStates
     /// The stage; nil if the input has not changed it.
     let newStage: StageRecord?

@@ -2,6 +2,7 @@
 internal import PlazaModel
 
 extension LiveSummaryState {
+    /// Applies an input to the statistics.
     mutating func reduce(_ input: FoldInput, _ context: FoldContext) {
         switch input {
         case .snapshot(.statistics(let figures, _)): self.show(figures)

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The result of a read.
+/// A part of a live's state, as a call has returned it.
 enum Snapshot: Sendable {
     case details(LiveDetails)
     case audience(AudiencePage)

@@ -3,7 +3,12 @@ internal import PlazaModel
 
 /// A part of a live's state that a client reads with a call: when it enters the live, and after a gap in the feed.
 enum SnapshotName: CaseIterable, Sendable {
-    case details, audience, statistics
+    /// The live's info, its stage and the counts of its viewers.
+    case details
+    /// The first viewers.
+    case audience
+    /// The numbers of joins, gifts, likes and messages.
+    case statistics
     /// The open requests for seats: all of them for hosts, a viewer's own ones for a viewer.
     case seatRequests
     /// All mutes, for hosts.
@@ -15,7 +20,9 @@ enum SnapshotName: CaseIterable, Sendable {
 }
 
 extension SnapshotName {
-    /// Whether an input changes the state of this snapshot, so that it must be folded into the snapshot again.
+    /// Whether an input changes what this snapshot contains.
+    ///
+    /// Such an input must be applied again after a snapshot that was requested before the input.
     func isChanged(by input: FoldInput) -> Bool {
         switch input {
         case .item(let entry): self.isChanged(by: entry.content)

@@ -2,6 +2,7 @@
 internal import PlazaModel
 
 extension StageSlice {
+    /// Applies an input to the stage: the seats, connection, battle and layout of a live, which are one record.
     mutating func reduce(_ input: FoldInput) {
         self.events = []
         switch input {

@@ -34,6 +34,7 @@ open class LiveCoreView: UIView {
         didSet { self.showStage() }
     }
 
+    /// Lets the model call `videoViewDelegate`.
     private var adapter: VideoViewDelegateAdapter?
     private var model = StageWidgetModel<UIView>(fallback: DefaultStageWidgets())
     private var pictures = SeatPictures()
@@ -124,6 +125,7 @@ open class LiveCoreView: UIView {
     private func showStage() {
         guard let scene = self.scene else { return }
         self.layers.view.frame = self.bounds
+        // If the app has released its delegate, the model uses the default widgets.
         self.model.delegate = self.adapter?.delegate == nil ? nil : self.adapter
         for change in self.model.show(scene, width: self.bounds.width, height: self.bounds.height) {
             switch change {

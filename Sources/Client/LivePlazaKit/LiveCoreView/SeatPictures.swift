@@ -20,7 +20,7 @@ internal import UIKit
 
     nonisolated init() {}
 
-    /// Shows the pictures of a scene, behind the widgets of the upper layer and before those of the lower one.
+    /// Shows the pictures of a scene, between the widgets of the background and those of the foreground.
     mutating func show(
         _ scene: StageScene, in stage: StageLayers, ownID: String, by renderer: (any VideoRenderer)?
     ) {
@@ -29,6 +29,7 @@ internal import UIKit
             for key in self.views.keys { self.remove(key, from: stage, renderer) }
             return
         }
+        // The canvas is shown whole, in the middle of the view.
         let scale = min(width / scene.canvas.w, height / scene.canvas.h)
         let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
         var shownSeats: Set<SeatKey> = []

@@ -84,7 +84,7 @@ public struct StageWidgetModel<View: AnyObject> {
     ) -> WidgetChange<View>? {
         let placement = planned.placement
         guard let widget = self.widgets[key] else {
-            let view = Self.make(key.kind, planned.seat, delegate)
+            let view = Self.makeWidget(key.kind, planned.seat, delegate)
             self.widgets[key] = PlacedWidget(view: view, placement: placement)
             return view.map { .add($0, placement) }
         }
@@ -92,7 +92,7 @@ public struct StageWidgetModel<View: AnyObject> {
         return widget.placement == placement ? nil : widget.view.map { .place($0, placement) }
     }
 
-    private static func make(
+    private static func makeWidget(
         _ kind: WidgetKind, _ seat: SeatInfo, _ delegate: any StageWidgetDelegate<View>
     ) -> View? {
         switch kind {
@@ -103,6 +103,7 @@ public struct StageWidgetModel<View: AnyObject> {
         }
     }
 
+    /// The widgets that a scene needs, with their places in a view of the given size.
     private static func placements(
         _ scene: StageScene, width: CGFloat, height: CGFloat
     ) -> [WidgetKey: PlannedWidget] {
@@ -129,6 +130,7 @@ public struct StageWidgetModel<View: AnyObject> {
         }
         if !scene.fighters.isEmpty {
             var wholeStage = SeatInfo()
+            // The widget for the whole battle lies above all regions.
             let topOrder = (scene.seats.map(\.region.zorder).max() ?? 0) + 1
             wholeStage.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h, zorder: topOrder)
             add(.battleContainer, wholeStage, .background)

@@ -22,6 +22,7 @@ extension ErrorInfo {
     static let sdkAppIDNotFoundCode = -1000
 }
 
+/// In these names a live is called a room, as in the protocol.
 extension ErrorInfo.Name {
     /// Failed for the reason in the message.
     public static let failed = ErrorInfo.Name(rawValue: "failed")
@@ -107,7 +108,7 @@ extension ErrorInfo.Name {
     public static let noPermission = ErrorInfo.Name(rawValue: "noPermission")
     /// The live is full.
     public static let roomFull = ErrorInfo.Name(rawValue: "roomFull")
-    /// The live would have more than 3 categories.
+    /// The live would have more than 3 categories, which the name calls tags.
     public static let tooManyTags = ErrorInfo.Name(rawValue: "tooManyTags")
     /// The owner runs this live already.
     public static let roomExistsAndIsYours = ErrorInfo.Name(rawValue: "roomExistsAndIsYours")
@@ -119,7 +120,7 @@ extension ErrorInfo.Name {
     public static let wrongRoomKind = ErrorInfo.Name(rawValue: "wrongRoomKind")
     /// The user is banned from the live.
     public static let banned = ErrorInfo.Name(rawValue: "banned")
-    /// The code 100017.
+    /// The code 100017, which is reserved and which no server sends.
     public static let muted = ErrorInfo.Name(rawValue: "muted")
     /// The live has its maximum number of admins.
     public static let tooManyAdmins = ErrorInfo.Name(rawValue: "tooManyAdmins")

@@ -60,11 +60,11 @@ public struct Gift: Sendable, Hashable {
         self.init(
             giftID: gift.giftID.text, name: gift.name, desc: gift.desc, iconURL: gift.iconURL,
             resourceURL: gift.resourceURL, level: UInt(clamping: gift.level), coins: UInt(clamping: gift.coins),
-            extensionInfo: Gift.values(gift.extensionInfo))
+            extensionInfo: Gift.extensionValues(gift.extensionInfo))
     }
 
     /// Reads the app's own values from a text of the catalogue.
-    static func values(_ text: String) -> [String: String] {
+    static func extensionValues(_ text: String) -> [String: String] {
         if text.isEmpty { return [:] }
         let values = try? Wire.decode([String: String].self, from: Array(text.utf8))
         return values ?? ["extensionInfo": text]
@@ -79,7 +79,7 @@ public struct GiftCategory: Sendable, Hashable {
     public let name: String
     /// The description.
     public let desc: String
-    /// The app's own values, as of a gift.
+    /// The app's own values, which are read as those of a gift are.
     public let extensionInfo: [String: String]
     /// The gifts, in order.
     public let giftList: [Gift]
@@ -98,61 +98,6 @@ public struct GiftCategory: Sendable, Hashable {
     init(_ category: PlazaModel.GiftCategory) {
         self.init(
             categoryID: category.categoryID.text, name: category.name, desc: category.desc,
-            extensionInfo: Gift.values(category.extensionInfo), giftList: category.gifts.map { Gift($0) })
-    }
-}
-
-/// The state of `LikeStore`.
-public struct LikeState: Sendable, Hashable {
-    /// All likes, as the server counts them.
-    public var totalLikeCount: UInt = 0
-
-    /// Creates the initial state.
-    public init() {}
-}
-
-/// An event of the likes of a live.
-public enum LikeEvent: Sendable, Hashable {
-    /// A user sent likes, perhaps this user.
-    case onReceiveLikesMessage(liveID: String, totalLikesReceived: UInt, sender: LiveUserInfo)
-}
-
-/// The state of `LiveSummaryStore`.
-public struct LiveSummaryState: Sendable, Hashable {
-    /// The statistics.
-    public var summaryData = LiveSummaryData()
-
-    /// Creates the initial state.
-    public init() {}
-}
-
-/// The statistics of a live so far.
-public struct LiveSummaryData: Sendable, Hashable {
-    /// The duration of the live in milliseconds.
-    public var totalDuration: UInt = 0
-    /// The number of joins, including repeated ones.
-    public var totalViewers: UInt = 0
-    /// The number of gifts.
-    public var totalGiftsSent: UInt = 0
-    /// The number of users who sent gifts.
-    public var totalGiftUniqueSenders: UInt = 0
-    /// The sum of the prices of all gifts.
-    public var totalGiftCoins: UInt = 0
-    /// The number of likes.
-    public var totalLikesReceived: UInt = 0
-    /// The number of messages.
-    public var totalMessageSent: UInt = 0
-
-    /// Creates statistics of 0.
-    public init() {}
-
-    init(_ figures: LiveStatistics) {
-        self.totalDuration = UInt(clamping: figures.liveDuration)
-        self.totalViewers = UInt(clamping: figures.totalViewers)
-        self.totalGiftsSent = UInt(clamping: figures.totalGiftsSent)
-        self.totalGiftUniqueSenders = UInt(clamping: figures.totalUniqueGiftSenders)
-        self.totalGiftCoins = UInt(clamping: figures.totalGiftCoins)
-        self.totalLikesReceived = UInt(clamping: figures.totalLikesReceived)
-        self.totalMessageSent = UInt(clamping: figures.totalMessageCount)
+            extensionInfo: Gift.extensionValues(category.extensionInfo), giftList: category.gifts.map { Gift($0) })
     }
 }

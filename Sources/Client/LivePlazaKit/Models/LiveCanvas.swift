@@ -40,7 +40,7 @@ public struct LiveCanvas: Sendable, Hashable {
     /// The height in pixels.
     public var h: CGFloat
 
-    /// Makes a canvas.
+    /// Makes a canvas; the template 600 is the grid for up to nine pictures.
     public init(templateID: UInt = 600, w: CGFloat = 0, h: CGFloat = 0) {
         self.templateID = templateID
         self.w = w

@@ -102,7 +102,7 @@ public struct LiveInfo: Sendable, Hashable {
 }
 
 extension LiveInfo {
-    /// Which fields of a live an update takes.
+    /// Which fields of a live an update takes; the bits 3 and 4 have no meaning.
     public struct ModifyFlag: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt
@@ -135,10 +135,10 @@ extension LiveInfo {
     }
 
     /// The parameters of an update (PROTOCOL.md, section 11.1).
-    func changes(_ flags: ModifyFlag) -> [String: JSONValue] {
-        var changes: [String: JSONValue] = [:]
+    func updateParams(_ flags: ModifyFlag) -> [String: JSONValue] {
+        var params: [String: JSONValue] = [:]
         func add(_ flag: ModifyFlag, _ name: String, _ value: JSONValue) {
-            if flags.contains(flag) { changes[name] = value }
+            if flags.contains(flag) { params[name] = value }
         }
         add(.liveName, "liveName", .text(self.liveName))
         add(.notice, "notice", .text(self.notice))
@@ -150,23 +150,23 @@ extension LiveInfo {
         add(.categoryList, "categoryList", .array(self.categoryList.map { .whole($0.int64Value) }))
         add(.activityStatus, "activityStatus", .whole(self.activityStatus))
         add(.seatLayoutTemplateID, "seatTemplate", .whole(self.seatLayoutTemplateID))
-        return changes
+        return params
     }
 
     /// The parameters of a creation: all fields except empty ones, for which the server has defaults.
-    var allChanges: [String: JSONValue] {
-        var changes = self.changes(ModifyFlag(rawValue: .max))
-        changes["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
-        changes["isGiftEnabled"] = .bool(self.isGiftEnabled)
+    var creationParams: [String: JSONValue] {
+        var params = self.updateParams(ModifyFlag(rawValue: .max))
+        params["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
+        params["isGiftEnabled"] = .bool(self.isGiftEnabled)
         if !self.isSeatEnabled {
-            changes["maxSeatCount"] = .whole(0)
+            params["maxSeatCount"] = .whole(0)
         } else if self.maxSeatCount > 0 {
-            changes["maxSeatCount"] = .whole(self.maxSeatCount)
+            params["maxSeatCount"] = .whole(self.maxSeatCount)
         }
-        for name in ["liveName", "notice", "coverURL", "backgroundURL"] where changes[name] == .text("") {
-            changes[name] = nil
+        for name in ["liveName", "notice", "coverURL", "backgroundURL"] where params[name] == .text("") {
+            params[name] = nil
         }
-        return changes
+        return params
     }
 }
 

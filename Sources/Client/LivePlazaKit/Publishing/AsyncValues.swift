@@ -24,11 +24,11 @@ extension Publisher where Output: Sendable, Failure == Never {
         AsyncStream(bufferingPolicy: policy) { continuation in
             let subscription = Locked<AnyCancellable?>(nil)
             continuation.onTermination = { _ in
-                let ended = subscription.withLock { subscription in
+                let endedSubscription = subscription.withLock { subscription in
                     defer { subscription = nil }
                     return subscription
                 }
-                ended?.cancel()
+                endedSubscription?.cancel()
             }
             let cancellable = self.sink(
                 receiveCompletion: { _ in continuation.finish() }, receiveValue: { continuation.yield($0) })

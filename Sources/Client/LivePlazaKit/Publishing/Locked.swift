@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A value that any thread may read and change.
 ///
-/// The kit supports systems that do not have `Mutex` yet.
+/// It is not a `Mutex`, because the kit supports systems that do not have `Mutex` yet.
 package final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -30,8 +30,8 @@ public struct PublishedState<Value> {
 
 /// The value of a `PublishedState` and its subscribers.
 ///
-/// Each subscription retains the storage until the subscription ends. A client that holds the storage weakly therefore
-/// finds it as long as anybody receives its values.
+/// Each subscription retains the storage until the subscription ends. Therefore a weak reference to the storage, such
+/// as that of `StoreRegistry`, stays valid as long as anybody receives the values.
 final class StateStorage<Value> {
     let subject: CurrentValueSubject<Value, Never>
     let objectWillChange = ObservableObjectPublisher()

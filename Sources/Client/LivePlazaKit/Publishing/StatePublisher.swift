@@ -26,6 +26,8 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
 
     /// Publishes a part of the state, now and with each new state.
     ///
+    /// The compiler chooses this method only for parts that are not `Equatable`.
+    ///
     /// - Parameter selector: selects the part of the state.
     /// - Returns: a publisher, which cannot fail.
     @_disfavoredOverload

@@ -51,12 +51,12 @@ public final class StoreModel<State: Sendable>: Observable, @unchecked Sendable 
     }
 
     private func show(_ state: State) {
-        let changed = self.content.withLock { content in
+        let changedFields = self.content.withLock { content in
             content.fields.values.filter { $0.isChanged(content.state, state) }
         }
-        for field in changed { field.willSet(self) }
+        for field in changedFields { field.willSet(self) }
         self.content.withLock { $0.state = state }
-        for field in changed { field.didSet(self) }
+        for field in changedFields { field.didSet(self) }
     }
 }
 

@@ -127,12 +127,13 @@ public final class LiveListStore: @unchecked Sendable {
         _ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag, completion: CompletionClosure?
     ) {
         self.engine.start(
-            completion, self.currentLiveOperation("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip))
+            completion, self.currentLiveOperation("live.update", liveInfo.updateParams(modifyFlag), ifEmpty: .skip))
     }
 
     /// Changes the live that the client is in, as the method with a completion.
     public func updateLiveInfo(_ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag) async throws(ErrorInfo) {
-        try await self.currentLiveOperation("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip)(self.engine)
+        let params = liveInfo.updateParams(modifyFlag)
+        try await self.currentLiveOperation("live.update", params, ifEmpty: .skip)(self.engine)
     }
 
     /// Adds to the live's metadata; for the owner and admins.
@@ -204,7 +205,7 @@ extension LiveListStore {
 
     private func createOperation(_ info: LiveInfo) -> StoreOperation<LiveInfo> {
         return { engine async throws(ErrorInfo) in
-            let params = info.allChanges.merging(["join": .bool(true)]) { _, new in new }
+            let params = info.creationParams.merging(["join": .bool(true)]) { _, new in new }
             let result = try await engine.call("live.create", params, live: LiveID(info.liveID))
             // If the result has no join, the server is too old to know the parameter `join`, or it has refused the
             // join. A separate join then enters the live, or throws the reason.
