@@ -45,7 +45,7 @@ public final class BarrageStore: Sendable {
         try await self.stores.handle.run(self.sendOperation(Self.customCall(businessID, data)))
     }
 
-    /// Adds a message to this client's own list, without sending it.
+    /// Adds a message to the list of this client only; it is not sent.
     public func appendLocalTip(message: Barrage) {
         let liveID = self.stores.handle.liveID
         self.stores.handle.run(nil) { engine async throws(ErrorInfo) in
@@ -63,9 +63,9 @@ public final class BarrageStore: Sendable {
         StoreCall("barrage.sendCustom", ["businessID": .text(businessID), "data": .text(data)])
     }
 
-    /// Sends a message.
+    /// The operation that sends a message.
     ///
-    /// If the server refuses it because the user is muted, the client's state shows the mute at once.
+    /// If the server refuses the message because the user is muted, the states show the mute.
     private func sendOperation(_ call: StoreCall) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in

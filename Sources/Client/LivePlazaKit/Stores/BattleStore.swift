@@ -95,11 +95,11 @@ public final class BattleStore: @unchecked Sendable {
     ) -> StoreOperation<(BattleInfo, [String: Int])> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
-            let lives = try engine.livesOfHosts(users, in: liveID)
+            let hosts = try engine.livesOfHosts(users, in: liveID)
             let call = StoreCall(
                 "battle.request",
                 [
-                    "to": .texts(lives.map(\.live)), "duration": .seconds(config.duration),
+                    "to": .texts(hosts.map(\.live)), "duration": .seconds(config.duration),
                     "needResponse": .bool(config.needResponse), "timeout": .seconds(timeout),
                     "extensionInfo": .text(config.extensionInfo),
                 ])
@@ -108,17 +108,18 @@ public final class BattleStore: @unchecked Sendable {
             let info = BattleInfo(
                 battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
                 endTime: UInt(clamping: end?.seconds ?? 0))
-            let byLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
-            let byUser = lives.map { ($0.user, byLive[$0.live] ?? 0) }
-            return (info, Dictionary(byUser, uniquingKeysWith: { first, _ in first }))
+            // The server's codes are by live, those for the app by user. A live without a code was asked: code 0.
+            let codeOfLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
+            let codeOfUser = hosts.map { ($0.user, codeOfLive[$0.live] ?? 0) }
+            return (info, Dictionary(codeOfUser, uniquingKeysWith: { first, _ in first }))
         }
     }
 
     private func cancelOperation(_ battle: String, _ users: [String]) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
-            let lives = try engine.livesOfHosts(users, in: liveID)
-            let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(lives.map(\.live))]
+            let hosts = try engine.livesOfHosts(users, in: liveID)
+            let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(hosts.map(\.live))]
             _ = try await engine.perform(StoreCall("battle.cancel", params), in: liveID)
         }
     }
@@ -126,18 +127,20 @@ public final class BattleStore: @unchecked Sendable {
 
 extension PlazaEngine {
     /// The lives of connected hosts, because the protocol identifies hosts by their lives.
+    ///
+    /// - Throws: `noSuchConnection` if a user is not a host of the connection.
     fileprivate func livesOfHosts(
         _ users: [String], in liveID: String
     ) throws(ErrorInfo) -> [(user: String, live: String)] {
         let connected = self.states(of: liveID).coHost.connected
-        var lives: [(user: String, live: String)] = []
+        var hosts: [(user: String, live: String)] = []
         for user in users {
             guard let host = connected.first(where: { $0.userID == user }) else {
                 throw ErrorInfo(
                     code: ReplyCode.noSuchConnection.code, message: "\(user) is not a host of this connection")
             }
-            lives.append((user, host.liveID))
+            hosts.append((user, host.liveID))
         }
-        return lives
+        return hosts
     }
 }

@@ -157,9 +157,10 @@ public final class CoGuestStore: @unchecked Sendable {
             ["seatIndex": .whole(seatIndex), "timeout": .seconds(timeout), "extraInfo": .text(ifPresent: extraInfo)])
     }
 
-    /// Invites a viewer, who is shown as invited before the call is sent.
+    /// The operation that invites a viewer, who is shown as invited before the call is sent.
     ///
-    /// The viewer's answer may come before the reply to the call, if the connection is lost meanwhile.
+    /// If the connection is lost meanwhile, the viewer's answer may come before the reply to the call. Without the
+    /// early change, the viewer would then be shown as invited after the answer.
     private func inviteOperation(
         _ userID: String, _ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?
     ) -> StoreOperation<Void> {
@@ -171,7 +172,7 @@ public final class CoGuestStore: @unchecked Sendable {
                 "extraInfo": .text(ifPresent: extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            // A refused invitation does not end an earlier one of the same viewer, which is open still.
+            // If the call fails, an earlier invitation of the same viewer is still open.
             let isNew = !engine.states(of: liveID).coGuest.invitees.contains { $0.userID == userID }
             engine.applyLocalChange(.invited(user: userID), in: liveID)
             do throws(ErrorInfo) {

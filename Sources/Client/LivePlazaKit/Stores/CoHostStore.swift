@@ -129,6 +129,7 @@ public final class CoHostStore: @unchecked Sendable {
             StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
     }
 
+    /// The operation that asks a host to connect, who is shown as asked before the call is sent.
     private func requestOperation(
         _ target: String, _ layout: CoHostLayoutTemplate, _ timeout: TimeInterval, _ extraInfo: String
     ) -> StoreOperation<Void> {
@@ -140,14 +141,14 @@ public final class CoHostStore: @unchecked Sendable {
                 "extensionInfo": .text(extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            // A refused request does not end an earlier one to the same live, which is open still.
+            // If the call fails, an earlier request to the same live is still open.
             let isNew = !engine.states(of: liveID).coHost.invitees.contains { $0.liveID == target }
             engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
             do throws(ErrorInfo) {
                 guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
                     throw .unexpectedResult
                 }
-                // Code 0: the host was asked.
+                // The result has a code for each live (R8.1); 0 means that the host was asked.
                 if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
             } catch {
                 if isNew { engine.applyLocalChange(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID) }
@@ -158,19 +159,21 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// The error for a live that cannot be asked: the server's reason, or the meaning of the code (R8.1).
     private static func requestError(_ refused: LiveCode) -> ErrorInfo {
-        let reasons: [Int: ReplyCode] = [
+        let meanings: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,
         ]
-        let reason = refused.reason ?? reasons[refused.code] ?? .badParameter
+        let reason = refused.reason ?? meanings[refused.code] ?? .badParameter
         return ErrorInfo(code: reason.code, message: "the live \(refused.live) cannot be asked")
     }
 
+    /// A call that ends a request of this live to `invitee`.
     private func endRequestCall(_ method: String, invitee: String) -> StoreCall {
         StoreCall(
             method, ["to": .texts([invitee])],
             then: .coHostRequestEnded(inviter: self.stores.handle.liveID, invitee: invitee))
     }
 
+    /// A call that ends a request of `inviter` to this live.
     private func endRequestCall(_ method: String, inviter: String) -> StoreCall {
         StoreCall(
             method, ["inviter": .text(inviter)],
@@ -191,11 +194,12 @@ public final class CoHostStore: @unchecked Sendable {
 }
 
 extension PlazaEngine {
+    /// Reads a page of the lives that could be asked to connect, and shows their hosts.
     fileprivate func readCandidates(_ cursor: String, in liveID: String) async throws(ErrorInfo) {
         let call = StoreCall("cohost.candidates", ["cursor": cursor.isEmpty ? nil : .text(cursor)])
-        guard case .lives(let items, let next) = try await self.perform(call, in: liveID) else {
+        guard case .lives(let lives, let nextCursor) = try await self.perform(call, in: liveID) else {
             throw .unexpectedResult
         }
-        self.applySnapshot(.candidates(items, cursor: next, isFirst: cursor.isEmpty), in: liveID)
+        self.applySnapshot(.candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty), in: liveID)
     }
 }

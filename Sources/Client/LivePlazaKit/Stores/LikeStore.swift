@@ -34,10 +34,13 @@ public final class LikeStore: @unchecked Sendable {
         try await self.stores.handle.run(self.likeOperation(count))
     }
 
+    /// The operation that sends likes: at once, or together with those of other calls after a pause.
     private func likeOperation(_ count: UInt) -> StoreOperation<Void> {
         let stores = self.stores
         return { engine async throws(ErrorInfo) in
+            // Nil if the likes are sent at once.
             let batchedCall = stores.likeTaps.withLock { taps -> Task<Result<Void, ErrorInfo>, Never>? in
+                // `count` is limited before the addition, so that the sum does not overflow.
                 taps.count = min(LikeTaps.maxCount, taps.count + min(LikeTaps.maxCount, max(1, count)))
                 guard taps.isPaused else { return nil }
                 if let batchedCall = taps.batchedCall { return batchedCall }
@@ -69,6 +72,7 @@ struct LikeTaps: Sendable {
 }
 
 extension PlazaEngine {
+    /// Sends the collected taps in one call, and begins the pause until the next call.
     fileprivate func sendLikes(of stores: LiveStores) async throws(ErrorInfo) {
         let count = stores.likeTaps.withLock { taps in
             defer { (taps.count, taps.isPaused, taps.batchedCall) = (0, true, nil) }
@@ -82,6 +86,7 @@ extension PlazaEngine {
         _ = try await self.perform(StoreCall("like.send", ["count": .whole(count)]), in: stores.handle.liveID)
     }
 
+    /// Waits for the end of the pause, and then sends the taps that were collected meanwhile.
     fileprivate func sendLikesAfterPause(of stores: LiveStores) async -> Result<Void, ErrorInfo> {
         await stores.likeTaps.withLock { $0.pauseTask }?.value
         do throws(ErrorInfo) {

@@ -4,8 +4,11 @@ internal import PlazaWire
 
 /// The parameters of a page of the list of lives, besides the cursor.
 struct LiveListQuery: Sendable {
+    /// The number of lives on a page.
     var count: Int
+    /// The category of the lives; nil for all lives.
     var category: Int?
+    /// Whether the lives with the most joins come first; nil for the server's order.
     var isDescending: Bool?
 
     func params(_ cursor: String) -> [String: JSONValue] {
@@ -21,9 +24,9 @@ extension LiveListStore {
     /// The maximum number of times that reading begins again because the cursor has expired (R3.64).
     private static let maxRestarts = 3
 
-    /// Reads a page.
+    /// The operation that reads a page and shows it in the list.
     ///
-    /// If its cursor has expired, the list is read again from its beginning, until it is longer than before.
+    /// If the cursor has expired, the list is read again from its beginning, until it is longer than before.
     func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             for restarts in 0... {
@@ -60,9 +63,11 @@ extension LiveListStore {
     private func page(
         _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
     ) async throws(ErrorInfo) -> (lives: [LiveInfo], cursor: String) {
-        guard case .lives(let items, let next) = try await engine.call("live.list", query.params(cursor), live: nil)
-        else { throw .unexpectedResult }
-        return (items.map { LiveInfo($0.info, totalViewerCount: $0.totalViewerCount) }, next)
+        let params = query.params(cursor)
+        guard case .lives(let entries, let nextCursor) = try await engine.call("live.list", params, live: nil) else {
+            throw .unexpectedResult
+        }
+        return (entries.map { LiveInfo($0.info, totalViewerCount: $0.totalViewerCount) }, nextCursor)
     }
 
     private func show(_ lives: [LiveInfo], _ cursor: String) {

@@ -237,10 +237,10 @@ extension LiveListStore {
         }
     }
 
-    /// What happens with a call that has no parameters.
+    /// Whether a call without parameters is sent, or skipped because it would change nothing.
     private enum EmptyParams { case send, skip }
 
-    /// Makes a call about the live that the client is in.
+    /// The operation that makes a call about the live that the client is in.
     private func currentLiveOperation(
         _ method: String, _ params: [String: JSONValue], ifEmpty: EmptyParams = .send
     ) -> StoreOperation<Void> {

@@ -80,7 +80,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Reports whether the user's camera is open.
     ///
-    /// `DeviceStore` calls this itself.
+    /// `DeviceStore` reports the camera by itself.
     ///
     /// Errors of the completion: `notOnSeat`, `seatCameraLocked`, `cameraNeedsHost`.
     public func reportCamera(isOn: Bool, completion: CompletionClosure?) {
@@ -89,7 +89,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Reports whether the user's camera is open.
     ///
-    /// `DeviceStore` calls this itself.
+    /// `DeviceStore` reports the camera by itself.
     public func reportCamera(isOn: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
@@ -222,8 +222,9 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.lockDeviceCall(userID, "microphone", isLocked: false))
     }
 
+    /// The call that moves a user; the protocol names the policies by numbers.
     private static func moveCall(_ userID: String, _ targetIndex: Int, _ policy: MoveSeatPolicy?) -> StoreCall {
-        let number =
+        let policyNumber =
             switch policy {
             case .abortWhenOccupied, nil: 0
             case .forceReplace: 1
@@ -231,7 +232,7 @@ public final class LiveSeatStore: @unchecked Sendable {
             }
         return StoreCall(
             "seat.move",
-            ["user": .text(userID), "seatIndex": .whole(targetIndex), "policy": .whole(number)])
+            ["user": .text(userID), "seatIndex": .whole(targetIndex), "policy": .whole(policyNumber)])
     }
 
     private static func lockCall(_ seatIndex: Int, isLocked: Bool) -> StoreCall {

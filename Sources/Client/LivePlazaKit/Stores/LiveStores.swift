@@ -3,11 +3,12 @@ internal import LivePlazaCombine
 
 /// The states and events of all stores of one live.
 ///
-/// Each store reads its state and events from this object. The object is created when an app requests a store of the
-/// live, and exists as long as one of its stores exists, or the client is in the live. Its publishers exist as long as
-/// anybody subscribes to them; see `StoreRegistry`. Therefore a subscription continues even if the app does not retain
-/// the store.
+/// Each store gets its state and events from this object. The object is created when an app requests a store of the
+/// live. It exists as long as one of its stores exists, or the client is in the live. Its publishers exist as long as
+/// this object exists or anybody subscribes to them; see `StoreRegistry`. Therefore a subscription continues even if
+/// the app does not retain the store.
 final class LiveStores: LiveStoresSink, @unchecked Sendable {
+    /// Makes the calls of the stores.
     let handle: LiveHandle
     let audience: StatePublisher<LiveAudienceState>
     let barrage: StatePublisher<BarrageState>
@@ -34,7 +35,9 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
     /// The existing stores, so that repeated requests get the same store.
     private let stores = Locked<[ObjectIdentifier: WeakStore]>([:])
 
-    /// Creates the stores' states and events, with those of `publishers` that exist.
+    /// Creates the states and events of the stores.
+    ///
+    /// `publishers`: those that exist are used again, and those that are missing are created and added.
     init(_ liveID: String, on engine: PlazaEngine, _ publishers: inout WeakPublishers) {
         self.handle = LiveHandle(engine: engine, liveID: liveID)
         self.audience = publishers.state(LiveAudienceState())

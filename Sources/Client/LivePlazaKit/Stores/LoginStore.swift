@@ -72,7 +72,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
             try Self.checkApp(appID, of: userSig)
             let user = try await engine.login(token: userSig.isEmpty ? nil : userSig)
             do throws(ErrorInfo) {
-                // The token may be the token provider's.
+                // The token may have come from the token provider, after the first check.
                 try Self.checkApp(appID, of: engine.connection?.core.token ?? "")
                 if user.userID != userID {
                     throw ErrorInfo(.invalidParameter, "the token is for \(user.userID), not for \(userID)")

@@ -6,9 +6,10 @@ internal import PlazaWire
 struct StoreCall: Sendable {
     let method: String
     let params: [String: JSONValue]
+    /// Nil if the server reports all changes, by the feed or a notice.
     let change: LocalChange?
 
-    /// Makes a call; parameters that are nil are left out.
+    /// Describes a call; parameters that are nil are left out.
     init(_ method: String, _ params: [String: JSONValue?] = [:], then change: LocalChange? = nil) {
         self.method = method
         self.params = params.compactMapValues { $0 }

@@ -13,10 +13,11 @@ final class StoreRegistry: Sendable {
         weak var login: LoginStore?
         weak var devices: DeviceStore?
         var lives: [String: LiveEntry] = [:]
-        /// The number of entries at which those of released lives are removed.
+        /// When there are this many lives, the entries of those without stores and subscriptions are removed.
         var cleanUpCount = StoreRegistry.minCleanUpCount
     }
 
+    /// The stores and publishers of one live, as far as they exist.
     private struct LiveEntry {
         weak var stores: LiveStores?
         var publishers = WeakPublishers()
@@ -24,6 +25,7 @@ final class StoreRegistry: Sendable {
         var isReleased: Bool { self.stores == nil && self.publishers.areReleased }
     }
 
+    /// The lowest number of lives at which entries are removed; below, it is not worth the work.
     private static let minCleanUpCount = 16
 
     private let state = Locked(State())
@@ -48,6 +50,7 @@ final class StoreRegistry: Sendable {
         self.state.withLock { state in
             guard let engine = state.engine else { preconditionFailure("the client of these stores is gone") }
             if let stores = state.lives[liveID]?.stores { return stores }
+            // The limit is twice the number of lives that remain, so that the work for each new live stays small.
             if state.lives.count >= state.cleanUpCount {
                 state.lives = state.lives.filter { !$0.value.isReleased }
                 state.cleanUpCount = max(Self.minCleanUpCount, state.lives.count * 2)
@@ -61,11 +64,11 @@ final class StoreRegistry: Sendable {
     }
 }
 
-/// The publishers of one live that the app's subscriptions, or the stores of the live, retain.
+/// Weak references to the publishers of one live, which the app's subscriptions and the stores of the live retain.
 struct WeakPublishers {
     private struct WeakObject { weak var object: AnyObject? }
 
-    /// The publishers by the type of their values.
+    /// The publishers by their type, which contains the type of their values; so there is one for each state or event.
     private var objects: [ObjectIdentifier: WeakObject] = [:]
 
     var areReleased: Bool { self.objects.values.allSatisfy { $0.object == nil } }
