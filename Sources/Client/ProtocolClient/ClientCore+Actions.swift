@@ -18,14 +18,17 @@ extension ClientCore {
 
     /// An event for the user of the client.
     package enum Event: Hashable, Sendable {
+        /// The client is logged in: for the first time, or after a reconnect outside of a live. After a reconnect in a
+        /// live `resumed` comes instead.
         case loggedIn(UserInfo)
         /// The client is in the live again after a reconnect. If `replayed` is false, the server does not send the
         /// missed items, and the app should load the details of the live again.
         case resumed(LiveID, replayed: Bool)
         /// The live could not be resumed.
         case resumeFailed(LiveID, ReplyError)
-        /// The counts of the live have changed.
+        /// The counts of the live's viewers have changed.
         case counts(LiveCount)
+        /// A message to this user was received.
         case notice(Notice)
         /// The gateway stops soon; the client will reconnect.
         case draining
@@ -45,7 +48,7 @@ extension ClientCore {
         case loggingIn
         /// Calls are sent and answered; `waiting` or `ended` follows.
         case open
-        /// The client reconnects at the time `until`; `connecting` follows.
+        /// The client reconnects at the time `until`, in milliseconds of the client's clock; `connecting` follows.
         case waiting(until: Int64)
         /// The client has ended and cannot be restarted.
         case ended

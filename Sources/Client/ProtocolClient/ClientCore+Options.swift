@@ -16,7 +16,9 @@ extension ClientCore {
         package var maxUnfinishedCalls = 1000
         /// How long a call may wait for its reply before it fails.
         package var callTimeout = Duration.seconds(15)
-        /// The client sends a ping when it has sent no frame for this time; it must be well below the lease of 90 s.
+        /// The client sends a ping when it has sent no frame for this time.
+        ///
+        /// The time must be well below 90 s, after which the server counts a silent client as gone.
         package var pingInterval = Duration.seconds(20)
 
         package init(token: String, session: SessionID, name: String = "", avatarURL: String = "") {

@@ -5,14 +5,24 @@ internal import PlazaWire
 
 /// The client's side of the protocol without IO: login, calls, resume and reconnect.
 ///
-/// Each method handles an event at a time (milliseconds of any monotonic clock), and appends actions. If the connection
-/// breaks while a call is open, the client sends the call again after the next login, with the same id in the same
-/// session. Therefore the server never applies it twice (I15).
+/// The tools and tests use this client; apps use that of LivePlazaKit, which also renews tokens and keeps states.
+///
+/// Each method handles one event, and appends the actions that its owner must perform. `now` is the time of the event
+/// in milliseconds of any monotonic clock. If the connection breaks while a call is open (sent and not answered), the
+/// client sends the call again after the next login, with the same id in the same session. Therefore the server never
+/// applies the call twice (I15).
 package struct ClientCore: Sendable {
     package private(set) var state = State.idle
+    /// The position in the feed of the live, and counts of missing and repeated items.
     package private(set) var tracker = FeedTracker()
     /// How often the client has lost its connection and has begun to reconnect.
     package private(set) var reconnectCount = 0
+
+    /// The maximum time in which a stopping gateway may ask its clients to leave, in milliseconds; longer times are
+    /// shortened to it.
+    private static let maxDrainTime: Int64 = 60_000
+    /// After how many milliseconds a call may be repeated that timed out or was refused by this client.
+    private static let retryPause: Int64 = 1000
 
     private let options: Options
     private var joinedLive: JoinedLive?
@@ -90,7 +100,8 @@ package struct ClientCore: Sendable {
         let id = self.makeID()
         guard self.state != .ended, self.calls.count < self.options.maxUnfinishedCalls else {
             let reason = self.state == .ended ? "the client has ended" : "\(self.calls.count) calls wait already"
-            actions.append(.callEnded(id, .failure(error: ReplyError(.overloaded, reason, retryAfter: 1000))))
+            let error = ReplyError(.overloaded, reason, retryAfter: Self.retryPause)
+            actions.append(.callEnded(id, .failure(error: error)))
             return id
         }
         let deadline = now + Milliseconds(self.options.callTimeout).count
@@ -114,7 +125,8 @@ package struct ClientCore: Sendable {
         case .drain(let milliseconds):
             // The client disconnects at a random time, so that not all clients of the gateway connect to the next
             // gateway at once.
-            self.drainDisconnectAt = now + Int64.random(in: 0...min(60_000, max(0, milliseconds)), using: &self.random)
+            let drainTime = min(Self.maxDrainTime, max(0, milliseconds))
+            self.drainDisconnectAt = now + Int64.random(in: 0...drainTime, using: &self.random)
             actions.append(.event(.draining))
         }
     }
@@ -130,14 +142,14 @@ package struct ClientCore: Sendable {
         self.tracker = FeedTracker()
     }
 
-    /// Handles timeouts, pauses and pings; must be called a few times a second.
+    /// Handles what is due at `now`: reconnects, timeouts of calls and pings; must be called a few times a second.
     package mutating func tick(at now: Int64, into actions: inout [Action]) {
         if case .waiting(let until) = self.state, until <= now {
             self.state = .connecting
             actions.append(.connect(toNextAddress: true))
         }
         while let id = self.calls.firstExpired(at: now) {
-            let error = ReplyError(.timedOut, "no answer in time", retryAfter: 1000)
+            let error = ReplyError(.timedOut, "no answer in time", retryAfter: Self.retryPause)
             self.endCall(id, .failure(error: error), into: &actions)
         }
         if let drainDisconnectAt = self.drainDisconnectAt, drainDisconnectAt <= now {
@@ -208,7 +220,9 @@ extension ClientCore {
         self.sendQueuedCalls(at: now, into: &actions)
     }
 
-    /// Records a join; the feed goes on if the client was in the same live, in the same epoch, before.
+    /// Records a join.
+    ///
+    /// The numbers of the feed continue if the client was in this live before and the feed has no new epoch.
     private mutating func joined(_ live: LiveID?, ticket: Ticket, epoch: Int64, startToken: FeedToken?) {
         if self.live != live || self.tracker.position?.epoch != epoch { self.tracker = FeedTracker() }
         let startToken = startToken ?? self.joinedLive?.startToken

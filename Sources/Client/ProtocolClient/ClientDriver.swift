@@ -2,13 +2,16 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Converts the events of a connection to updates and replies.
+/// Converts the events of one client's connection to updates, and resumes the callers that wait for a reply.
+///
+/// It is used on the thread of the hub's loop only.
 final class ClientDriver: PlazaConnectionDelegate {
     let connection: PlazaConnection
     private let updates: UpdateQueue
     /// The callers that wait for a reply, by the id of the call.
     private var waitingCallers: [Int64: CheckedContinuation<Outcome, Never>] = [:]
-    /// The outcomes of calls that ended before `PlazaConnection.call` returned their ids.
+    /// The outcomes of calls that ended before `PlazaConnection.call` returned their ids, such as calls that are
+    /// refused at once.
     private var earlyOutcomes: [Int64: Outcome] = [:]
 
     init(_ connection: PlazaConnection, _ updates: UpdateQueue) {
@@ -21,6 +24,7 @@ final class ClientDriver: PlazaConnectionDelegate {
         for caller in self.waitingCallers.values { caller.resume(returning: .clientStopped) }
     }
 
+    /// Makes a call, and resumes its caller when the call ends.
     func perform(_ call: PendingCall) {
         let id = self.connection.call(call.method, params: call.params, live: call.live)
         if let outcome = self.earlyOutcomes.removeValue(forKey: id) {

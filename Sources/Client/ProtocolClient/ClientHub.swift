@@ -3,6 +3,7 @@ internal import EventLoop
 
 /// An event loop on its own thread, for any number of clients.
 package final class ClientHub: Sendable {
+    /// The commands to the loop that wait; if there are 100,000, further ones fail.
     let commands = Mailbox<HubCommand>(capacity: 100_000)
     private let thread: LoopThread
 

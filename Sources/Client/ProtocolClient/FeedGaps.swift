@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of skipped feed items, in at most 100 ranges; the oldest range is dropped first.
+/// The numbers of skipped feed items, which may be received later.
 struct FeedGaps: Equatable, Sendable {
+    /// The maximum number of ranges; beyond it the oldest is dropped, to bound the memory.
     private static let maxRangeCount = 100
     private var ranges: [ClosedRange<Int64>] = []
 
@@ -11,7 +12,9 @@ struct FeedGaps: Equatable, Sendable {
         if self.ranges.count > Self.maxRangeCount { self.ranges.removeFirst() }
     }
 
-    /// Removes a number that was received after all; false if it was not skipped.
+    /// Removes a number that was received after all.
+    ///
+    /// - Returns: whether the number was among the skipped ones.
     mutating func remove(_ number: Int64) -> Bool {
         guard let index = self.ranges.firstIndex(where: { $0.contains(number) }) else { return false }
         let range = self.ranges.remove(at: index)

@@ -9,19 +9,19 @@ package struct FeedScan: Equatable, Sendable {
     package var epoch: Int64
     /// The number of the first item.
     ///
-    /// In a frame without items or with history, it is the next number of the feed.
+    /// In a frame without items or with history, it is the number that the feed's next item will have.
     package var firstNumber: Int64
     /// The number of the last item.
     ///
-    /// In a frame without items or with history, it is the current number of the feed.
+    /// In a frame without items or with history, it is the number of the feed's newest item.
     package var lastNumber: Int64
     /// The number of items.
     package var count: Int
     /// Whether the items are messages from before the client joined; their numbers need not be consecutive.
     package var isHistory: Bool
-    /// The offset of the last item's record, from the frame's token; nil if the token has none.
+    /// The offset of the last item's record in its topic, from the frame's token; nil if the token has none.
     ///
-    /// A server finds the item at this offset.
+    /// A server that replays the feed for this client begins to read at this offset.
     package var offset: Int64?
 
     /// Scans a frame; nil if it is not a feed frame in the expected form or its numbers are inconsistent.

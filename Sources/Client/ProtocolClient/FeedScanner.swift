@@ -28,10 +28,12 @@ enum FeedScanner {
     private static let noItems = Array(",\"items\":[],".utf8)
     private static let historyKey = Array(",\"history\":true,\"items\":[".utf8)
     private static let tokenKey = Array("\"token\":\"".utf8)
-    /// The token and the brackets after it have at most this length.
+    /// The key of the token, its three numbers and the brackets after it have at most this length in bytes.
     private static let maxTokenBytes = 96
-    /// The length of the shortest end of an item, `"n":1}`.
+    /// The length in bytes of the shortest end of an item, `"n":1}`.
     private static let minItemEndBytes = 6
+    /// The number of digits that always fit an `Int64`.
+    private static let maxDigits = 18
 
     /// Whether a text has the beginning of a feed frame.
     static func hasOpening(_ text: Span<UInt8>) -> Bool { Self.matches(text, at: 0, Self.opening) }
@@ -50,10 +52,12 @@ enum FeedScanner {
 
     /// The numbers of all items.
     ///
-    /// - Returns: the numbers; nil if they are not consecutive, or not ascending where they need not be consecutive.
+    /// `areConsecutive`: whether the numbers must be consecutive; otherwise they must only ascend.
+    /// - Returns: the numbers; nil if they are in a wrong order.
     static func itemNumbers(in text: Span<UInt8>, areConsecutive: Bool) -> ItemNumbers? {
         var items = ItemNumbers()
         var index = Self.opening.count
+        // A look at a single byte first is faster than a comparison with the whole key.
         while index + Self.minItemEndBytes <= text.count {
             guard text[index] == UInt8(ascii: "\""), Self.matches(text, at: index, Self.numberKey) else {
                 index += 1
@@ -112,11 +116,11 @@ enum FeedScanner {
         return index
     }
 
-    /// Reads a number of at most 18 digits, which fits an `Int64`, and moves `index` behind it; nil without a digit.
+    /// Reads a number of at most `maxDigits` digits, and moves `index` behind it; nil if there is no digit.
     private static func number(in text: Span<UInt8>, at index: inout Int) -> Int64? {
         let start = index
         var number: Int64 = 0
-        while index < text.count, index - start < 18, Self.isDigit(text[index]) {
+        while index < text.count, index - start < Self.maxDigits, Self.isDigit(text[index]) {
             number = number * 10 + Int64(text[index] - UInt8(ascii: "0"))
             index += 1
         }

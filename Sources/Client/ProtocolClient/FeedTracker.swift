@@ -10,14 +10,15 @@ package struct FeedTracker: Equatable, Sendable {
     package private(set) var token: FeedToken?
     /// The first number that was received in the current epoch.
     package private(set) var firstNumber: Int64 = 0
-    /// The number of items that were received once and in order.
+    /// The number of items that were received for the first time and in order.
     package private(set) var received = 0
-    /// The number of items that were skipped.
+    /// The number of items that were skipped and not received since.
     package private(set) var missing = 0
     /// The number of items that were received again, and dropped.
     package private(set) var repeated = 0
     /// The number of items that were received after later items.
     package private(set) var reordered = 0
+    /// The skipped items, to tell those that come late from those that are repeated.
     private var gaps = FeedGaps()
 
     /// How the items of a frame relate to the items received before.
@@ -39,7 +40,7 @@ package struct FeedTracker: Equatable, Sendable {
 
     /// Continues after `position`, at which the server resumes the feed.
     ///
-    /// Items up to `position` that were not received count as missing.
+    /// Items of the same epoch up to `position` that were not received count as missing.
     package mutating func resume(at position: FeedPosition) {
         var position = position
         // A server may send any number. An addition to the greatest one would overflow.

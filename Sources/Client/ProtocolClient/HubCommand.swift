@@ -6,6 +6,7 @@ struct HubCommand: Sendable {
     enum Action: Sendable {
         case start([PlazaAddress], ClientCore.Options, UpdateQueue)
         case call(PendingCall)
+        /// End the TCP connection without a close frame, as a network failure does.
         case cut
         case stop
     }

@@ -18,6 +18,7 @@ enum LoginFailure {
         case .signedInElsewhere: self = .end(.kickedOffline)
         case .overLimit: self = .end(.tooManyConnections)
         case .unavailable, .timedOut, .overloaded, .tooFrequent: self = .retry
+        // After any other error the client logs in without its live; without a live this is the same login again.
         default: self = .forgetLive
         }
     }

@@ -8,7 +8,8 @@ struct OutgoingCall {
     var params: [UInt8] = []
     /// The milliseconds since the call was first sent; nil when it is sent for the first time.
     ///
-    /// The server does not apply a call twice that states its age (PROTOCOL.md, section 4.1).
+    /// By the age the server recognises a call that is too old to know whether it was applied before, and refuses it
+    /// (PROTOCOL.md, section 4.1).
     var age: Int64?
 
     /// The frame as JSON.

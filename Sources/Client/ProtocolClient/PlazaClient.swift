@@ -3,7 +3,9 @@ internal import EventLoop
 package import PlazaModel
 internal import PlazaWire
 
-/// One client: calls with replies, and a queue of updates.
+/// One client of a hub: calls with replies, and a queue of updates.
+///
+/// The client ends when nobody refers to it any more.
 package final class PlazaClient: Sendable {
     let id: UInt64
     private let hub: ClientHub

@@ -83,7 +83,7 @@ package final class PlazaConnection {
 
     func tick() { self.perform { core, now, actions in core.tick(at: now, into: &actions) } }
 
-    /// Passes an event to the core, and performs the actions that follow.
+    /// Passes an event and the present time to the core, and performs the actions that the core appends.
     private func perform(_ body: (inout ClientCore, Int64, inout [ClientCore.Action]) -> Void) {
         var actions: [ClientCore.Action] = []
         body(&self.core, self.group.now, &actions)
@@ -108,6 +108,7 @@ package final class PlazaConnection {
         do {
             self.socket = try WebSocketConnection.connect(group: self.group.sockets, to: target, delegate: self)
         } catch {
+            // 1006 is the code of WebSocket for a connection that was not closed in order, or never opened.
             self.perform { core, now, actions in core.disconnected(code: 1006, at: now, into: &actions) }
         }
     }

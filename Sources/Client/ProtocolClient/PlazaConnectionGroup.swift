@@ -10,18 +10,22 @@ package final class PlazaConnectionGroup {
     private var connections: [PlazaConnection] = []
     /// The index of the connection that the next tick checks first.
     private var nextIndex = 0
-    /// The number of ticks that together check each connection once: ten times a second.
+    /// The number of ticks that together check each connection once.
     ///
-    /// A check of thousands of connections at once would delay received frames.
+    /// With ten ticks of 10 ms, each connection is checked ten times a second. A check of thousands of connections at
+    /// once would delay received frames.
     private static let ticksPerRound = 10
     private static let tickInterval = Duration.milliseconds(10)
+    /// The maximum size of a server's message: 4 MiB (PROTOCOL.md, section 12).
+    private static let maxMessageBytes = 4 << 20
+    /// After this time without a received byte a WebSocket ping is sent, so that a dead gateway is noticed.
+    private static let pingInterval = Duration.seconds(15)
 
     /// Creates an empty group on `loop`.
     package init(loop: EventLoop) throws(LoopError) {
         var configuration = WebSocketConfiguration()
-        // The maximum size of a server's message (PROTOCOL.md, section 12).
-        configuration.maxMessageBytes = 4 << 20
-        configuration.pingInterval = .seconds(15)
+        configuration.maxMessageBytes = Self.maxMessageBytes
+        configuration.pingInterval = Self.pingInterval
         self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
         try self.sockets.startSweeping()
         let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
@@ -45,6 +49,7 @@ package final class PlazaConnectionGroup {
         self.connections.append(connection)
     }
 
+    /// Removes a connection; the last one takes its index.
     func remove(_ connection: PlazaConnection) {
         guard let index = connection.groupIndex else { return }
         connection.groupIndex = nil

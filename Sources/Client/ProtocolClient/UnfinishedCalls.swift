@@ -11,8 +11,9 @@ struct UnfinishedCalls: Sendable {
         let live: LiveID?
         /// When the call fails, in milliseconds of the client's clock.
         let deadline: Int64
-        /// When the call was first sent on any connection; nil: never.
+        /// When the call was first sent on any connection; nil if it was never sent.
         fileprivate var firstSentAt: Int64?
+        /// Whether the call was sent on the current connection.
         fileprivate var isOpen = false
 
         init(method: String, params: [UInt8], live: LiveID?, deadline: Int64) {
@@ -39,7 +40,9 @@ struct UnfinishedCalls: Sendable {
         self.order.append(id)
     }
 
-    /// Removes a call that has ended; false if it has ended before.
+    /// Removes a call that has ended.
+    ///
+    /// - Returns: false if the call has ended before.
     mutating func remove(_ id: Int64) -> Bool {
         guard let call = self.calls.removeValue(forKey: id) else { return false }
         if call.isOpen { self.openCount -= 1 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-
 internal import Concurrency
 
 /// The updates that a client has received and that its only consumer has not read yet.
 ///
-/// The queue is bounded: when it is full, the oldest updates are dropped. It is not an `AsyncStream`, because an
-/// `AsyncStream` ends for good when a wait for its next element is cancelled, and the deadline of `next` cancels the
-/// wait.
+/// The queue is bounded: when it is full, the oldest updates are dropped. It is not an `AsyncStream`: the deadline of
+/// `next` would have to cancel the wait for the next element, and after a cancelled wait an `AsyncStream` has ended.
 package final class UpdateQueue: Sendable {
     private struct State {
         var updates: [ClientUpdate] = []
+        /// The consumer, while it waits for an update.
         var consumer: CheckedContinuation<ClientUpdate?, Never>?
-        /// The number of the consumer's current wait.
-        ///
-        /// The deadline of an earlier wait has an earlier number, so it does not end this wait.
+        /// Counts the waits of the consumer, so that the deadline of an earlier wait does not end a later one.
         var waitNumber = 0
         var isEnded = false
     }
