@@ -29,10 +29,10 @@ struct GatewayAddress: Sendable, Equatable {
             throw .invalidParameter("'\(text)' \(error.reason)")
         }
         let defaultPort: UInt16 = self.isSecure ? 443 : 80
-        guard let number = port.map({ UInt16($0) }) ?? defaultPort else {
+        guard let portNumber = port.map({ UInt16($0) }) ?? defaultPort else {
             throw .invalidParameter("'\(text)' has no valid port")
         }
-        self.port = number
+        self.port = portNumber
         if self.host.isEmpty || self.port == 0 { throw .invalidParameter("'\(text)' has no host and port") }
     }
 
@@ -41,7 +41,7 @@ struct GatewayAddress: Sendable, Equatable {
         let reason: String
     }
 
-    /// Splits `host:port`; the port is nil if it is not stated.
+    /// Splits `host:port`, which is called the authority of a URL; the port is nil if it is not stated.
     private static func split(_ authority: Substring) throws(AuthorityFault) -> (host: String, port: Substring?) {
         if authority.hasPrefix("[") {
             // An IPv6 address is written in brackets, because it contains colons.

@@ -7,13 +7,14 @@ internal import TLS
 ///
 /// One thread serves all connections of a transport, so one transport suffices for any number of clients.
 public final class LoopTransport: Transport {
+    /// The commands to the loop that wait; if there are 100,000, further ones fail.
     private let commands = Mailbox<SocketCommand>(capacity: 100_000)
     private let thread: LoopThread
-    private let sockets = SocketNumbers()
+    private let socketNumbers = SocketNumbers()
 
     /// Starts the thread.
     ///
-    /// - Parameter certificateAuthorities: The path of a file with certificates in PEM. A `wss` server must have a
+    /// - Parameter certificateAuthorities: the path of a file with certificates in PEM. A `wss` server must have a
     ///   certificate of one of these authorities. Nil trusts the authorities of the system.
     /// - Throws: `invalidParameter` when the certificates cannot be read; `failed` when the system has no thread or
     ///   descriptor left.
@@ -26,6 +27,7 @@ public final class LoopTransport: Transport {
             throw .invalidParameter("the certificates of authorities cannot be read: \(error)")
         }
         do throws(LoopError) {
+            // The form of `start` with a result throws the errors of its closure; the result itself is not needed.
             (self.thread, _) = try EventLoop.start(name: "plaza-sockets") { (loop) throws(LoopError) -> Bool in
                 let sockets = try SocketLoop(loop, tls)
                 try commands.attach(to: loop) { batch in
@@ -50,8 +52,9 @@ public final class LoopTransport: Transport {
         to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) throws(ErrorInfo) -> any TransportConnection {
         let address = try GatewayAddress(address)
-        let number = self.sockets.next()
+        let number = self.socketNumbers.next()
         if (try? self.commands.post(SocketCommand(socket: number, .connect(address, onEvent)))) == nil {
+            // 1006 is the code for a connection that could not be opened.
             onEvent(.closed(code: 1006))
         }
         return LoopConnection(number: number, commands: self.commands, transport: self)
@@ -65,11 +68,13 @@ private struct LoopConnection: TransportConnection {
     /// Retains the transport, and with it the thread.
     let transport: LoopTransport
 
+    private static let normalClosure = 1000
+
     func send(_ text: [UInt8]) {
         // If the queue of commands is full, the text is lost. Later texts must not be sent without it, so the
         // connection is closed.
         let command = SocketCommand(socket: self.number, .send(text))
-        if (try? self.commands.post(command)) == nil { self.close(code: 1000) }
+        if (try? self.commands.post(command)) == nil { self.close(code: Self.normalClosure) }
     }
 
     func close(code: Int) {

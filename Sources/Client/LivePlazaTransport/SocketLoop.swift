@@ -22,16 +22,17 @@ struct SocketCommand: Sendable {
     }
 }
 
-/// The WebSockets, on the loop's thread.
+/// The WebSockets of a transport, on the loop's thread.
 final class SocketLoop {
     private let group: WebSocketGroup
     private let tls: TLSClient
+    /// The open WebSockets, and those that are being opened, by number.
     private var sockets: [UInt64: Socket] = [:]
 
     init(_ loop: EventLoop, _ tls: TLSClient) throws(LoopError) {
         self.tls = tls
         var configuration = WebSocketConfiguration()
-        // The maximum size of a server's message (PROTOCOL.md, section 12).
+        // The maximum size of a server's message: 4 MiB (PROTOCOL.md, section 12).
         configuration.maxMessageBytes = 4 << 20
         self.group = WebSocketGroup(loop: loop, configuration: configuration)
         try self.group.startSweeping()
@@ -57,6 +58,7 @@ final class SocketLoop {
                 group: self.group, to: target, security: security, delegate: socket)
             self.sockets[number] = socket
         } catch {
+            // 1006 is the code for a connection that could not be opened.
             onEvent(.closed(code: 1006))
         }
     }

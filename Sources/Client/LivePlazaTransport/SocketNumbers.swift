@@ -5,7 +5,7 @@ internal import Concurrency
 final class SocketNumbers: Sendable {
     private let lastNumber = Locked<UInt64>(0)
 
-    /// A number that no other WebSocket has.
+    /// Returns a number that no other WebSocket of the transport has.
     func next() -> UInt64 {
         self.lastNumber.withLock { number in
             number += 1
