@@ -5,9 +5,10 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Passes events to a client's core, and records its actions.
+/// Passes events to a client's core, and records its actions; times are in milliseconds.
 struct CoreHarness {
     var core: ClientCore
+    /// The frames that the core sends.
     var sent: [String] = []
     var events: [ClientEvent] = []
     /// The outcomes of calls by their handles.
@@ -15,11 +16,15 @@ struct CoreHarness {
     /// For each attempt to connect, whether it was to the next address.
     var connects: [Bool] = []
 
+    /// A token that remains valid for 1e9 ms, which is longer than any test.
+    static let token = TokenValue(text: "t", remainingTime: 1e9)
+
     init(hasTokenProvider: Bool = false) {
         let options = ClientCore.Options(session: SessionID("s"), hasTokenProvider: hasTokenProvider)
         self.core = ClientCore(options, random: { 0.5 })
     }
 
+    /// Records what the core asks the client to do.
     mutating func perform(_ actions: [ClientAction]) {
         for action in actions {
             switch action {
@@ -39,7 +44,7 @@ struct CoreHarness {
     /// Makes a core that is logged in.
     static func loggedIn() throws -> CoreHarness {
         var harness = CoreHarness()
-        harness.perform(harness.core.start(TokenValue(text: "t", remainingTime: 1e9), at: 0))
+        harness.perform(harness.core.start(CoreHarness.token, at: 0))
         harness.perform(harness.core.connectionOpened(at: 0))
         try harness.receive(
             #"{"reply":{"id":1,"result":{"loggedIn":{"gateway":"g","notices":"3-10","session":"s","#
@@ -59,6 +64,7 @@ struct CoreHarness {
         return harness
     }
 
+    /// Makes a call, and returns its handle.
     mutating func call(_ method: String, live: LiveID? = nil, at now: Double = 0) -> Int {
         let (handle, actions) = self.core.call(method, params: Array("{}".utf8), live: live, at: now)
         self.perform(actions)
@@ -66,11 +72,11 @@ struct CoreHarness {
     }
 }
 
-/// Login, calls, reconnects and resumes, decided without a network.
+/// How a client's core logs in, makes calls, reconnects and resumes, without a network.
 struct ClientCoreTests {
     @Test func `a login carries the token and the session`() throws {
         var harness = CoreHarness()
-        harness.perform(harness.core.start(TokenValue(text: "t", remainingTime: 1e9), at: 0))
+        harness.perform(harness.core.start(CoreHarness.token, at: 0))
         #expect(harness.connects == [false])
         harness.perform(harness.core.connectionOpened(at: 0))
         #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
@@ -93,7 +99,7 @@ struct ClientCoreTests {
         #expect(try harness.outcomes[handle]?.get() == .done)
     }
 
-    @Test func `calls behind a join wait for its reply`() throws {
+    @Test func `calls that are made after a join wait for the join's reply`() throws {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
         _ = harness.call("barrage.sendText", live: "concert")
@@ -144,7 +150,7 @@ struct ClientCoreTests {
         }
     }
 
-    @Test func `a silent connection is pinged, and then counts as lost`() throws {
+    @Test func `a silent connection is pinged after 20 s, and counts as lost after 10 s more`() throws {
         var harness = try CoreHarness.loggedIn()
         #expect(harness.core.dueAt == 20_000)
         harness.perform(harness.core.tick(at: 20_000))

@@ -4,14 +4,14 @@ import Testing
 @testable import LivePlazaKit
 
 @Suite struct ErrorInfoTests {
-    @Test("an error shows its message")
+    @Test("an error's localized description is its message")
     func message() {
         #expect(
             ErrorInfo(code: -2101, message: "you are not in the live").localizedDescription == "you are not in the live"
         )
     }
 
-    @Test("a code has a name to switch on")
+    @Test("a known code has a named case, and an unknown one has its number as its name")
     func name() {
         switch ErrorInfo(code: -2380, message: "").name {
         case .roomMuted: break

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Models that views observe, and states and events as asynchronous sequences.
+/// Models of states that views observe, and states and events as asynchronous sequences.
 @Suite struct ObservationTests {
     private let publisher = StatePublisher(initialState: BarrageState())
 
@@ -47,7 +47,7 @@ import Testing
         #expect(await states.next()?.messageList.isEmpty == true)
     }
 
-    @Test func `events wait for a slow reader up to a limit; beyond it the oldest are dropped`() async {
+    @Test func `events wait for a slow reader up to a limit, beyond which the oldest are dropped`() async {
         let subject = PassthroughSubject<Int, Never>()
         let events = subject.events(bufferingNewest: 3)
         for number in 1...5 { subject.send(number) }

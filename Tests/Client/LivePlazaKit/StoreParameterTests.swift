@@ -6,8 +6,9 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// What stores make of the values that an app passes to them.
+/// How stores check and send the values that an app passes to them.
 @Suite struct StoreParameterTests {
+    /// The result of a call, once the call has ended.
     private final class Outcome<Value: Sendable>: Sendable {
         private let result = Locked<Result<Value, ErrorInfo>?>(nil)
         var error: ErrorInfo? {
@@ -17,14 +18,14 @@ import Testing
         func set(_ result: Result<Value, ErrorInfo>) { self.result.withLock { $0 = result } }
     }
 
-    @Test func `a template sets the number of seats`() {
+    @Test func `a seat template sets the number of seats and the number of its layout`() {
         var info = LivePlazaKit.LiveInfo(seatTemplate: .karaoke(seatCount: 6))
         #expect(info.maxSeatCount == 6 && info.seatLayoutTemplateID == 50)
         info.seatTemplate = .audioSalon(seatCount: 10)
         #expect(info.maxSeatCount == 10 && info.seatLayoutTemplateID == 70)
         info.maxSeatCount = 4
         #expect(info.creationParams["maxSeatCount"] == 4)
-        // The template for video has its own number, which the server knows.
+        // A video template has a fixed number of seats, which the server knows, so the client sends none.
         info.seatTemplate = .videoDynamicFloat7Seats
         #expect(info.maxSeatCount == 0 && info.creationParams["maxSeatCount"] == nil)
         #expect(info.creationParams["seatTemplate"] == 601)
@@ -65,7 +66,7 @@ import Testing
         #expect(plaza.loginStore.state.value == LoginState())
     }
 
-    @Test func `a category's page and the removal of metadata have completions`() throws {
+    @Test func `reading a category's page and removing metadata send their parameters, and succeed`() throws {
         let harness = StoreHarness(
             answers: [
                 "live.list": ["lives": ["items": [], "cursor": ""]], "metadata.delete": ["done": [:]],
@@ -85,7 +86,7 @@ import Testing
             sent.first { $0.method == "metadata.delete" }?.params == ["live": "concert", "keys": ["product"]])
     }
 
-    /// A token whose app, and nothing else, can be read.
+    /// A token with no claim but its app.
     private static func token(app: String) -> String {
         let claims = Data(#"{"app":"\#(app)"}"#.utf8).base64EncodedString().replacing("=", with: "")
         return "h.\(claims).s"

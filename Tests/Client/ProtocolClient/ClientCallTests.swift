@@ -4,9 +4,9 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// The numbers, retries and limits of calls.
+/// The ids, retries and limits of calls.
 @Suite struct ClientCallTests {
-    @Test func `calls have ascending numbers, and replies refer to them`() {
+    @Test func `calls have ascending ids, and replies refer to them`() {
         var harness = ClientHarness.loggedIn()
         let first = harness.call("live.list", #"{"count":3}"#)
         let second = harness.call("live.get", #"{"live":"x"}"#)
@@ -27,7 +27,7 @@ import Testing
         #expect(harness.takeActions().isEmpty)
     }
 
-    @Test func `I15 calls without a reply are sent again after a reconnect, in order, with their numbers`() {
+    @Test func `I15 calls without a reply are sent again after a reconnect, in order, with their ids`() {
         var harness = ClientHarness.loggedIn()
         let ids = (0..<5).map { _ in harness.call("barrage.sendText") }
         let sent = harness.takeSentCalls()
@@ -51,13 +51,13 @@ import Testing
         #expect(harness.takeSentCalls().isEmpty)
     }
 
-    @Test func `I15 no number is used twice in a session`() {
+    @Test func `I15 no id is used twice in a session`() {
         var harness = ClientHarness.loggedIn()
-        var usedNumbers: Set<Int64> = []
+        var usedIDs: Set<Int64> = []
         for round in 0..<20 {
             for _ in 0..<3 {
                 let id = harness.call()
-                #expect(usedNumbers.insert(id).inserted)
+                #expect(usedIDs.insert(id).inserted)
                 harness.reply(id, .success(result: .done))
             }
             harness.loseConnection(code: round % 2 == 0 ? 1006 : 4000)
@@ -65,7 +65,7 @@ import Testing
                 Issue.record("no login")
                 return
             }
-            #expect(usedNumbers.insert(login.call.id).inserted)
+            #expect(usedIDs.insert(login.call.id).inserted)
             harness.reply(
                 login.call.id,
                 .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "")))
@@ -119,6 +119,7 @@ import Testing
 
     @Test func `after a call has timed out, a queued call is sent`() {
         var harness = ClientHarness.loggedIn()
+        // One call more than the 16 that may wait for a reply at once.
         for _ in 0..<17 { _ = harness.call() }
         harness.now += 1
         #expect(harness.takeSentCalls().count == 16)

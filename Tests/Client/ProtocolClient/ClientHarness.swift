@@ -9,12 +9,14 @@ import Testing
 struct ClientHarness {
     var core: ClientCore
     var actions: [ClientCore.Action] = []
+    /// The time in milliseconds.
     var now: Int64 = 1000
 
     /// A call that the client has sent.
     struct Call: Decodable, Equatable {
         var id: Int64
         var method: String
+        /// For a call that is sent again, the milliseconds since it was sent first.
         var age: Int64?
     }
     /// The error when a connected client sends no login.
@@ -56,7 +58,7 @@ struct ClientHarness {
         }
     }
 
-    /// Connects and returns the login that the client sends.
+    /// Connects, and returns the login call that the client sends.
     mutating func connect() throws -> (call: Call, params: LoginParams) {
         _ = self.takeActions()
         self.core.connected(at: self.now, into: &self.actions)
@@ -86,18 +88,19 @@ struct ClientHarness {
 
     mutating func reply(_ id: Int64, _ outcome: Outcome) { self.receive(.reply(id: id, outcome)) }
 
+    /// Makes a call, and returns its id.
     mutating func call(_ method: String = "ping", _ params: String = "{}", live: LiveID? = nil) -> Int64 {
         self.core.call(method, params: Array(params.utf8), live: live, at: self.now, into: &self.actions)
     }
 
-    /// Joins `live`.
+    /// Joins `live`; the server answers with this ticket and the feed's epoch.
     mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
         let id = self.call("live.join", #"{"live":"concert"}"#, live: live)
         self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
         _ = self.takeActions()
     }
 
-    /// Receives a feed frame with these items.
+    /// Receives a feed frame whose items have these numbers; returns how they relate to earlier items.
     mutating func receiveFeed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker
         .Verdict?
     {
@@ -105,7 +108,7 @@ struct ClientHarness {
         return self.core.feedReceived(scan)
     }
 
-    /// Breaks the connection, and advances the time until the client reconnects.
+    /// Ends the connection with `code`, and advances the time until the client reconnects.
     mutating func loseConnection(code: UInt16 = 1006) {
         self.core.disconnected(code: code, at: self.now, into: &self.actions)
         if case .waiting(let until) = self.core.state { self.now = until }
@@ -113,7 +116,7 @@ struct ClientHarness {
     }
 }
 
-/// Feed frames for tests.
+/// Feed frames for tests, and their scans.
 enum FeedSamples {
     static func frame(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> ServerFrame {
         let items = numbers.map {
@@ -123,7 +126,7 @@ enum FeedSamples {
         return .feed(live: "concert", epoch: epoch, items: items, token: token.text)
     }
 
-    /// A frame with history.
+    /// A frame with messages from before the join.
     static func history(_ numbers: [Int64], at token: String, epoch: Int64 = 77) -> ServerFrame {
         let items = numbers.map {
             FeedEntry(n: $0, at: .init(milliseconds: 1), content: .custom(sender: Self.bob, businessID: "b", data: ""))

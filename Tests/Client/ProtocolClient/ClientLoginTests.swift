@@ -4,7 +4,7 @@ import PlazaWire
 import ProtocolClient
 import Testing
 
-/// Connecting, login and reconnecting.
+/// How a client connects, logs in and reconnects.
 @Suite struct ClientLoginTests {
     @Test func `a client connects, logs in, and is open`() throws {
         var harness = ClientHarness()
@@ -46,7 +46,7 @@ import Testing
             (ReplyCode.tokenExpired, DisconnectCode.tokenExpired), (.tokenInvalid, .tokenRefused),
             (.signedInElsewhere, .kickedOffline), (.overLimit, .tooManyConnections),
         ]) func `I17 a rejected login ends the client, and its calls fail with the same error`(
-            code: ReplyCode, end: DisconnectCode
+            code: ReplyCode, disconnectCode: DisconnectCode
         ) throws
     {
         var harness = ClientHarness()
@@ -58,7 +58,7 @@ import Testing
         #expect(harness.core.state == .ended)
         #expect(
             harness.takeActions() == [
-                .disconnect, .event(.ended(code: end.code)), .callEnded(call, .failure(error: error)),
+                .disconnect, .event(.ended(code: disconnectCode.code)), .callEnded(call, .failure(error: error)),
             ])
         // Later events of the socket change nothing.
         harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
@@ -77,8 +77,8 @@ import Testing
         #expect(harness.takeActions() == [.event(.ended(code: code)), .callEnded(call, .failure(error: error))])
         harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
         #expect(harness.takeActions().isEmpty)
-        let late = harness.call()
-        guard case .callEnded(late, .failure(let refusal))? = harness.takeActions().first else {
+        let lateCall = harness.call()
+        guard case .callEnded(lateCall, .failure(let refusal))? = harness.takeActions().first else {
             Issue.record("a call of an ended client does not end")
             return
         }
@@ -118,6 +118,7 @@ import Testing
                 Issue.record("the client does not wait")
                 return
             }
+            // At most 100 ms after the first failure, doubled by each further one to at most 5 s.
             let maxPause = min(5000, 100 << min(attempt, 6))
             #expect((0...Int64(maxPause)).contains(until - harness.now), "attempt \(attempt)")
             harness.now = until
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func `clients that lose one gateway do not reconnect at the same time`() {
-        var waits: Set<Int64> = []
+        var pauses: Set<Int64> = []
         for seed in 0..<200 as Range<UInt64> {
             var harness = ClientHarness(seed: seed)
             harness.core.start(into: &harness.actions)
@@ -141,11 +142,11 @@ import Testing
             }
             // The connection is lost at 0, so `until` is the length of the pause.
             harness.core.disconnected(code: 1006, at: 0, into: &harness.actions)
-            if case .waiting(let until) = harness.core.state { waits.insert(until) }
+            if case .waiting(let until) = harness.core.state { pauses.insert(until) }
         }
-        #expect(waits.count > 150)
-        #expect((waits.max() ?? 0) > 4000)
-        #expect((waits.min() ?? 5000) < 1000)
+        #expect(pauses.count > 150)
+        #expect((pauses.max() ?? 0) > 4000)
+        #expect((pauses.min() ?? 5000) < 1000)
     }
 
     @Test func `when a gateway announces its stop, its clients leave at random moments within the given time`() {
@@ -177,7 +178,7 @@ import Testing
         #expect(moments.count > 10)
     }
 
-    @Test func `a stopped client closes, fails its calls, and stays stopped`() {
+    @Test func `a stopped client disconnects, fails its calls, and stays stopped`() {
         var harness = ClientHarness.loggedIn()
         let call = harness.call()
         _ = harness.takeActions()
@@ -192,6 +193,7 @@ import Testing
 
     @Test func `I4 a client without calls pings well within the lease`() {
         var harness = ClientHarness.loggedIn()
+        // A ping is due when nothing was sent for 20 s; a lease lasts 90 s.
         var lastPingAt = harness.now
         for _ in 0..<1000 {
             harness.now += 50

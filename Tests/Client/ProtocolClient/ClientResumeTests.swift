@@ -7,13 +7,14 @@ import Testing
 
 /// Resuming a live after a reconnect, with a replay of the missed items.
 @Suite struct ClientResumeTests {
-    private func resumed(_ number: Int64, epoch: Int64 = 77, replayed: Bool, ticket: Int64 = 9) -> Outcome {
+    /// The successful outcome of a login that resumes the live at the feed's item `number`.
+    private func resumed(at number: Int64, epoch: Int64 = 77, replayed: Bool, ticket: Int64 = 9) -> Outcome {
         .success(
             result: .resumed(
                 ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number), replayed: replayed))
     }
 
-    @Test func `I7 a client names its position when it resumes, and continues without a gap`() throws {
+    @Test func `I7 a client sends its position when it resumes, and continues without a gap`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
         #expect(harness.receiveFeed(1...4) == .fresh)
@@ -23,7 +24,7 @@ import Testing
             login.params.resume
                 == ResumePoint(
                     live: "concert", ticket: Ticket(5), position: FeedPosition(epoch: 77, number: 4), token: "77.4"))
-        harness.reply(login.call.id, self.resumed(4, replayed: true))
+        harness.reply(login.call.id, self.resumed(at: 4, replayed: true))
         #expect(harness.takeActions() == [.event(.resumed("concert", replayed: true))])
         #expect(harness.receiveFeed(5...9) == .fresh)
         #expect(harness.core.tracker.missing == 0 && harness.core.tracker.received == 9)
@@ -50,13 +51,13 @@ import Testing
         harness.loseConnection()
         var login = try harness.connect()
         #expect(login.params.resume?.token == "77.4.4711")
-        harness.reply(login.call.id, self.resumed(4, replayed: true))
+        harness.reply(login.call.id, self.resumed(at: 4, replayed: true))
         #expect(harness.receiveFeed(3...6, offset: 4720) == .partlyKnown(2))
         harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.resume?.token == "77.6.4720")
         // After items that cannot be replayed, the offset of the record is unknown.
-        harness.reply(login.call.id, self.resumed(9, replayed: false))
+        harness.reply(login.call.id, self.resumed(at: 9, replayed: false))
         harness.loseConnection()
         #expect(try harness.connect().params.resume?.token == "77.9")
     }
@@ -67,8 +68,8 @@ import Testing
         harness.join()
         let scan = try #require(FeedSamples.scan(FeedSamples.history([2, 5, 9], at: "77.11.800")))
         #expect(harness.core.feedReceived(scan) == .history)
-        let more = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
-        #expect(harness.core.feedReceived(more) == .history, "a long history comes in several frames")
+        let secondFrame = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
+        #expect(harness.core.feedReceived(secondFrame) == .history, "a long history comes in several frames")
         #expect(harness.core.tracker.received == 0 && harness.core.tracker.missing == 0)
         #expect(harness.receiveFeed(12...13) == .fresh)
         #expect(
@@ -85,7 +86,7 @@ import Testing
         #expect(harness.receiveFeed(1...4) == .fresh)
         harness.loseConnection()
         let login = try harness.connect()
-        harness.reply(login.call.id, self.resumed(50, replayed: false))
+        harness.reply(login.call.id, self.resumed(at: 50, replayed: false))
         #expect(harness.takeActions() == [.event(.resumed("concert", replayed: false))])
         #expect(harness.receiveFeed(51...52) == .fresh)
         // The items 5 to 50 are missing.
@@ -100,7 +101,7 @@ import Testing
         harness.loseConnection()
         let login = try harness.connect()
         #expect(harness.takeSentCalls().isEmpty)
-        harness.reply(login.call.id, self.resumed(0, replayed: true))
+        harness.reply(login.call.id, self.resumed(at: 0, replayed: true))
         #expect(harness.takeSentCalls().map(\.id) == [id])
     }
 
@@ -118,8 +119,8 @@ import Testing
         harness.reply(login.call.id, .failure(error: error))
         #expect(harness.takeActions() == [.event(.resumeFailed("concert", error)), .disconnect])
         harness.loseConnection(code: 1000)
-        let next = try harness.connect()
-        #expect(next.params.resume == nil)
+        let nextLogin = try harness.connect()
+        #expect(nextLogin.params.resume == nil)
     }
 
     @Test(arguments: [ReplyCode.unavailable, .timedOut, .overloaded, .tooFrequent])
@@ -133,8 +134,8 @@ import Testing
         harness.reply(login.call.id, .failure(error: ReplyError(code, "later", retryAfter: 500)))
         #expect(harness.takeActions() == [.disconnect])
         harness.loseConnection(code: 1000)
-        let next = try harness.connect()
-        #expect(next.params.resume?.live == "concert")
+        let nextLogin = try harness.connect()
+        #expect(nextLogin.params.resume?.live == "concert")
     }
 
     /// Rules: R1.16.
@@ -168,7 +169,7 @@ import Testing
         #expect(harness.takeActions() == [.event(.notice(notice))])
     }
 
-    @Test func `a client names its last notice when it resumes`() throws {
+    @Test func `a client sends the id of its last notice when it resumes`() throws {
         var harness = ClientHarness()
         harness.core.start(into: &harness.actions)
         harness.logIn(notices: "3-17")

@@ -13,22 +13,23 @@ import Testing
         "n", ":", "🎉", #"","n":7}"#, #"\","n":8}"#, "", #""items":[],"#, #""n":"#,
     ]
 
-    private static func text(_ random: inout SeededRandom) -> String {
+    /// A text of up to four of the confusing texts.
+    private static func anyText(_ random: inout SeededRandom) -> String {
         (0..<Int.random(in: 0...4, using: &random)).map { _ in
             self.confusingTexts[Int.random(in: 0..<self.confusingTexts.count, using: &random)]
         }.joined()
     }
 
-    private static func content(_ random: inout SeededRandom) -> FeedContent {
-        let user = UserInfo(userID: "bob", userName: self.text(&random), avatarURL: self.text(&random))
+    private static func randomContent(_ random: inout SeededRandom) -> FeedContent {
+        let user = UserInfo(userID: "bob", userName: self.anyText(&random), avatarURL: self.anyText(&random))
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
             return .text(
-                sender: user, text: self.text(&random), extensionInfo: ["n": self.text(&random), "\"n": "5}"])
-        case 1: return .custom(sender: user, businessID: self.text(&random), data: self.text(&random))
+                sender: user, text: self.anyText(&random), extensionInfo: ["n": self.anyText(&random), "\"n": "5}"])
+        case 1: return .custom(sender: user, businessID: self.anyText(&random), data: self.anyText(&random))
         case 2:
             return .metadataChanged(
-                set: ["n": "5", "k" + self.text(&random): "}"], removed: [self.text(&random), "n"])
+                set: ["n": "5", "k" + self.anyText(&random): "}"], removed: [self.anyText(&random), "n"])
         case 3: return .audienceJoined(user: user)
         case 4:
             let event = StageEvent.seatTaken(index: 5, user: user)
@@ -43,24 +44,25 @@ import Testing
     func `I7 the scanner agrees with the JSON decoder on every frame`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<25 {
-            let first = Int64.random(in: 1...1 << 40, using: &random)
+            let firstNumber = Int64.random(in: 1...1 << 40, using: &random)
             let epoch = Int64.random(in: 0...1 << 40, using: &random)
             let count = Int64.random(in: 0...6, using: &random)
             let items = (0..<count).map {
-                FeedEntry(n: first + $0, at: .init(milliseconds: 5), content: Self.content(&random))
+                FeedEntry(n: firstNumber + $0, at: .init(milliseconds: 5), content: Self.randomContent(&random))
             }
-            let last = first + count - 1
+            let lastNumber = firstNumber + count - 1
             let live = LiveID([#""n":5}"#, "l", #"\"#][Int.random(in: 0..<3, using: &random)])
             let bytes = Wire.encode(
-                ServerFrame.feed(live: live, epoch: epoch, items: items, token: "\(epoch).\(last)"))
-            guard case .feed(_, epoch, let read, _) = try Wire.decode(ServerFrame.self, from: bytes) else {
+                ServerFrame.feed(live: live, epoch: epoch, items: items, token: "\(epoch).\(lastNumber)"))
+            guard case .feed(_, epoch, let decodedItems, _) = try Wire.decode(ServerFrame.self, from: bytes) else {
                 Issue.record("no feed frame")
                 return
             }
             #expect(FeedSamples.isFeed(bytes))
             let scan = try #require(FeedSamples.scan(bytes), "\(String(decoding: bytes, as: UTF8.self))")
-            #expect(scan.epoch == epoch && scan.count == read.count && scan.lastNumber == last)
-            #expect(scan.firstNumber == read.first?.n ?? last + 1)
+            #expect(scan.epoch == epoch && scan.count == decodedItems.count && scan.lastNumber == lastNumber)
+            // In a frame without items, the first number is the next one of the feed.
+            #expect(scan.firstNumber == decodedItems.first?.n ?? lastNumber + 1)
         }
     }
 
@@ -80,10 +82,10 @@ import Testing
     @Test func `a truncated frame is never taken for a whole one`() {
         var random = SeededRandom(seed: 3)
         let items = (5...7 as ClosedRange<Int64>).map {
-            FeedEntry(n: $0, at: .init(milliseconds: 5), content: Self.content(&random))
+            FeedEntry(n: $0, at: .init(milliseconds: 5), content: Self.randomContent(&random))
         }
         let bytes = Wire.encode(ServerFrame.feed(live: "concert", epoch: 77, items: items, token: "77.7"))
-        // The scanner reads up to the last digit of the token.
+        // The scanner needs no byte after the token's last digit, so the shortest cuts are left out.
         for count in 0..<bytes.count - 4 { #expect(FeedSamples.scan(Array(bytes[..<count])) == nil, "\(count)") }
     }
 
@@ -92,10 +94,10 @@ import Testing
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
-        let good = Wire.encode(FeedSamples.frame(8...12))
+        let validFrame = Wire.encode(FeedSamples.frame(8...12))
         let alphabet = Array(#"{"feed:epochitmsn}],0123456789.\"#.utf8)
         for _ in 0..<500 {
-            var bytes = good
+            var bytes = validFrame
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 let index = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
@@ -130,7 +132,7 @@ import Testing
             #"{"feed":{"items":[],"live":"concert","token":"1.1"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":99999999999999999999}],"live":"concert","token":"1.99999999999999999999"}}"#,
             #"{"reply":{"id":1}}"#, "", "{", #"{"feed":{"#,
-        ]) func `text of another form is not scanned`(text: String)
+        ]) func `a text that is no valid feed frame is not scanned`(text: String)
     {
         #expect(FeedSamples.scan(Array(text.utf8)) == nil)
     }

@@ -6,6 +6,7 @@ import Testing
 
 /// The tracker counts the items of a feed that were received, repeated, reordered and missed.
 @Suite struct FeedTrackerTests {
+    /// Records a frame whose items have these numbers.
     private func record(_ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77) throws
         -> FeedTracker.Verdict
     {
@@ -98,7 +99,7 @@ import Testing
         #expect(tracker.position == FeedPosition(epoch: 90, number: 4) && tracker.firstNumber == 5)
     }
 
-    /// A simple model of the tracker, which stores every number.
+    /// A simple second implementation of the tracker, which stores every number.
     private struct Oracle {
         var receivedNumbers: Set<Int64> = []
         var lastNumber: Int64 = 0
@@ -126,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `I7 gaps, repeats and reordered items are counted as a model that stores every number counts them`(
+    func `I7 gaps, repeats and reordered items are counted as an oracle that stores every number counts them`(
         seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)
@@ -137,7 +138,9 @@ import Testing
             let count = Int64.random(in: 1...5, using: &random)
             var first = next
             switch Int.random(in: 0..<10, using: &random) {
+            // A gap.
             case 0: first = next + Int64.random(in: 1...4, using: &random)
+            // Repeated or late items.
             case 1, 2: first = max(100, next - Int64.random(in: 1...12, using: &random))
             default: break
             }
@@ -148,8 +151,9 @@ import Testing
             let knownCount = numbers.count { $0 <= previousLast }
             oracle.record(numbers)
             next = max(next, numbers.upperBound + 1)
-            #expect(
-                verdict == (knownCount == 0 ? .fresh : knownCount == numbers.count ? .known : .partlyKnown(knownCount)))
+            let expectedVerdict: FeedTracker.Verdict =
+                knownCount == 0 ? .fresh : knownCount == numbers.count ? .known : .partlyKnown(knownCount)
+            #expect(verdict == expectedVerdict)
             #expect(tracker.missing == oracle.missing)
             #expect(tracker.repeated == oracle.repeated)
             #expect(tracker.reordered == oracle.reordered)

@@ -5,7 +5,7 @@ import Testing
 
 /// The public API and the dependencies of the products for apps.
 @Suite(.serialized) struct PublicAPITests {
-    @Test(.timeLimit(.minutes(2))) func `the public API is as in docs/api`() throws {
+    @Test(.timeLimit(.minutes(2))) func `the public API is the one that docs/api describes`() throws {
         // The modules are in a folder above the test program; which one depends on the build.
         let program = URL(filePath: try #require(CommandLine.arguments.first))
         let folders = sequence(first: program.deletingLastPathComponent()) { folder in
@@ -16,7 +16,7 @@ import Testing
                 FileManager.default.fileExists(atPath: $0.appending(path: "LivePlazaKit.swiftmodule").path)
             }, "no built modules above \(program.path)")
         let script = Repository.root.appending(path: "deploy/api-dump.py").path
-        let (status, output) = try Self.run(["python3", script, "--check", "--modules", modules.path])
+        let (status, output) = try Self.runProgram(["python3", script, "--check", "--modules", modules.path])
         #expect(status == 0, "\(output)")
     }
 
@@ -25,12 +25,12 @@ import Testing
         let manifest = try Self.manifest.get()
         let targets = Dictionary(uniqueKeysWithValues: manifest.targets.map { ($0.name, $0) })
         let roots = try #require(manifest.products.first { $0.name == product }).targets
-        let reached = Self.closure(of: roots, in: targets)
+        let reached = Self.reachableTargets(from: roots, in: targets)
         let systemLibraries = Set(manifest.targets.filter { $0.type == "system" }.map(\.name))
         #expect(reached.isSuperset(of: roots))
         #expect(reached.isDisjoint(with: systemLibraries))
-        let transport = Self.closure(of: ["LivePlazaTransport"], in: targets)
-        #expect(!transport.isDisjoint(with: systemLibraries), "the search finds none at all")
+        let reachedByTransport = Self.reachableTargets(from: ["LivePlazaTransport"], in: targets)
+        #expect(!reachedByTransport.isDisjoint(with: systemLibraries), "the search finds no C library at all")
     }
 
     // MARK: The package's description
@@ -67,11 +67,12 @@ import Testing
         var targets: [Target]
     }
 
+    /// The package's description, as `swift package dump-package` prints it; read once.
     private static let manifest = Result<Manifest, any Error> {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "liveplaza-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
-        // The build's scratch folder is locked while tests run, so this uses another folder.
-        let (status, output) = try Self.run(
+        // The build's scratch folder is locked while tests run, so the manifest is read with another folder.
+        let (status, output) = try Self.runProgram(
             [
                 "swift", "package", "--package-path", Repository.root.path, "--scratch-path", scratch.path,
                 "dump-package",
@@ -80,8 +81,8 @@ import Testing
         return try JSONDecoder().decode(Manifest.self, from: Data(output.utf8))
     }
 
-    /// The targets and all targets that they depend on.
-    private static func closure(of roots: [String], in targets: [String: Manifest.Target]) -> Set<String> {
+    /// The root targets, and all targets on which they depend.
+    private static func reachableTargets(from roots: [String], in targets: [String: Manifest.Target]) -> Set<String> {
         var (found, remaining) = (Set<String>(), roots)
         while let next = remaining.popLast() {
             guard found.insert(next).inserted else { continue }
@@ -91,7 +92,7 @@ import Testing
     }
 
     /// Runs a program that is found in PATH, and waits for its end.
-    private static func run(
+    private static func runProgram(
         _ arguments: [String], mergesErrors: Bool = true
     ) throws -> (status: Int32, output: String) {
         let (process, pipe) = (Process(), Pipe())

@@ -11,7 +11,7 @@ import LivePlazaKit
 @MainActor
 #endif
 public final class AppCode {
-    /// The calls that have ended, with their results.
+    /// The calls that have ended; a call that has failed is followed by its error.
     public private(set) var ended: [String] = []
     /// The calls that were made and have a completion.
     public private(set) var begun: [String] = []
@@ -22,14 +22,14 @@ public final class AppCode {
     private let liveID: String
     private var cancellables = Set<AnyCancellable>()
 
-    /// The app's screens of a live.
+    /// Makes the app's part for one live, and subscribes to the stores.
     public init(plaza: LivePlaza, liveID: String) {
         self.plaza = plaza
         self.liveID = liveID
         self.bind()
     }
 
-    /// The completion of a call.
+    /// Records that a call was made, and returns its completion, which records the result.
     private func note<Value>(_ call: String) -> (Result<Value, ErrorInfo>) -> Void {
         self.begun.append(call)
         return { [weak self] result in
@@ -40,7 +40,7 @@ public final class AppCode {
         }
     }
 
-    /// Subscribes, and retains the subscriptions but no store.
+    /// Subscribes to the stores, and retains the subscriptions but no store.
     private func bind() {
         self.plaza.liveListStore.state.subscribe(StatePublisherSelector(keyPath: \LiveListState.currentLive))
             .receive(on: DispatchQueue.main)
@@ -72,7 +72,7 @@ public final class AppCode {
             .store(in: &self.cancellables)
     }
 
-    /// Signs the user in, and names it.
+    /// Logs the user in, and sets the user's nickname.
     public func login(userID: String, token: String) {
         self.plaza.loginStore.login(sdkAppID: 1, userID: userID, userSig: token, completion: self.note("login"))
         var profile = UserProfile(userID: userID)
@@ -92,7 +92,7 @@ public final class AppCode {
     /// Enters the live.
     public func enter() { self.plaza.liveListStore.joinLive(liveID: self.liveID, completion: self.note("joinLive")) }
 
-    /// The list with paging and a category, the product card, the live's settings.
+    /// Reads the list of lives with paging and a category, and changes the live's settings and its product card.
     public func useList() {
         let store = self.plaza.liveListStore
         store.fetchLiveList(cursor: store.state.value.liveListCursor, count: 20, completion: self.note("fetchLiveList"))
@@ -109,7 +109,7 @@ public final class AppCode {
         store.reset()
     }
 
-    /// The audience manager.
+    /// Reads the audience, and gives a viewer rights and sanctions.
     public func useAudience(of viewer: String) {
         let store = self.plaza.audienceStore(liveID: self.liveID)
         store.fetchAudienceList(completion: self.note("fetchAudienceList"))
@@ -119,7 +119,7 @@ public final class AppCode {
         store.kickUserOutOfRoom(userID: viewer, completion: self.note("kickUserOutOfRoom"))
     }
 
-    /// Chat, gifts and likes.
+    /// Sends messages, gifts and likes.
     public func useChat() {
         let barrage = self.plaza.barrageStore(liveID: self.liveID)
         barrage.sendTextMessage(text: "hello", extensionInfo: nil, completion: self.note("sendTextMessage"))
@@ -136,7 +136,7 @@ public final class AppCode {
         self.plaza.likeStore(liveID: self.liveID).sendLike(completion: self.note("sendLike"))
     }
 
-    /// Guests and their seats.
+    /// Makes all calls about guests and their seats.
     public func useSeats(with user: String) {
         let guests = self.plaza.coGuestStore(liveID: self.liveID)
         guests.applyForSeat(timeout: 30, extraInfo: nil, completion: self.note("applyForSeat"))
@@ -167,7 +167,7 @@ public final class AppCode {
         guests.disConnect(completion: self.note("disConnect"))
     }
 
-    /// Other hosts, and a battle with them.
+    /// Makes all calls about a connection with another host, and a battle with that host.
     public func useHosts(of live: String, host: String) {
         let hosts = self.plaza.coHostStore(liveID: self.liveID)
         hosts.getCoHostCandidates(cursor: "", completion: self.note("getCoHostCandidates"))
@@ -193,7 +193,7 @@ public final class AppCode {
         hosts.exitHostConnection(completion: self.note("exitHostConnection"))
     }
 
-    /// Camera, microphone and screen.
+    /// Uses camera, microphone and screen.
     public func useDevices() {
         let devices = self.plaza.deviceStore
         devices.openLocalCamera(isFront: true, completion: self.note("openLocalCamera"))
@@ -211,7 +211,7 @@ public final class AppCode {
         devices.reset()
     }
 
-    /// Ends the live as its owner, or leaves it.
+    /// Ends the live as its owner, or leaves it, and logs out.
     public func close(asOwner: Bool) {
         let store = self.plaza.liveListStore
         if asOwner {
@@ -222,7 +222,7 @@ public final class AppCode {
         self.plaza.loginStore.logout(completion: self.note("logout"))
     }
 
-    /// The stores of the default client, which most apps use.
+    /// Opens the stores of the default client, which most apps use; returns whether a live has one chat store only.
     public static func openSharedStores(liveID: String) -> Bool {
         let stores: [AnyObject] = [
             LoginStore.shared, LiveListStore.shared, DeviceStore.shared, LiveAudienceStore.create(liveID: liveID),

@@ -21,7 +21,7 @@ final class CaseRun {
     private let methods: StoreMethods
     /// The ids of sent calls, by the names that steps give them.
     private var ids: [String: Int64] = [:]
-    /// The outcomes of the app's calls, by name.
+    /// The outcomes of the app's calls, by the names that steps give them.
     private let outcomes = Locked<[String: Result<JSONValue, ErrorInfo>]>([:])
     /// The events of each store that no step has checked yet.
     private let events = Locked<[String: [(type: String, detail: JSONValue)]]>([:])
@@ -66,8 +66,8 @@ final class CaseRun {
         .store(in: &self.subscriptions)
     }
 
-    /// Performs a step, and then everything that the client does by itself.
-    func run(_ step: JSONValue) throws {
+    /// Performs a step, and then all work of the client that follows from it.
+    func runStep(_ step: JSONValue) throws {
         guard let (kind, value) = step.members.first, step.members.count == 1 else {
             throw CaseFailure("a step without a kind")
         }
@@ -139,7 +139,7 @@ final class CaseRun {
     private func check(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         // The name is the whole value of some steps.
-        let name = if case .text(let name) = value { name } else { "" }
+        let name = if case .text(let text) = value { text } else { "" }
         switch kind {
         case "sent": try self.checkSent(params)
         case "notSent":
@@ -215,6 +215,7 @@ final class CaseRun {
     private func match(_ actual: JSONValue, _ expected: JSONValue?, of params: CaseParams) throws {
         guard let expected else { return }
         var ignored = Self.notInSwift[params.text("store")] ?? []
+        // This event has its seat in Swift, too.
         if params.text("type") == "onKickedOffSeat" { ignored = [] }
         if let difference = Reflection.difference(actual, Self.without(ignored, expected)) {
             throw CaseFailure(difference)
@@ -252,7 +253,7 @@ final class CaseRun {
     private func runRepeatedly(_ params: CaseParams) throws {
         guard case .array(let steps)? = params.value.members["steps"] else { return }
         for turn in 0..<params.number("times", 0) {
-            for step in steps { try self.run(Self.numbered(step, turn)) }
+            for step in steps { try self.runStep(Self.numbered(step, turn)) }
         }
     }
 

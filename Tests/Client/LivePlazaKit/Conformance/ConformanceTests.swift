@@ -6,7 +6,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A case of clients/conformance.
+/// A case of clients/conformance; the README there describes the files.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
@@ -32,10 +32,11 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     static func all() throws -> [ConformanceCase] {
         let folder = Repository.root.appending(path: "clients/conformance")
         let setups = try Self.read("setups.json").members
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let fileNames = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".json") && $0 != "setups.json" }.sorted()
-        return try names.flatMap { name in
-            try Self.list(Self.read(name).members["cases"]).map { try ConformanceCase($0.members, name, setups) }
+        return try fileNames.flatMap { fileName in
+            try Self.list(Self.read(fileName).members["cases"])
+                .map { try ConformanceCase($0.members, fileName, setups) }
         }
     }
 
@@ -52,8 +53,8 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         self.setupCount = setupSteps.count
     }
 
-    private static func read(_ name: String) throws -> JSONValue {
-        try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(name)")))
+    private static func read(_ fileName: String) throws -> JSONValue {
+        try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(fileName)")))
     }
 
     private static func list(_ value: JSONValue?) -> [JSONValue] {
@@ -71,7 +72,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         let run = CaseRun(answers: testCase.answers, userID: testCase.userID)
         for (index, step) in testCase.steps.enumerated() {
             do {
-                try run.run(step)
+                try run.runStep(step)
             } catch {
                 let text = String(decoding: Wire.encode(step), as: UTF8.self)
                 Issue.record("step \(index - testCase.setupCount) \(text.prefix(300)): \(error)")

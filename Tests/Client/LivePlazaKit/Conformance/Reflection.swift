@@ -25,7 +25,7 @@ enum Reflection {
         }
     }
 
-    /// The parts of an event: the name of its case, and an object of its values by their labels.
+    /// Splits an event into the name of its case, and an object of its values by their labels.
     static func event(_ value: Any) -> (type: String, detail: JSONValue) {
         guard let (label, payload) = Mirror(reflecting: value).children.first else { return ("\(value)", .object([:])) }
         let mirror = Mirror(reflecting: payload)
@@ -42,7 +42,7 @@ enum Reflection {
         Int64(exactly: value).map { .integer($0) } ?? .number(value)
     }
 
-    /// Compares a value with the value that a case expects; members that an expected object does not name are ignored.
+    /// Compares a value with the one that a case expects; members that an expected object does not name are ignored.
     ///
     /// An expected object with `$length`, `$first` or `$last` describes an array.
     ///

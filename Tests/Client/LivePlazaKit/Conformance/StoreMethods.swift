@@ -4,7 +4,7 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// The parameters of a call of a case, by their labels.
+/// The parameters of a step of a conformance case, by their labels.
 struct CaseParams {
     let value: JSONValue
 
@@ -27,15 +27,15 @@ struct CaseParams {
         return values.compactMap { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    /// The value as texts by their keys.
-    var map: [String: String] {
+    /// All members that are texts, by their keys.
+    var textMembers: [String: String] {
         self.value.members.compactMapValues { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    func members(_ label: String) -> CaseParams { CaseParams(value: self.value.members[label] ?? .object([:])) }
+    func object(_ label: String) -> CaseParams { CaseParams(value: self.value.members[label] ?? .object([:])) }
 }
 
-/// Calls the methods of the stores by the names that cases use.
+/// Calls the methods of the stores by the names that conformance cases use.
 struct StoreMethods {
     /// Receives the outcome of a call.
     typealias Done = @Sendable (Result<JSONValue, ErrorInfo>) -> Void
@@ -94,7 +94,7 @@ struct StoreMethods {
             let count = Int(params.number("count", 20))
             store.fetchLiveList(cursor: params.text("cursor"), count: count, completion: Self.void(done))
         case "queryMetaData": store.queryMetaData(keys: params.texts("keys"), completion: Self.value(done))
-        case "updateLiveMetaData": store.updateLiveMetaData(params.map, completion: Self.void(done))
+        case "updateLiveMetaData": store.updateLiveMetaData(params.textMembers, completion: Self.void(done))
         case "updateLiveInfo":
             store.updateLiveInfo(Self.info(params), modifyFlag: [.liveName, .notice], completion: Self.void(done))
         case "reset":
@@ -199,9 +199,10 @@ struct StoreMethods {
         switch method {
         case "requestHostConnection":
             // 600 is `hostDynamicGrid`, 601 is `hostDynamic1v6`.
-            let isOneLarge = params.number("layoutTemplate", 600) == 601
+            let isOneHostLarge = params.number("layoutTemplate", 600) == 601
             store.requestHostConnection(
-                targetHost: params.text("targetHost"), layoutTemplate: isOneLarge ? .hostDynamic1v6 : .hostDynamicGrid,
+                targetHost: params.text("targetHost"),
+                layoutTemplate: isOneHostLarge ? .hostDynamic1v6 : .hostDynamicGrid,
                 timeout: TimeInterval(params.number("timeout", 30)), extraInfo: params.text("extraInfo"),
                 completion: Self.void(done))
         case "cancelHostConnection":
@@ -222,7 +223,7 @@ struct StoreMethods {
         let battle = params.text("battleID")
         switch method {
         case "requestBattle":
-            let config = params.members("config")
+            let config = params.object("config")
             store.requestBattle(
                 config: BattleConfig(
                     duration: TimeInterval(config.number("duration", 0)), needResponse: config.bool("needResponse"),

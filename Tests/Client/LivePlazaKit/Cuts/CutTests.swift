@@ -6,9 +6,9 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A client that logs in, joins, sends and receives messages, and leaves.
+/// A client that logs in, joins, sends and receives messages, and leaves, while its connection is cut.
 ///
-/// `decideCut` gets the number of each frame, and decides whether the connection is cut there.
+/// `decideCut` gets the number of each frame, and decides whether the connection is cut before or after it.
 private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = SimulationClock.forTest()
@@ -37,16 +37,16 @@ private final class ViewerScenario {
         self.subscription = self.plaza.liveListStore.liveListEventPublisher.sink { [listEvents] event in
             listEvents.withLock { $0.append(event) }
         }
-        self.run()
+        self.playSession()
     }
 
-    private func run() {
+    private func playSession() {
         let barrage = self.plaza.barrageStore(liveID: "concert")
         let (login, list) = (self.plaza.loginStore, self.plaza.liveListStore)
         self.performCall("login") { done in login.login(sdkAppID: 1, userID: "carol", userSig: "t") { done($0.map {}) }
         }
         self.performCall("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
-        let earlierCount = self.server.feed.count
+        let feedCountAtJoin = self.server.feed.count
         for text in ["a", "b", "c"] {
             self.performCall("send") { done in
                 barrage.sendTextMessage(text: text, extensionInfo: nil) { done($0.map {}) }
@@ -55,7 +55,7 @@ private final class ViewerScenario {
         }
         self.clock.advance(by: 20_000, self.queue)
         self.shown = barrage.state.value.messageList.map(\.textContent)
-        self.published = self.server.feed.dropFirst(earlierCount).compactMap { item in
+        self.published = self.server.feed.dropFirst(feedCountAtJoin).compactMap { item in
             guard case .text(let text)? = item.members["content"]?.members["text"]?.members["text"] else { return nil }
             return text
         }
@@ -80,7 +80,7 @@ private final class ViewerScenario {
     }
 }
 
-/// A small random number generator (Park-Miller) with a fixed seed.
+/// A small random number generator with a fixed seed and the usual constants of Park and Miller.
 private final class ParkMiller: Sendable {
     private let state = Locked<Int64>(1)
 
@@ -114,6 +114,7 @@ private final class ParkMiller: Sendable {
 
     @Test(arguments: 1...60)
     func `a connection that is cut again and again changes nothing that the app sees`(seed: Int) {
+        // The factor is a prime, so that the first states are far apart.
         var state = seed * 7919
         let scenario = ViewerScenario { _ in
             // The same generator as `ParkMiller`, so that each seed has its own cuts.

@@ -5,15 +5,18 @@ import PlazaWire
 
 /// A server with one live, which implements the calls of a viewer.
 ///
-/// It keeps outcomes by id, numbers the items of the feed, and replays the items that a resuming client has missed. `decideCut`
-/// may cut the connection at each frame in either direction. Everything runs on the test's thread.
+/// It keeps the answer to each call by the call's id, numbers the items of the feed, and replays the items that a
+/// resuming client has missed. `decideCut` may cut the connection at each frame in either direction. Everything runs on
+/// the test's thread.
 final class FakeServer: Transport, @unchecked Sendable {
     /// Where a connection is cut: before or after a frame.
     enum Cut { case before, after }
 
-    /// An answer: the members of the reply, and the feed items that follow it.
+    /// The answer to a call.
     private struct Answer {
+        /// The members of the reply.
         var members: [String: JSONValue]
+        /// The feed items in the frame that follows the reply; nil if no frame follows.
         var items: [JSONValue]?
 
         static func ok(_ kind: String, _ body: JSONValue = [:], items: [JSONValue]? = nil) -> Answer {
@@ -25,8 +28,8 @@ final class FakeServer: Transport, @unchecked Sendable {
         }
     }
 
-    /// A call that was applied, and its answer for repeats of the call.
-    private struct Outcome {
+    /// A call that was applied, and the answer that a repeat of the call gets again.
+    private struct AppliedCall {
         let method: String
         let params: JSONValue
         let answer: Answer
@@ -34,6 +37,7 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     /// Decides for each frame, by its number, whether the connection is cut there.
     var decideCut: (Int) -> Cut? = { _ in nil }
+    /// How many frames were sent so far, in both directions together.
     private(set) var frameCount = 0
     /// The feed's items.
     private(set) var feed: [JSONValue] = []
@@ -42,7 +46,7 @@ final class FakeServer: Transport, @unchecked Sendable {
     /// The client's violations of the protocol.
     private(set) var violations: [String] = []
     private let queue: ManualQueue
-    private var outcomes: [Int64: Outcome] = [:]
+    private var appliedCalls: [Int64: AppliedCall] = [:]
     private var lastID: Int64 = 0
     private var ticket: Int64 = 420
     /// Whether the viewer is in the live.
@@ -105,28 +109,28 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     private func handle(_ call: SentCall, _ socket: FakeSocket) {
         let (id, method) = (call.id, call.method)
-        if method != "login", let outcome = self.outcomes[id] {
+        if method != "login", let appliedCall = self.appliedCalls[id] {
             if call.age == nil { self.violations.append("\(method) \(id) came again without its age") }
-            if outcome.method != method || outcome.params != call.params {
+            if appliedCall.method != method || appliedCall.params != call.params {
                 self.violations.append("\(method) \(id) came again as another call")
             }
-            return self.reply(socket, id, outcome.answer)
+            return self.reply(socket, id, appliedCall.answer)
         }
         // Only a call that is sent again may have an old id, and such a call states its age.
-        if self.outcomes[id] == nil, id <= self.lastID, call.age == nil {
+        if self.appliedCalls[id] == nil, id <= self.lastID, call.age == nil {
             self.violations.append("\(method) \(id) is not above \(self.lastID)")
         }
         self.lastID = max(self.lastID, id)
         if !socket.isLoggedIn, method != "login" { self.violations.append("\(method) before the login") }
         self.applyCounts[id, default: 0] += 1
         let answer = self.apply(call, socket)
-        self.outcomes[id] = Outcome(method: method, params: call.params, answer: answer)
+        self.appliedCalls[id] = AppliedCall(method: method, params: call.params, answer: answer)
         self.reply(socket, id, answer)
         if let items = answer.items { self.sendFeed(socket, items) }
     }
 
     private func reply(_ socket: FakeSocket, _ id: Int64, _ answer: Answer) {
-        self.send(socket, ["reply": .object(answer.members.merging(["id": .integer(id)]) { old, _ in old })])
+        self.send(socket, ["reply": .object(answer.members.merging(["id": .integer(id)]) { answered, _ in answered })])
     }
 
     private func apply(_ call: SentCall, _ socket: FakeSocket) -> Answer {
@@ -188,6 +192,7 @@ final class FakeSocket: TransportConnection, @unchecked Sendable {
 
     func close(code: Int) { self.isClosed = true }
 
+    /// Ends the connection from the server's side, or as a lost network does.
     func end(code: Int) {
         self.isClosed = true
         self.onEvent(.closed(code: code))

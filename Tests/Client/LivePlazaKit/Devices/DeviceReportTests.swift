@@ -5,7 +5,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// The user's devices, while the seat, notices and replies arrive in any order.
+/// The state of the user's devices while the seat, notices and replies to device reports arrive in any order.
 @Suite struct DeviceReportTests {
     private let harness = StoreHarness()
     private let plaza: LivePlaza
@@ -15,21 +15,23 @@ import Testing
     init() {
         self.plaza = self.harness.makeClient()
         self.harness.loginAndEnter(self.plaza)
-        self.receiveSeat(revision: 1, camera: false, microphone: false)
+        self.receiveSeat(revision: 1, isCameraOn: false, isMicrophoneOn: false)
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.devices.openLocalMicrophone(completion: nil)
         self.harness.queue.drain()
         // Each device has its own report.
         self.answerReport()
         self.answerReport()
-        self.receiveSeat(revision: 2, camera: true, microphone: true)
+        self.receiveSeat(revision: 2, isCameraOn: true, isMicrophoneOn: true)
     }
 
     /// Sends a stage on which the user sits with these devices.
-    private func receiveSeat(revision: Int64, camera: Bool, microphone: Bool, allowsMicrophone: Bool = true) {
+    private func receiveSeat(
+        revision: Int64, isCameraOn: Bool, isMicrophoneOn: Bool, allowsMicrophone: Bool = true
+    ) {
         let occupant: JSONValue = [
-            "allowOpenCamera": true, "allowOpenMicrophone": .bool(allowsMicrophone), "isCameraOn": .bool(camera),
-            "isMicrophoneOn": .bool(microphone), "live": "concert", "role": 2, "suspendStatus": "none",
+            "allowOpenCamera": true, "allowOpenMicrophone": .bool(allowsMicrophone), "isCameraOn": .bool(isCameraOn),
+            "isMicrophoneOn": .bool(isMicrophoneOn), "live": "concert", "role": 2, "suspendStatus": "none",
             "user": EngineHarness.user,
         ]
         let seat: JSONValue = [
@@ -44,17 +46,17 @@ import Testing
 
     /// Sends the notice that a host has closed a device.
     private func receiveClosing(of device: String, id: JSONValue = "3-11") {
-        let by: JSONValue = ["avatarURL": "", "userID": "alice", "userName": "A"]
+        let closingHost: JSONValue = ["avatarURL": "", "userID": "alice", "userName": "A"]
         self.harness.network.socket?.receive([
             "notice": [
                 "at": 1, "id": id, "live": "concert", "to": "carol",
-                "content": ["deviceClosedByAdmin": ["by": by, "device": .text(device)]],
+                "content": ["deviceClosedByAdmin": ["by": closingHost, "device": .text(device)]],
             ]
         ])
         self.harness.queue.drain()
     }
 
-    /// Answers the first report that is not answered yet.
+    /// Answers the first report of a device that is not answered yet.
     private func answerReport(errorCode: Int64? = nil) {
         guard let call = self.harness.network.socket?.takeCall("seat.device") else {
             Issue.record("no report was sent")
@@ -80,7 +82,7 @@ import Testing
     }
 
     @Test func `a device closes when the changed seat arrives before the notice that a host closed it`() {
-        self.receiveSeat(revision: 3, camera: true, microphone: false, allowsMicrophone: false)
+        self.receiveSeat(revision: 3, isCameraOn: true, isMicrophoneOn: false, allowsMicrophone: false)
         #expect(!self.isMicrophoneOn && self.isCameraOn)
         self.receiveClosing(of: "microphone")
         #expect(!self.isMicrophoneOn && self.isCameraOn)
@@ -90,9 +92,9 @@ import Testing
         self.devices.closeLocalCamera()
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
-        self.receiveSeat(revision: 3, camera: false, microphone: true)
+        self.receiveSeat(revision: 3, isCameraOn: false, isMicrophoneOn: true)
         self.answerReport()
-        self.receiveSeat(revision: 4, camera: true, microphone: true)
+        self.receiveSeat(revision: 4, isCameraOn: true, isMicrophoneOn: true)
         self.answerReport()
         #expect(self.isCameraOn)
     }
@@ -102,7 +104,7 @@ import Testing
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
         self.answerReport()
-        self.receiveSeat(revision: 3, camera: false, microphone: true)
+        self.receiveSeat(revision: 3, isCameraOn: false, isMicrophoneOn: true)
         self.answerReport()
         #expect(self.isCameraOn)
     }
@@ -114,14 +116,14 @@ import Testing
         seats.unmuteMicrophone(completion: nil)
         self.harness.queue.drain()
         self.answerReport()
-        self.receiveSeat(revision: 3, camera: true, microphone: false)
+        self.receiveSeat(revision: 3, isCameraOn: true, isMicrophoneOn: false)
         self.answerReport()
-        self.receiveSeat(revision: 4, camera: true, microphone: true)
+        self.receiveSeat(revision: 4, isCameraOn: true, isMicrophoneOn: true)
         #expect(self.isMicrophoneOn)
     }
 
     @Test func `a camera that the server turns off without a report of the user is closed`() {
-        self.receiveSeat(revision: 3, camera: false, microphone: true)
+        self.receiveSeat(revision: 3, isCameraOn: false, isMicrophoneOn: true)
         #expect(!self.isCameraOn && self.isMicrophoneOn)
     }
 
@@ -130,7 +132,7 @@ import Testing
         self.harness.receive([Self.stageWithoutSeats], from: 3)
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
-        self.receiveSeat(revision: 4, camera: false, microphone: false)
+        self.receiveSeat(revision: 4, isCameraOn: false, isMicrophoneOn: false)
         self.devices.closeLocalCamera()
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()

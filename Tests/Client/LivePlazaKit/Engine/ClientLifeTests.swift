@@ -43,7 +43,7 @@ import Testing
         #expect(error.code == ReplyCode.notLoggedIn.code)
     }
 
-    @Test func `a hundred clients share a process`() {
+    @Test func `a hundred clients in one process connect independently`() {
         let clients = (0..<100).map { _ in self.harness.makeClient() }
         for client in clients { client.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: nil) }
         self.harness.queue.drain()

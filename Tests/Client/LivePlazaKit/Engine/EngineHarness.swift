@@ -9,6 +9,7 @@ import PlazaWire
 enum ShownItem: Equatable {
     case loginStatus(ConnectionStatus)
     case currentLive(String)
+    /// The sequence numbers of the chat's messages.
     case messages([Int])
     case listEvent(LiveListEvent)
     case loginEvent(LoginEvent)

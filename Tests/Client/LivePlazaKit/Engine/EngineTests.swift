@@ -5,6 +5,7 @@ import Testing
 
 @testable import LivePlazaKit
 
+/// What an engine, the part of a client behind its stores, shows and publishes.
 @Suite struct EngineTests {
     @Test func `a login shows each connection status before its call ends`() {
         let harness = EngineHarness()
@@ -62,7 +63,7 @@ import Testing
         harness.login()
         harness.enter()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
-        let firstID = harness.network.socket?.sent.last?.id
+        let likeID = harness.network.socket?.sent.last?.id
         _ = harness.stores.takeShownItems()
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         #expect(harness.stores.takeShownItems() == [.loginStatus(.reconnecting)])
@@ -73,7 +74,7 @@ import Testing
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
         #expect(harness.stores.takeShownItems() == [.loginStatus(.connected)])
         let repeatedCall = harness.network.socket?.takeCall("like.send")
-        #expect(repeatedCall?.id == firstID && repeatedCall?.age == 50)
+        #expect(repeatedCall?.id == likeID && repeatedCall?.age == 50)
     }
 
     @Test func `the client leaves a live that has ended, and publishes why`() {
@@ -85,8 +86,8 @@ import Testing
             #"{"feed":{"live":"concert","epoch":77,"token":"77.12","items":[{"n":12,"at":1,"content":{"liveEnded":{"#
                 + #""reason":"endedByHost","statistics":{"totalViewers":1,"totalGiftsSent":0,"totalGiftCoins":0,"#
                 + #""totalUniqueGiftSenders":0,"totalLikesReceived":0,"totalMessageCount":0,"liveDuration":1}}}}]}}"#)
-        let end = LiveListEvent.onLiveEnded(liveID: "concert", reason: .endedByHost, message: "")
-        #expect(harness.stores.takeShownItems().suffix(3) == [.currentLive(""), .messages([]), .listEvent(end)])
+        let endEvent = LiveListEvent.onLiveEnded(liveID: "concert", reason: .endedByHost, message: "")
+        #expect(harness.stores.takeShownItems().suffix(3) == [.currentLive(""), .messages([]), .listEvent(endEvent)])
     }
 
     @Test func `calls fail when the session continues on another connection`() {
@@ -102,9 +103,9 @@ import Testing
 
     /// Rules: R2.26.
     @Test func `a token provider is asked at the login and before the token expires`() {
-        let count = Locked(0)
+        let requestCount = Locked(0)
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
-            count.withLock { $0 += 1 }
+            requestCount.withLock { $0 += 1 }
             // {"exp":1700000101}: the token expires 100 s after the start of the clock.
             return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
         }
@@ -112,14 +113,15 @@ import Testing
         harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
-        #expect(count.withLock { $0 } == 1)
-        // The renewal is due after 70 s: 30 s, one and a half margins, before the token expires.
+        #expect(requestCount.withLock { $0 } == 1)
+        // A fifth of the validity, 20 s, is the margin. With the random number 0.5 the renewal is due one and a half
+        // margins before the token expires: after 70 s.
         harness.advance(by: 71_000)
-        #expect(count.withLock { $0 } == 2)
+        #expect(requestCount.withLock { $0 } == 2)
         #expect(harness.network.socket?.takeCall("login") != nil)
     }
 
-    @Test func `a login whose addresses are all invalid fails, and the next one may be tried`() {
+    @Test func `a login whose addresses are all invalid fails, and another login may be tried`() {
         let harness = EngineHarness()
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
         harness.begin("bad") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
@@ -187,7 +189,7 @@ import Testing
         #expect(harness.engine.serverTime == 1_800_000_020_700)
     }
 
-    @Test func `a reconnect that needs a token goes to the next address`() {
+    @Test func `a reconnect after an expired token goes to the next address`() {
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) { "h.eyJleHAiOjE3MDAwMDAxMDF9.s" }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
@@ -199,10 +201,10 @@ import Testing
     }
 
     @Test func `a token provider that does not answer is asked again`() {
-        let count = Locked(0)
+        let requestCount = Locked(0)
         let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
-            let isHanging = count.withLock { count in
+            let isHanging = requestCount.withLock { count in
                 count += 1
                 return count == 2
             }
@@ -215,11 +217,11 @@ import Testing
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         harness.advance(by: 100)
-        #expect(count.withLock { $0 } == 2)
+        #expect(requestCount.withLock { $0 } == 2)
         // The wait for a token ends after 30 s, and the next attempt follows within a second.
         harness.advance(by: 30_000)
         harness.advance(by: 1000)
-        #expect(count.withLock { $0 } == 3)
+        #expect(requestCount.withLock { $0 } == 3)
         #expect(harness.network.socket?.address == "ws://two/v1")
         for caller in waitingCallers.withLock({ $0 }) { caller.resume() }
         harness.queue.drain()
@@ -233,6 +235,7 @@ import Testing
         #expect(shown.last == .callEnded("login: error-5"))
     }
 
+    /// A frame with one chat message of this number.
     private static func message(_ number: Int64) -> JSONValue {
         let content: JSONValue = ["text": ["sender": EngineHarness.user, "text": "m"]]
         return [

@@ -11,20 +11,21 @@ struct StoreHarness {
     let clock = SimulationClock.forTest()
     let network: TestNetwork
 
-    /// Makes a network that answers calls at once.
+    /// Makes a network that answers calls at once, by method.
     ///
-    /// `answers`: the results of further methods, or other results, by method; null for a method without an answer.
+    /// `answers`: more results, or other ones, by method; null stands for a method that the server does not answer.
     init(answers: [String: JSONValue] = [:]) {
         let details: JSONValue = [
             "audience": ["live": "concert", "count": 1, "totalViewers": 1, "stale": false, "at": 1], "epoch": 77,
             "info": EngineHarness.info,
         ]
-        let all: [String: JSONValue] = [
+        let defaultAnswers: [String: JSONValue] = [
             "login": ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]],
             "live.join": ["joined": ["ticket": 421, "epoch": 77, "confirmed": true]],
             "live.leave": ["done": [:]], "live.get": ["room": ["details": details]],
         ]
-        self.network = TestNetwork(answers: all.merging(answers) { _, new in new }.filter { $0.value != .null })
+        let allAnswers = defaultAnswers.merging(answers) { _, given in given }
+        self.network = TestNetwork(answers: allAnswers.filter { $0.value != .null })
     }
 
     func makeClient() -> LivePlaza {
@@ -57,7 +58,7 @@ struct StoreHarness {
         self.enter(plaza)
     }
 
-    /// Sends items of a live's feed in one frame; the first one has this number.
+    /// Receives a frame with items of a live's feed; the first item has this number.
     func receive(_ contents: [JSONValue], from number: Int64 = 1, live: String = "concert") {
         let items = contents.enumerated().map { index, content -> JSONValue in
             ["n": .integer(number + Int64(index)), "at": 1, "content": content]
@@ -69,11 +70,12 @@ struct StoreHarness {
         self.queue.drain()
     }
 
+    /// The content of a chat message.
     static func message(_ text: String) -> JSONValue {
         ["text": ["sender": EngineHarness.user, "text": .text(text)]]
     }
 
-    /// Tells that a viewer was muted: an event of the audience store, which changes its state too.
+    /// The content that a viewer was muted: the audience store publishes an event, and changes its state.
     static func mute(_ user: String) -> JSONValue {
         [
             "messageDisabled": [

@@ -29,22 +29,22 @@ import Testing
         func add(_ value: Value) { self.received.withLock { $0.append(value) } }
     }
 
-    /// Requests stores of many other lives, which must not push out those of `concert`.
+    /// Requests stores of so many other lives that the client forgets the lives that nobody references.
     private func visitOtherLives(_ plaza: LivePlaza) {
         for number in 0..<100 { _ = plaza.barrageStore(liveID: "other-\(number)") }
     }
 
     @Test func `a live has the same store object while it is referenced, and the store is released afterwards`() {
         let plaza = self.harness.makeClient()
-        weak var released: LiveStores?
+        weak var stores: LiveStores?
         do {
             let store = plaza.barrageStore(liveID: "concert")
-            released = plaza.stores(of: "concert")
+            stores = plaza.stores(of: "concert")
             self.visitOtherLives(plaza)
             #expect(plaza.barrageStore(liveID: "concert") === store)
-            #expect(plaza.stores(of: "concert") === released)
+            #expect(plaza.stores(of: "concert") === stores)
         }
-        #expect(released == nil)
+        #expect(stores == nil)
     }
 
     @Test func `the stores of the current live exist until the client leaves it`() {
@@ -59,16 +59,16 @@ import Testing
         #expect(stores == nil)
     }
 
-    /// The ways to subscribe to the messages.
+    /// The ways to subscribe to the messages of a chat store.
     enum StateSubscription: CaseIterable {
-        case wholeState, part, equatablePart, projectedValue
+        case wholeState, selectedValue, equatableSelectedValue, projectedValue
 
         fileprivate func publisher(of state: StatePublisher<BarrageState>) -> AnyPublisher<[String], Never> {
             switch self {
             case .wholeState: state.subscribe().map { $0.messageList.map(\.textContent) }.eraseToAnyPublisher()
-            case .part:
+            case .selectedValue:
                 state.subscribe(StatePublisherSelector { $0.messageList.map(\.textContent) }).eraseToAnyPublisher()
-            case .equatablePart:
+            case .equatableSelectedValue:
                 state.subscribe(StatePublisherSelector(keyPath: \BarrageState.messageList))
                     .map { $0.map(\.textContent) }.eraseToAnyPublisher()
             case .projectedValue: state.$value.map { $0.messageList.map(\.textContent) }.eraseToAnyPublisher()
@@ -77,7 +77,8 @@ import Testing
     }
 
     @Test(arguments: StateSubscription.allCases)
-    func `a cancellable alone keeps its subscription to states over several stays`(_ kind: StateSubscription) {
+    func `a cancellable alone keeps its subscription to states over a leave and another join`(_ kind: StateSubscription)
+    {
         let plaza = self.harness.makeClient()
         let received = Received<[String]>()
         let cancellable = kind.publisher(of: plaza.barrageStore(liveID: "concert").state).sink { received.add($0) }
@@ -96,7 +97,7 @@ import Testing
         #expect(received.values.last == ["again"])
     }
 
-    @Test func `a cancellable alone keeps its subscription to events over several stays`() {
+    @Test func `a cancellable alone keeps its subscription to events over a leave and another join`() {
         let plaza = self.harness.makeClient()
         let received = Received<LiveAudienceEvent>()
         let cancellable = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
@@ -211,6 +212,7 @@ import Testing
         }
         #expect(visited.filter { $0.stores != nil }.isEmpty)
         _ = plaza.barrageStore(liveID: "last")
+        // The registry removes the entries of released lives when it has 16 entries and gets another.
         #expect(plaza.registry.liveCount <= 17)
         // Only the timer of the connection is left.
         #expect(self.harness.clock.timerCount <= 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// On which queue stores publish, and in which order.
+/// The order in which stores publish states, events and completions, and the queue on which they do so.
 @Suite(.timeLimit(.minutes(1))) struct StoreOrderTests {
     /// What an app's closures have received, in order.
     private final class Log: Sendable {
@@ -73,7 +73,7 @@ import Testing
         harness.queue.drain()
         let socket = try #require(harness.network.socket)
         let calls = try [#require(socket.takeCall("live.mute")), #require(socket.takeCall("live.mute"))]
-        // All frames are waiting before the queue runs.
+        // All frames have arrived before the queue runs.
         for (number, (call, user)) in zip(calls, ["bob", "dave"]).enumerated() {
             let token = "77.\(number + 1)"
             let item: JSONValue = [
@@ -90,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test func `the client is in no live any more when the event of its kick is published`() {
+    @Test func `the client has left the live when the event that it was kicked is published`() {
         let fixture = Fixture()
         fixture.harness.receive([StoreHarness.message("a")])
         fixture.log.clear()

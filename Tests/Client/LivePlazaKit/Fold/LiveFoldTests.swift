@@ -5,55 +5,55 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A fold makes the states of the stores, and their events, from its inputs.
+/// A fold makes the states and events of a live's stores from feed items, and from snapshots that the client reads.
 @Suite struct LiveFoldTests {
     private var fold = LiveFold(liveID: LiveID("concert"), selfID: UserID("bob"))
 
-    private static func item(_ n: Int64, _ content: FeedContent) -> FoldInput {
-        .item(FeedEntry(n: n, at: Timestamp(milliseconds: n * 1000), content: content))
+    private static func item(_ number: Int64, _ content: FeedContent) -> FoldInput {
+        .item(FeedEntry(n: number, at: Timestamp(milliseconds: number * 1000), content: content))
     }
 
     private static func user(_ id: String) -> UserInfo { UserInfo(userID: UserID(id)) }
 
-    private static func text(_ n: Int64) -> FoldInput {
-        self.item(n, .text(sender: self.user("alice"), text: "message \(n)", extensionInfo: nil))
+    private static func message(_ number: Int64) -> FoldInput {
+        self.item(number, .text(sender: self.user("alice"), text: "message \(number)", extensionInfo: nil))
     }
 
-    private static func page(_ users: [String]) -> Snapshot {
+    private static func audiencePage(_ users: [String]) -> Snapshot {
         let members = users.map { AudienceMember(user: self.user($0), joinedAt: Timestamp(milliseconds: 0)) }
         return .audience(AudiencePage(members: members, cursor: "", count: members.count))
     }
 
-    private var audience: [String] { self.fold.states.audience.audienceList.map(\.userID) }
+    private var audienceIDs: [String] { self.fold.states.audience.audienceList.map(\.userID) }
 
     @Test mutating func `a viewer who joins while the audience is read is in the list, and is announced once`() {
         self.fold.snapshotRequested(.audience)
         let events = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         #expect(events.count == 1)
-        let eventsOfRead = self.fold.snapshotRead(Self.page(["dave"]))
+        let eventsOfRead = self.fold.snapshotRead(Self.audiencePage(["dave"]))
         #expect(eventsOfRead.isEmpty)
-        #expect(self.audience == ["dave", "carol"])
+        #expect(self.audienceIDs == ["dave", "carol"])
     }
 
     @Test mutating func `a viewer who leaves while the audience is read is not in the list`() {
         self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceLeft(user: Self.user("dave"))))
-        _ = self.fold.snapshotRead(Self.page(["dave", "erin"]))
-        #expect(self.audience == ["erin"])
+        _ = self.fold.snapshotRead(Self.audiencePage(["dave", "erin"]))
+        #expect(self.audienceIDs == ["erin"])
     }
 
-    @Test mutating func `inputs from before a failed read are not folded into a later read`() {
+    @Test mutating func `feed items from before a failed read are not applied to a later read`() {
         self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         self.fold.snapshotFailed(.audience)
-        _ = self.fold.snapshotRead(Self.page(["dave"]))
-        #expect(self.audience == ["dave"])
+        _ = self.fold.snapshotRead(Self.audiencePage(["dave"]))
+        #expect(self.audienceIDs == ["dave"])
     }
 
     @Test mutating func `messages of the history come before newer messages, and the oldest messages are dropped`() {
-        for n: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.text(n)) }
+        for number: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.message(number)) }
         #expect(self.fold.states.barrage.messageList.map(\.sequence) == [1, 2, 3, 4])
-        for n in 5...Int64(BarrageState.maxMessages + 2) { _ = self.fold.apply(Self.text(n)) }
+        for number in 5...Int64(BarrageState.maxMessages + 2) { _ = self.fold.apply(Self.message(number)) }
         #expect(self.fold.states.barrage.messageList.count == BarrageState.maxMessages)
         #expect(self.fold.states.barrage.messageList.first?.sequence == 3)
     }
@@ -62,8 +62,8 @@ import Testing
         let mute = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: true, until: nil)
         _ = self.fold.apply(Self.item(1, mute))
         #expect(!self.fold.states.barrage.allowSendMessage)
-        let end = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: false, until: nil)
-        _ = self.fold.apply(Self.item(2, end))
+        let unmute = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: false, until: nil)
+        _ = self.fold.apply(Self.item(2, unmute))
         #expect(self.fold.states.barrage.allowSendMessage)
     }
 }

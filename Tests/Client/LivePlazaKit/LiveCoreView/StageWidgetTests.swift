@@ -13,7 +13,7 @@ private final class Widget {
 /// Makes a widget for each request, except for the background of an empty seat.
 private final class WidgetMaker: StageWidgetDelegate {
     let prefix: String
-    /// How many widgets were requested, with the requests that were answered with nil.
+    /// How many widgets were requested, including those that were not made.
     var requestCount = 0
 
     init(_ prefix: String = "") { self.prefix = prefix }
@@ -42,6 +42,8 @@ private final class WidgetMaker: StageWidgetDelegate {
 
 /// Which widgets lie over the video of a stage, and where.
 @Suite struct StageWidgetTests {
+    // Each region has four levels, beginning with 4 × its `zorder`: background, video, foreground, battle. In these tests
+    // the `zorder` of a seat is its index.
     private static let canvas = LiveCanvas(templateID: 600, w: 1080, h: 1920)
 
     private static func seat(_ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "ann-live")
@@ -53,7 +55,7 @@ private final class WidgetMaker: StageWidgetDelegate {
             region: RegionInfo(x: CGFloat(index) * 540, y: 0, w: 540, h: 960, zorder: index))
     }
 
-    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it; `@` is its x, `l` its level.
+    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it; `@` is its x, `l` its level on the stage.
     private func describe(_ changes: [WidgetChange<Widget>]) -> [String] {
         changes.map { change in
             switch change {
@@ -90,9 +92,11 @@ private final class WidgetMaker: StageWidgetDelegate {
         var model = StageWidgetModel<Widget>()
         model.delegate = maker
         _ = model.show(StageScene(seats: [Self.seat(0, "ann")], canvas: Self.canvas), width: 1080, height: 1920)
-        let on = StageScene(seats: [Self.seat(0, "ann", camera: .on)], canvas: Self.canvas)
+        let sceneWithVideo = StageScene(seats: [Self.seat(0, "ann", camera: .on)], canvas: Self.canvas)
         #expect(
-            self.describe(model.show(on, width: 1080, height: 1920)) == ["= guest 0 ann background @0 l0 hidden"])
+            self.describe(model.show(sceneWithVideo, width: 1080, height: 1920)) == [
+                "= guest 0 ann background @0 l0 hidden"
+            ])
     }
 
     @Test("a seat gets new widgets for a new user, for a connection of lives and for a battle")
@@ -101,8 +105,8 @@ private final class WidgetMaker: StageWidgetDelegate {
         var model = StageWidgetModel<Widget>()
         model.delegate = maker
         _ = model.show(StageScene(seats: [Self.seat(0, "ann")], canvas: Self.canvas), width: 1080, height: 1920)
-        let bob = StageScene(seats: [Self.seat(0, "bob")], canvas: Self.canvas)
-        let changes = self.describe(model.show(bob, width: 1080, height: 1920))
+        let sceneWithBob = StageScene(seats: [Self.seat(0, "bob")], canvas: Self.canvas)
+        let changes = self.describe(model.show(sceneWithBob, width: 1080, height: 1920))
         #expect(Set(changes.prefix(2)) == ["- guest 0 ann background", "- guest 0 ann foreground"])
         #expect(changes.count == 4)
         let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "cem-live")]
@@ -174,6 +178,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         var model = StageWidgetModel<Widget>()
         model.delegate = maker
         var seat = Self.seat(0, "ann")
+        // Without a size.
         seat.region = RegionInfo()
         #expect(model.show(StageScene(seats: [seat], canvas: Self.canvas), width: 1, height: 1).isEmpty)
     }
