@@ -8,7 +8,7 @@ extension RingBuffer {
     fileprivate var last: Element? { self.count == 0 ? nil : self[self.count - 1] }
 }
 
-/// The ring buffer, the random generator, and times.
+/// The ring buffer, the random generator for tests, and times.
 @Suite struct ContainerTests {
     @Test func `a ring returns the oldest element first, and rejects elements beyond its limit`() {
         var ring = RingBuffer<Int>(limit: 3)
@@ -46,12 +46,12 @@ extension RingBuffer {
 
     @Test func `the random generator is SplitMix64 with the same numbers everywhere`() {
         // The expected numbers are published outputs of SplitMix64.
-        var zero = SeededRandom(seed: 0)
-        let first = (0..<3).map { _ in zero.next() }
-        #expect(first == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
-        var other = SeededRandom(seed: 1_234_567)
-        let second = (0..<3).map { _ in other.next() }
-        #expect(second == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
+        var seededWith0 = SeededRandom(seed: 0)
+        let numbersOf0 = (0..<3).map { _ in seededWith0.next() }
+        #expect(numbersOf0 == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
+        var seededWith1234567 = SeededRandom(seed: 1_234_567)
+        let numbersOf1234567 = (0..<3).map { _ in seededWith1234567.next() }
+        #expect(numbersOf1234567 == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
     }
 
     @Test func `times are whole milliseconds, also in JSON`() throws {

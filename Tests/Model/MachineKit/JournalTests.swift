@@ -31,7 +31,7 @@ extension Journal {
     fileprivate var hasChanges: Bool { !self.changedSlots.isEmpty }
 }
 
-/// Rows with undo for a batch that aborts, and with due times.
+/// A journal keeps a machine's rows, with undo for a batch that aborts, and with the times at which rows are due.
 @Suite struct JournalTests {
     @Test func `changes are listed in the order of the first change, with the current rows`() {
         var rows = Rows()
@@ -83,10 +83,11 @@ extension Journal {
         #expect(!rows.hasChanges)
     }
 
-    @Test func `a look-up near another row finds the right row, also after removals`() throws {
+    @Test func `a look-up right after another row's finds the right row, also after removals`() throws {
         var rows = Rows()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let first = try #require(rows.index(of: NumberKey(1)))
+        // Each row stores where the row was that was looked up after it last; this hint may be out of date.
         func rowNearFirst(_ number: Int) -> NumberRow? {
             rows.index(of: NumberKey(number), near: first).flatMap { rows.row(at: $0) }
         }
@@ -194,6 +195,7 @@ extension Journal {
     }
 }
 
+/// The queue of due times and keys.
 @Suite struct DueQueueTests {
     @Test(arguments: 1...10) func `a due queue returns its entries in order`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -228,6 +230,7 @@ private struct Doubler: Machine {
     }
 }
 
+/// How a machine handles the rows of a journal that are due.
 @Suite struct MachineTests {
     @Test func `I16 due rows are handled in order, at most the limit in one call`() {
         var rows = Rows()

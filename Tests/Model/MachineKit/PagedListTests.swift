@@ -2,7 +2,7 @@
 import MachineKit
 import Testing
 
-/// Lists that are split over rows.
+/// A long list is split into pages, each of which is stored as a row.
 @Suite struct PagedListTests {
     /// The pages of the list `elements`, at most two elements each; `before` are the pages of the list before a change.
     private func pages(_ elements: [Int], before: [[Int]]) -> [[Int]] {

@@ -2,7 +2,7 @@
 import MachineKit
 import Testing
 
-/// The token bucket.
+/// The token bucket, which limits a rate.
 ///
 /// Times are in microseconds; `take` returns nil if it took the tokens, otherwise the time to wait.
 @Suite struct TokenBucketTests {

@@ -5,7 +5,7 @@ import Testing
 
 /// The numbers and names of reply codes and disconnect codes, and the classes of feed items.
 @Suite struct CodeTests {
-    /// The constants that a source file declares, with their numbers.
+    /// The constants `… static let name = Type(number…` that a source file declares.
     private func constants(in file: String, of type: String) throws -> [(name: String, code: Int)] {
         let text = try Repository.text("Sources/Model/PlazaModel/Calls/\(file)")
         return text.split(separator: "\n").compactMap { line in
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Rules: R12.4.
-    @Test func `I9 a state change is control, a message is barrage, and a leave is a tip`() {
+    @Test func `I9 a state change has the feed class control, a message barrage, and a leave tip`() {
         let user = UserInfo(userID: "bob")
         #expect(FeedContent.liveEnded(reason: .endedByHost, statistics: LiveStatistics()).feedClass == .control)
         #expect(FeedContent.metadataChanged(set: [:], removed: []).feedClass == .control)

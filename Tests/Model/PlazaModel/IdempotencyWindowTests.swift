@@ -4,6 +4,8 @@ import PlazaModel
 import Testing
 
 /// The last outcomes of a session, with which a repeated call is answered.
+///
+/// A call's counter is its number in the session.
 @Suite struct IdempotencyWindowTests {
     private let start = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
 
@@ -44,7 +46,7 @@ import Testing
         #expect(window.lookup(9) == .fresh)
     }
 
-    @Test func `I15 the outcome of a call's second step replaces the note that the call was passed on`() {
+    @Test func `I15 the outcome from another machine replaces the note that the call was passed on to it`() {
         var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.start)
         window.record(self.answer(2), of: 2, at: self.start)
@@ -79,7 +81,7 @@ import Testing
     }
 
     /// Rules: R16.12.
-    @Test func `I15 the time in which the partition stood still is added to a window`() {
+    @Test func `I15 a standstill, a time without inputs, is added to a window`() {
         var window = CallWindow(at: self.start)
         window.record(self.answer(1), of: 1, at: self.start)
         #expect(self.expire(&window, after: 100, standstill: 80) == false)
@@ -91,7 +93,7 @@ import Testing
         #expect(window.lookup(1) == .forgotten)
     }
 
-    @Test func `I15 a late retry of an unknown call counts as forgotten`() {
+    @Test func `I15 an unknown call that is a late retry counts as forgotten`() {
         let window = CallWindow(at: self.start)
         #expect(window.lookup(1).treatingFresh(asForgottenIf: false) == .fresh)
         #expect(window.lookup(1).treatingFresh(asForgottenIf: true) == .forgotten)

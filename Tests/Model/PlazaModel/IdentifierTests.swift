@@ -23,7 +23,7 @@ import Testing
         #expect(decodes(GatewayID.self, "eu/gateway-1"))
     }
 
-    @Test func `a text with a number that no feed reaches is no feed token`() {
+    @Test func `a feed token has no number beyond the largest valid one, and no negative one`() {
         // 4611686018427387904 is 2^62, the largest valid number.
         #expect(FeedToken(text: "1.4611686018427387904.4611686018427387904") != nil)
         for text in ["1.4611686018427387905", "4611686018427387905.1", "1.1.9223372036854775807", "1.-1"] {

@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// The checks of messages and gifts that the fan-out and the gateways share.
+/// The checks of messages and gifts that the fan-out (the barrage machine) and the gateways share.
 @Suite struct MessageValidationTests {
     /// A gift without receivers counts once.
     ///
@@ -48,22 +48,24 @@ import Testing
 
     /// Rules: R17.5.
     @Test func `a message is neither empty nor too long`() {
-        func text(_ text: String, _ extensionInfo: [String: String]? = nil) -> Rejection? {
+        func textRejection(_ text: String, _ extensionInfo: [String: String]? = nil) -> Rejection? {
             FeedContent.text(sender: UserInfo(userID: "bob"), text: text, extensionInfo: extensionInfo).validationError
         }
-        func custom(_ businessID: String, _ data: String) -> Rejection? {
+        func customRejection(_ businessID: String, _ data: String) -> Rejection? {
             FeedContent.custom(sender: UserInfo(userID: "bob"), businessID: businessID, data: data).validationError
         }
         let longest = String(repeating: "x", count: Limits.messageBytes)
-        #expect(text(longest) == nil && text(longest + "x") == .tooLong && text(longest, ["k": ""]) == .tooLong)
+        #expect(textRejection(longest) == nil)
+        #expect(textRejection(longest + "x") == .tooLong && textRejection(longest, ["k": ""]) == .tooLong)
         // In JSON, a message may have twice the bytes of the limit. A line break has two bytes there, U+0001 has six.
-        #expect(text(String(repeating: "\n", count: Limits.messageBytes)) == nil)
-        #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3)) == nil)
-        #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3 + 1)) == .tooLong)
-        #expect(text("x", ["k": String(repeating: "\u{1}", count: Limits.messageBytes / 3)]) == .tooLong)
-        #expect(custom("b", String(repeating: "\u{1}", count: Limits.messageBytes / 2)) == .tooLong)
-        #expect(text("", ["k": "v"]) == .empty)
-        #expect(custom("b", "") == nil && custom("", longest) == .noBusinessID && custom("b", longest) == .tooLong)
+        #expect(textRejection(String(repeating: "\n", count: Limits.messageBytes)) == nil)
+        #expect(textRejection(String(repeating: "\u{1}", count: Limits.messageBytes / 3)) == nil)
+        #expect(textRejection(String(repeating: "\u{1}", count: Limits.messageBytes / 3 + 1)) == .tooLong)
+        #expect(textRejection("x", ["k": String(repeating: "\u{1}", count: Limits.messageBytes / 3)]) == .tooLong)
+        #expect(customRejection("b", String(repeating: "\u{1}", count: Limits.messageBytes / 2)) == .tooLong)
+        #expect(textRejection("", ["k": "v"]) == .empty)
+        #expect(customRejection("b", "") == nil)
+        #expect(customRejection("", longest) == .noBusinessID && customRejection("b", longest) == .tooLong)
     }
 
     @Test func `owner and admins are exempt from the mute of the live`() {

@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// The table of templates (R3.18, R9.1 to R9.7).
+/// The table of seat templates: how many seats a live has, and how they are laid out (R3.18, R9.1 to R9.7).
 struct SeatTemplateTests {
     /// Rules: R3.18.
     @Test(
@@ -21,7 +21,7 @@ struct SeatTemplateTests {
 
     /// Rules: R3.18.
     @Test(arguments: [50, 70])
-    func `karaoke and salon have as many seats as requested, up to the limit`(id: Int) throws {
+    func `karaoke and salon have as many seats as requested, up to 50`(id: Int) throws {
         let template = try #require(SeatTemplate(id))
         #expect(!template.fixesSeatCount && template.kind == .voice)
         #expect([-1, 0, 6, 50, 51].map { template.seatCount(requested: $0) } == [0, 0, 6, 50, 50])
@@ -39,7 +39,7 @@ struct SeatTemplateTests {
 
     /// Rules: R3.41.
     @Test(arguments: [0, 1, 51, 199, 605, 999, 1000, -1])
-    func `an unknown number falls back to 600`(id: Int) {
+    func `an unknown template number stands for 600, the dynamic grid`(id: Int) {
         #expect(SeatTemplate(id) == nil)
         #expect(SeatTemplate.resolved(id) == .dynamicGrid)
         #expect(SeatTemplate.resolved(id).id == 600)

@@ -6,7 +6,7 @@ import Testing
 
 /// `Golden/calls.json`: every call with all its parameters, from which the boundary table of `Tests/Cluster` is made.
 @Suite struct CallCatalogTests {
-    @Test func `the catalogue has each call with all its parameters`() throws {
+    @Test func `calls.json has each call with all its parameters`() throws {
         let lines = CallTable.all.map { spec in
             #"{"method":"\#(spec.method)","params":\#(spec.params()),"role":"\#(spec.role.rawValue)"}"#
         }

@@ -6,7 +6,7 @@ import Testing
 /// The parser makes commands from calls, and rejects calls with errors that name the parameter.
 @Suite struct CallParserTests {
     /// Rules: R3.14, R11.1.
-    @Test func `the valid parameters of each method become the call in the table`() throws {
+    @Test func `the valid parameters of each method are parsed as the call in the table`() throws {
         for spec in CallTable.all {
             let call = try CallSpec.parse(spec.method, spec.params(), role: spec.role).get()
             #expect(call == spec.expected, "\(spec.method)")
@@ -166,8 +166,8 @@ import Testing
             let error = CallSpec.rejection("live.list", #"{"count":\#(number)}"#)
             #expect(error == ReplyError(.badParameter, "params.count is not a whole number in range"))
         }
-        let mode = CallSpec.rejection("live.create", #"{"live":"concert","seatMode":"maybe"}"#)
-        #expect(mode?.code == .badParameter && mode?.message.hasPrefix("params.seatMode ") == true)
+        let seatModeError = CallSpec.rejection("live.create", #"{"live":"concert","seatMode":"maybe"}"#)
+        #expect(seatModeError?.code == .badParameter && seatModeError?.message.hasPrefix("params.seatMode ") == true)
     }
 
     @Test func `invalid names are rejected with their field`() {
@@ -253,9 +253,10 @@ import Testing
     func `a user named by an app's server has a name and a picture within the limits`(
         method: String, params: String, field: String
     ) throws {
-        func rejection(_ part: String, _ count: Int, of character: String = "n") -> String? {
-            let more = "\"\(field)\(part)\":\"\(String(repeating: character, count: count))\""
-            let text = "{\"live\":\"concert\",\(params),\(more)}"
+        // The message with which the call is rejected if `field` + `suffix` is a text of `count` characters.
+        func rejection(_ suffix: String, _ count: Int, of character: String = "n") -> String? {
+            let testedMember = "\"\(field)\(suffix)\":\"\(String(repeating: character, count: count))\""
+            let text = "{\"live\":\"concert\",\(params),\(testedMember)}"
             guard case .failure(let error) = CallSpec.parse(method, text, role: .server) else { return nil }
             #expect(error.code == .badParameter)
             return error.message
@@ -338,14 +339,14 @@ import Testing
             (#"{"id":"1","method":"ping"}"#, "id is not a whole number in range"),
             (#"{"id":-1,"method":"ping"}"#, "id is negative"), (#"{"id":1,"method":7}"#, "method is not a string"),
             (#"{"id":1,"method":"ping""#, "this is not JSON"),
-        ]) func `a frame that is not a call is rejected as a bad frame`(text: String, why: String)
+        ]) func `a frame that is not a call is rejected as a bad frame`(text: String, reason: String)
     {
         do throws(ReplyError) {
             _ = try CallFrame(Array(text.utf8))
             Issue.record("\(text) is accepted")
         } catch {
             #expect(error.code == .badFrame)
-            #expect(error.message.hasPrefix("not a call: ") && error.message.hasSuffix(why), "\(error.message)")
+            #expect(error.message.hasPrefix("not a call: ") && error.message.hasSuffix(reason), "\(error.message)")
         }
     }
 
@@ -369,9 +370,9 @@ import Testing
         #expect(try list(#"{"order":"ascending"}"#) == ascending)
         #expect(try list(#"{"count":1}"#) == .list(cursor: "", count: 1, category: nil))
         #expect(try list(#"{"count":50}"#) == .list(cursor: "", count: 50, category: nil))
-        for wrong in [#"{"order":"random"}"#, #"{"count":0}"#, #"{"count":51}"#] {
-            let error = #expect(throws: ReplyError.self) { try list(wrong) }
-            #expect(error?.code == .badParameter, "\(wrong)")
+        for badParams in [#"{"order":"random"}"#, #"{"count":0}"#, #"{"count":51}"#] {
+            let error = #expect(throws: ReplyError.self) { try list(badParams) }
+            #expect(error?.code == .badParameter, "\(badParams)")
         }
     }
 }

@@ -2,13 +2,14 @@
 import PlazaModel
 import PlazaWire
 
-/// One method with valid parameters, and the expected parsed call.
+/// A method with valid parameters, and the call that the parser must make of them.
 struct CallSpec: Sendable {
     /// The JSON type of a parameter; the raw value is the end of the error message for a value of another type.
     enum Kind: String, Sendable {
         case text = "is not a string"
         case number = "is not a whole number in range"
         case flag = "is not true or false"
+        /// An array or an object.
         case list = "is not of the right type"
 
         /// A JSON value of another type.
@@ -19,6 +20,7 @@ struct CallSpec: Sendable {
     struct Field: Sendable {
         var name: String
         var kind: Kind
+        /// The value as JSON.
         var json: String
         var isRequired: Bool
     }

@@ -3,12 +3,13 @@ import PlazaModel
 import PlazaWire
 
 extension CallTable {
+    /// The command with which an app's server changes the app's settings.
     private static func change(_ change: AppSettingsChange) -> ParsedCall {
         let command = DirectoryCommand.appSettings(change: change, caller: Samples.server)
         return .forward(.directory(DirectoryInput(app: Samples.app, command)), inLive: nil)
     }
 
-    /// The catalogue and an app's settings.
+    /// The calls about an app's gift catalogue and settings.
     static let apps: [CallSpec] = [
         CallSpec("gift.list", [.text("language", "en", isRequired: false)], .gifts(language: "en")),
         CallSpec("app.get", [], .app, role: .server),

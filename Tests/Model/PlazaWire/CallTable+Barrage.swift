@@ -7,14 +7,14 @@ extension CallTable {
         .forward(.barrage(BarrageInput(Samples.key, command)), inLive: Samples.live)
     }
 
-    /// An app's server that sends as bob.
+    /// An app's server that sends a gift in the name of bob.
     private static var asBob: Caller {
         var caller = Samples.server
         caller.user = UserInfo(userID: "bob", userName: "Bob", avatarURL: "u")
         return caller
     }
 
-    /// The calls that the fan-out answers.
+    /// The calls that the fan-out (the barrage machine) answers.
     static let barrage: [CallSpec] = [
         CallSpec(
             "barrage.sendText", [.live, .text("text", "hello"), .list("extensionInfo", "{\"k\":\"v\"}")],

@@ -2,7 +2,7 @@
 import PlazaModel
 import PlazaWire
 
-/// Every method with all its parameters.
+/// Every method with all its parameters, and the call that the parser must make of them.
 enum CallTable {
     static var all: [CallSpec] { Self.lives + Self.stage + Self.barrage + Self.apps }
 
@@ -33,7 +33,7 @@ enum CallTable {
         .number("maxMemberCount", 500),
     ]
 
-    /// The calls that gateways answer, and those for the directory and presence.
+    /// The calls that gateways answer, and those for the directory and for presence (the audience machine).
     static let lives: [CallSpec] = [
         CallSpec(
             "login",

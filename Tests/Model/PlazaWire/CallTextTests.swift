@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Calls that a gateway rejects because their records would be too large.
+/// Calls that a gateway rejects because of control characters, or because their records would be too large.
 @Suite struct CallTextTests {
     /// Rules: R17.4, R17.5.
     @Test func `control characters are rejected in plain texts, and in free texts where they inflate the JSON`() {
@@ -15,10 +15,11 @@ import Testing
             ("barrage.sendCustom", #""live":"concert","businessID":"a","data":"x\ty""#, nil),
             ("seat.apply", #""live":"concert","extraInfo":"{\n}""#, nil),
             // The limit of this field is 4096 bytes of JSON, in which U+0001 has six bytes.
-            ("seat.apply", "\"live\":\"concert\",\"extraInfo\":\"\(Self.controls(682))\"", nil),
-            ("seat.apply", "\"live\":\"concert\",\"extraInfo\":\"\(Self.controls(683))\"", .badParameter),
+            ("seat.apply", "\"live\":\"concert\",\"extraInfo\":\"\(Self.controlCharacters(682))\"", nil),
+            ("seat.apply", "\"live\":\"concert\",\"extraInfo\":\"\(Self.controlCharacters(683))\"", .badParameter),
             (
-                "cohost.request", "\"live\":\"concert\",\"to\":[\"a\"],\"extensionInfo\":\"\(Self.controls(683))\"",
+                "cohost.request",
+                "\"live\":\"concert\",\"to\":[\"a\"],\"extensionInfo\":\"\(Self.controlCharacters(683))\"",
                 .badParameter
             ),
         ]
@@ -29,35 +30,35 @@ import Testing
         }
     }
 
-    private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
+    private static func controlCharacters(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
 
     /// Rules: R17.7.
-    @Test func `a change with more parts than an app may have is rejected before it is written`() {
-        func list(_ count: Int, _ element: (Int) -> String) -> String {
+    @Test func `a change with more words, gifts, categories or languages than an app may have is rejected`() {
+        func jsonArray(_ count: Int, _ element: (Int) -> String) -> String {
             "[\((0..<count).map(element).joined(separator: ","))]"
         }
         /// The code with which a call is rejected; nil if it is accepted.
-        func code(_ method: String, _ params: String) -> ReplyCode? {
+        func rejectionCode(_ method: String, _ params: String) -> ReplyCode? {
             guard case .failure(let error) = CallSpec.parse(method, "{\(params)}", role: .server) else { return nil }
             return error.code
         }
         func gifts(_ count: Int) -> String {
             "\"categories\":[{\"categoryID\":\"c\",\"name\":\"C\",\"gifts\":"
-                + list(count) { #"{"giftID":"g\#($0)","name":"G"}"# } + "}]"
+                + jsonArray(count) { #"{"giftID":"g\#($0)","name":"G"}"# } + "}]"
         }
         for method in ["app.setWords", "app.addWords", "app.removeWords"] {
-            #expect(code(method, "\"words\":" + list(AppLimits.words) { "\"w\($0)\"" }) == nil)
-            #expect(code(method, "\"words\":" + list(AppLimits.words + 1) { "\"w\($0)\"" }) == .overLimit)
+            #expect(rejectionCode(method, "\"words\":" + jsonArray(AppLimits.words) { "\"w\($0)\"" }) == nil)
+            #expect(rejectionCode(method, "\"words\":" + jsonArray(AppLimits.words + 1) { "\"w\($0)\"" }) == .overLimit)
         }
-        #expect(code("app.setGifts", gifts(AppLimits.gifts)) == nil)
-        #expect(code("app.setGifts", gifts(AppLimits.gifts + 1)) == .overLimit)
-        let categories = list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# }
-        #expect(code("app.setGifts", "\"categories\":\(categories)") == .overLimit)
+        #expect(rejectionCode("app.setGifts", gifts(AppLimits.gifts)) == nil)
+        #expect(rejectionCode("app.setGifts", gifts(AppLimits.gifts + 1)) == .overLimit)
+        let categories = jsonArray(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# }
+        #expect(rejectionCode("app.setGifts", "\"categories\":\(categories)") == .overLimit)
         // A gift with one language more than the limit, as the members of its JSON object.
         let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
         let gift = #""giftID":"g","name":"G","translations":{\#(languages)}"#
-        #expect(code("app.putGift", #""category":"c","gift":{\#(gift)}"#) == .overLimit)
-        #expect(
-            code("app.putCategory", #""category":{"categoryID":"c","name":"C","gifts":[{\#(gift)}]}"#) == .overLimit)
+        #expect(rejectionCode("app.putGift", #""category":"c","gift":{\#(gift)}"#) == .overLimit)
+        let category = #""categoryID":"c","name":"C","gifts":[{\#(gift)}]"#
+        #expect(rejectionCode("app.putCategory", #""category":{\#(category)}"#) == .overLimit)
     }
 }

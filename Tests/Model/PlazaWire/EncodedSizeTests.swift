@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The count of JSON bytes, which cores use without an encoder, against the encoder.
+/// Cores count the JSON bytes of a text without an encoder; the count is compared with the encoder's output.
 @Suite struct EncodedSizeTests {
     @Test func `the bytes of a text's JSON are counted as the encoder writes them`() {
         let scalars =

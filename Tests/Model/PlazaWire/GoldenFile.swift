@@ -3,7 +3,7 @@ import FoundationEssentials
 import PlazaWire
 import Testing
 
-/// One file of `Golden/`: an object with one case on each line, in exactly the bytes on the wire.
+/// One golden file in `Golden/`: a JSON object with one case on each line, in exactly the bytes on the wire.
 ///
 /// `LIVEPLAZA_WRITE_GOLDEN=1` rewrites the files; review the difference before you commit it.
 struct GoldenFile {
@@ -13,13 +13,15 @@ struct GoldenFile {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(self.name).json")
     }
 
-    /// Compares each case's JSON with the file's, and decodes the file's JSON, as it is and with unknown members.
+    /// Expects that each case's JSON is the file's, and that this JSON decodes, as it is and with unknown members.
     ///
     /// - Parameters:
     ///   - cases: values by name.
     ///   - mapFields: the names of fields that are dictionaries; there an unknown key would be a new entry.
     /// - Throws: when the file cannot be read, or a value does not decode.
-    func check<Value: Codable & Equatable>(_ cases: [(String, Value)], mapFields: Set<String> = []) throws {
+    func expectWireFormat<Value: Codable & Equatable>(
+        of cases: [(String, Value)], mapFields: Set<String> = []
+    ) throws {
         #expect(Set(cases.map(\.0)).count == cases.count, "two cases of \(self.name) have one name")
         let lines = cases.map { name, value in
             "\"\(name)\": \(String(decoding: Wire.encode(value), as: UTF8.self))"

@@ -6,8 +6,8 @@ import Testing
 /// The frames between clients and gateways (PROTOCOL.md, section 2).
 @Suite struct GoldenFrameTests {
     @Test func `server frames match the golden file`() throws {
-        // A frame does not name the app.
-        let to = UserKey(AppID(""), "alice")
+        // A frame to a client does not name the app.
+        let recipient = UserKey(AppID(""), "alice")
         var cases: [(String, ServerFrame)] = GoldenRecordTests.results.map { name, result in
             ("reply-\(name)", .reply(id: 7, .success(result: result)))
         }
@@ -17,19 +17,20 @@ import Testing
         let entries = GoldenRecordTests.contents.map { _, content in content }.enumerated().map { index, content in
             FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content)
         }
-        // A token is an epoch and a number, and an offset if it is known. Here the number is not that of
-        // the last item; encoding and decoding do not compare them.
+        // A token is an epoch and a number, and an offset if it is known. Encoding and decoding do not compare the
+        // number with that of the last item; here they differ.
         cases.append(("feed", .feed(live: Samples.live, epoch: 77, items: entries, token: "77.22")))
         cases.append(("feed-empty", .feed(live: Samples.live, epoch: 77, items: [], token: "77.11")))
-        let older = [
+        let historyEntries = [
             FeedEntry(n: 5, at: Samples.at, content: .text(sender: Samples.alice, text: "hi", extensionInfo: nil)),
             FeedEntry(n: 9, at: Samples.at, content: .custom(sender: Samples.alice, businessID: "b", data: "{}")),
         ]
-        cases.append(("feed-history", .history(live: Samples.live, epoch: 77, items: older, token: "77.11.4711")))
+        cases.append(
+            ("feed-history", .history(live: Samples.live, epoch: 77, items: historyEntries, token: "77.11.4711")))
         cases.append(("counts", .counts(LiveCount(Samples.count))))
         for (name, content) in GoldenRecordTests.notices where content.isForClients {
             let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
-            let notice = Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content)
+            let notice = Notice(to: recipient, live: Samples.live, at: Samples.at, floor: floor, content: content)
             cases.append(("notice-\(name)", .notice(id: "3-17", notice)))
         }
         cases.append(("drain", .drain(reconnectWithin: 750)))
@@ -39,14 +40,14 @@ import Testing
                 break  // Exhaustive on purpose: add a new frame to the samples above.
             }
         }
-        try GoldenFile(name: "server-frames").check(
-            cases, mapFields: ["metaData", "extensionInfo", "set", "values", "translations"])
+        try GoldenFile(name: "server-frames").expectWireFormat(
+            of: cases, mapFields: ["metaData", "extensionInfo", "set", "values", "translations"])
     }
 
     @Test func `a login matches the golden file`() throws {
         let resume = ResumePoint(
             live: Samples.live, ticket: Samples.ticket, position: Samples.position, token: "77.12.4711")
-        try GoldenFile(name: "login-params").check([
+        try GoldenFile(name: "login-params").expectWireFormat(of: [
             ("least", LoginParams(token: "t.o.ken")),
             (
                 "most",

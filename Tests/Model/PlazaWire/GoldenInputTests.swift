@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// The inputs in the machines' inboxes.
+/// The JSON of the inputs in the machines' inboxes (the topics that they consume) is the one in the golden files.
 ///
 /// Most cases have the name of their command on the wire, such as `tell` for `publish`.
 @Suite struct GoldenInputTests {
@@ -50,8 +50,8 @@ import Testing
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
-        try GoldenFile(name: "directory-inbox").check(
-            commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, mapFields: ["values", "translations"])
+        try GoldenFile(name: "directory-inbox").expectWireFormat(
+            of: commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, mapFields: ["values", "translations"])
     }
 
     private static let appChanges: [(String, AppSettingsChange)] = [
@@ -106,7 +106,8 @@ import Testing
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
-        try GoldenFile(name: "audience-inbox").check(commands.map { ($0, AudienceInput(Samples.key, $1)) })
+        try GoldenFile(name: "audience-inbox").expectWireFormat(
+            of: commands.map { ($0, AudienceInput(Samples.key, $1)) })
     }
 
     @Test func `the fan-out's inputs match the golden file`() throws {
@@ -135,8 +136,8 @@ import Testing
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
-        try GoldenFile(name: "barrage-inbox").check(
-            commands.map { ($0, BarrageInput(Samples.key, $1)) }, mapFields: ["extensionInfo"])
+        try GoldenFile(name: "barrage-inbox").expectWireFormat(
+            of: commands.map { ($0, BarrageInput(Samples.key, $1)) }, mapFields: ["extensionInfo"])
     }
 
     @Test func `the seat machine's inputs match the golden file`() throws {
@@ -197,13 +198,13 @@ import Testing
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
-        try GoldenFile(name: "seat-inbox").check(
-            commands.map { ($0, SeatInput(Samples.key, $1)) }, mapFields: ["metaData"])
+        try GoldenFile(name: "seat-inbox").expectWireFormat(
+            of: commands.map { ($0, SeatInput(Samples.key, $1)) }, mapFields: ["metaData"])
     }
 
     @Test func `the connection machine's inputs match the golden file`() throws {
         let caller = Self.caller
-        let (live, other) = (Samples.live, Samples.other)
+        let (live, other) = (Samples.live, Samples.otherLive)
         let commands: [(String, ConnectionCommand)] = [
             ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)),
             ("ended", .ended(live: live, ending: Samples.ending)),
@@ -259,6 +260,7 @@ import Testing
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
-        try GoldenFile(name: "connection-inbox").check(commands.map { ($0, ConnectionInput(app: Samples.app, $1)) })
+        try GoldenFile(name: "connection-inbox").expectWireFormat(
+            of: commands.map { ($0, ConnectionInput(app: Samples.app, $1)) })
     }
 }

@@ -2,29 +2,31 @@
 import PlazaModel
 import Testing
 
-/// The records of the public topics, and of the feed, notices and replies.
+/// The JSON of public records, feed items, notices and replies is the one in the golden files.
 @Suite struct GoldenRecordTests {
     /// Rules: R3.20.
     @Test func `records of rooms match the golden file`() throws {
         var ended = Samples.room
         ended.ended = .endedByHost
-        var byServer = Samples.room
-        byServer.ended = .endedByServer
-        try GoldenFile(name: "rooms").check(
-            [("running", Samples.room), ("ended", ended), ("endedByServer", byServer)], mapFields: ["metaData"])
+        var endedByServer = Samples.room
+        endedByServer.ended = .endedByServer
+        try GoldenFile(name: "rooms").expectWireFormat(
+            of: [("running", Samples.room), ("ended", ended), ("endedByServer", endedByServer)],
+            mapFields: ["metaData"])
     }
 
     /// Rules: R1.9.
     @Test func `records of stages match the golden file`() throws {
         var running = Samples.stage
         running.battle?.ended = nil
-        var left = Samples.stage
-        left.battle?.ended = .allMemberExit
+        var allLeft = Samples.stage
+        allLeft.battle?.ended = .allMemberExit
+        // A live that is connected with the sides of a battle, and takes no part in it.
         var watching = Samples.emptyStage
         watching.otherBattles = [Samples.battle]
-        try GoldenFile(name: "stages").check(
-            [
-                ("empty", Samples.emptyStage), ("running", running), ("timeOver", Samples.stage), ("allLeft", left),
+        try GoldenFile(name: "stages").expectWireFormat(
+            of: [
+                ("empty", Samples.emptyStage), ("running", running), ("timeOver", Samples.stage), ("allLeft", allLeft),
                 ("watching", watching),
             ])
     }
@@ -32,15 +34,15 @@ import Testing
     @Test func `records of counts match the golden file`() throws {
         var fresh = Samples.count
         fresh.stale = false
-        try GoldenFile(name: "audience-counts").check([("fresh", fresh), ("stale", Samples.count)])
-        try GoldenFile(name: "audience-epochs").check(
-            [("epoch", PresenceEpochRecord(partition: 7, epoch: "1f-2"))])
+        try GoldenFile(name: "audience-counts").expectWireFormat(of: [("fresh", fresh), ("stale", Samples.count)])
+        try GoldenFile(name: "audience-epochs").expectWireFormat(
+            of: [("epoch", PresenceEpochRecord(partition: 7, epoch: "1f-2"))])
     }
 
     /// Rules: R11.2.
     @Test func `records of apps match the golden file`() throws {
-        try GoldenFile(name: "apps").check(
-            [
+        try GoldenFile(name: "apps").expectWireFormat(
+            of: [
                 ("empty", AppRecord(app: Samples.app, revision: 1, settings: AppSettings())),
                 ("full", AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)),
             ], mapFields: ["translations"])
@@ -48,25 +50,26 @@ import Testing
 
     /// Rules: R14.6.
     @Test func `webhook events match the golden file`() throws {
-        try GoldenFile(name: "webhooks").check(
-            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, mapFields: ["metaData", "values"])
+        try GoldenFile(name: "webhooks").expectWireFormat(
+            of: Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) },
+            mapFields: ["metaData", "values"])
         #expect(Set(Self.hooks.map(\.1.name)) == Set(WebhookName.allCases))
     }
 
     /// Rules: R5.2.
     @Test func `feed items match the golden file, with the number last`() throws {
         let contents = Self.contents
-        try GoldenFile(name: "room-feed").check(
-            contents.map { name, content in (name, FeedEntry(n: 12, at: Samples.at, content: content)) },
+        try GoldenFile(name: "room-feed").expectWireFormat(
+            of: contents.map { name, content in (name, FeedEntry(n: 12, at: Samples.at, content: content)) },
             mapFields: ["metaData", "extensionInfo", "set"])
     }
 
     @Test func `notices match the golden file`() throws {
-        let to = UserKey(Samples.app, "alice")
-        try GoldenFile(name: "user-notices").check(
-            Self.notices.map { name, content in
+        let recipient = UserKey(Samples.app, "alice")
+        try GoldenFile(name: "user-notices").expectWireFormat(
+            of: Self.notices.map { name, content in
                 let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
-                return (name, Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content))
+                return (name, Notice(to: recipient, live: Samples.live, at: Samples.at, floor: floor, content: content))
             })
     }
 
@@ -85,15 +88,16 @@ import Testing
         }
         cases.append(
             ("refusal", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.staleTicket))))
-        try GoldenFile(name: "replies").check(cases, mapFields: ["metaData", "values", "translations"])
+        try GoldenFile(name: "replies").expectWireFormat(of: cases, mapFields: ["metaData", "values", "translations"])
     }
 
     static let events: [StageEvent] = [
         .seatTaken(index: 2, user: Samples.bob), .seatLeft(index: 2, user: Samples.bob),
         .userMoved(user: Samples.bob, from: 2, to: 3), .seatLocked(index: 1), .seatUnlocked(index: 1),
         .coHostJoined(member: Samples.otherMember), .coHostLeft(member: Samples.otherMember),
-        .coHostMuted(live: Samples.other, isMuted: true), .battleStarted(battle: "b-6"),
-        .battleUserJoined(battle: "b-6", live: Samples.other), .battleUserExited(battle: "b-6", live: Samples.other),
+        .coHostMuted(live: Samples.otherLive, isMuted: true), .battleStarted(battle: "b-6"),
+        .battleUserJoined(battle: "b-6", live: Samples.otherLive),
+        .battleUserExited(battle: "b-6", live: Samples.otherLive),
         .battleScored(battle: "b-6"), .battleEnded(battle: "b-6", reason: .timeOver),
     ]
 
@@ -196,10 +200,10 @@ import Testing
         (
             "coHostRequestReceived",
             .coHostRequestReceived(inviter: Samples.member, expiresAt: Samples.later, extensionInfo: "x")
-        ), ("coHostRequestCancelled", .coHostRequestCancelled(inviter: Samples.member, invitee: Samples.other)),
+        ), ("coHostRequestCancelled", .coHostRequestCancelled(inviter: Samples.member, invitee: Samples.otherLive)),
         ("coHostRequestAccepted", .coHostRequestAccepted(invitee: Samples.otherMember)),
         ("coHostRequestRejected", .coHostRequestRejected(invitee: Samples.otherMember)),
-        ("coHostRequestTimedOut", .coHostRequestTimedOut(inviter: Samples.live, invitee: Samples.other)),
+        ("coHostRequestTimedOut", .coHostRequestTimedOut(inviter: Samples.live, invitee: Samples.otherLive)),
         (
             "battleRequestReceived",
             .battleRequestReceived(
@@ -208,35 +212,35 @@ import Testing
         ),
         (
             "battleRequestCancelled",
-            .battleRequestCancelled(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
+            .battleRequestCancelled(battle: "b-6", inviter: Samples.live, invitee: Samples.otherLive)
         ), ("battleRequestAccepted", .battleRequestAccepted(battle: "b-6", invitee: Samples.otherMember)),
         ("battleRequestRejected", .battleRequestRejected(battle: "b-6", invitee: Samples.otherMember)),
         (
             "battleRequestTimedOut",
-            .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
+            .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.otherLive)
         ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
         // Earlier versions wrote these kinds without members, which the cases above show.
         (
             "coHostRequestCancelledTo",
             .coHostRequestCancelled(
-                inviter: Samples.member, invitee: Samples.other, inviteeMember: Samples.otherMember)
+                inviter: Samples.member, invitee: Samples.otherLive, inviteeMember: Samples.otherMember)
         ),
         (
             "coHostRequestTimedOutBetween",
             .coHostRequestTimedOut(
-                inviter: Samples.live, invitee: Samples.other, inviterMember: Samples.member,
+                inviter: Samples.live, invitee: Samples.otherLive, inviterMember: Samples.member,
                 inviteeMember: Samples.otherMember)
         ),
         (
             "battleRequestCancelledBetween",
             .battleRequestCancelled(
-                battle: "b-6", inviter: Samples.live, invitee: Samples.other, inviterMember: Samples.member,
+                battle: "b-6", inviter: Samples.live, invitee: Samples.otherLive, inviterMember: Samples.member,
                 inviteeMember: Samples.otherMember)
         ),
         (
             "battleRequestTimedOutBetween",
             .battleRequestTimedOut(
-                battle: "b-6", inviter: Samples.live, invitee: Samples.other, inviterMember: Samples.member,
+                battle: "b-6", inviter: Samples.live, invitee: Samples.otherLive, inviterMember: Samples.member,
                 inviteeMember: Samples.otherMember)
         ),
     ]
@@ -263,12 +267,12 @@ import Testing
         (
             "coHost",
             .coHost(codes: [
-                LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 1, reason: .noSuchRoom),
+                LiveCode(live: Samples.otherLive, code: 0), LiveCode(live: "gone", code: 1, reason: .noSuchRoom),
             ])
         ),
         (
             "battleWaiting",
-            .battle(battle: "b-6", startTime: nil, endTime: nil, codes: [LiveCode(live: Samples.other, code: 0)])
+            .battle(battle: "b-6", startTime: nil, endTime: nil, codes: [LiveCode(live: Samples.otherLive, code: 0)])
         ),
         ("battle", .battle(battle: "b-6", startTime: Samples.at, endTime: Samples.later, codes: [])),
         ("seat", .seat(index: 3)), ("noSeat", .seat(index: nil)),
@@ -278,7 +282,7 @@ import Testing
                 details: BattleDetails(
                     id: "b-6", inviter: Samples.live, createTime: Samples.at, durationSeconds: 10, needResponse: true,
                     extensionInfo: "", expiresAt: Samples.later,
-                    invitees: [BattleDetails.Invitee(live: Samples.other, hasAccepted: false)]))
+                    invitees: [BattleDetails.Invitee(live: Samples.otherLive, hasAccepted: false)]))
         ),
         (
             "battleOver",

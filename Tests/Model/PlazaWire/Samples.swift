@@ -7,13 +7,13 @@ enum Samples {
     static let app = AppID("demo")
     static let live = LiveID("concert")
     /// The live that is connected with `live`.
-    static let other = LiveID("duet")
+    static let otherLive = LiveID("duet")
     static let key = LiveKey(Samples.app, Samples.live)
     static let alice = UserInfo(userID: "alice", userName: "Alice", avatarURL: "https://example.org/a.png")
     static let bob = UserInfo(userID: "bob", userName: "Bob \"the\" Ü 🎸\n")
     /// The time of most samples.
     static let at = Timestamp(milliseconds: 1_700_000_000_000)
-    /// Ten seconds after `at`.
+    /// Ten seconds after `at`, for times of an end or an expiry.
     static let later = Timestamp(milliseconds: 1_700_000_010_000)
     static let ticket = Ticket(421)
     static let position = FeedPosition(epoch: 77, number: 12)
@@ -42,16 +42,16 @@ enum Samples {
         totalViewers: 8)
     static let member = ConnectionMember(live: Samples.live, host: Samples.alice, joinedAt: Samples.at, seats: [])
     static let otherMember = ConnectionMember(
-        live: Samples.other, host: Samples.bob, joinedAt: Samples.later,
-        seats: [Seat(index: 0, occupant: SeatUser(user: Samples.bob, role: .owner, live: Samples.other))])
+        live: Samples.otherLive, host: Samples.bob, joinedAt: Samples.later,
+        seats: [Seat(index: 0, occupant: SeatUser(user: Samples.bob, role: .owner, live: Samples.otherLive))])
     static let connection = ConnectionView(
-        id: "c-5", members: [Samples.member, Samples.otherMember], templateID: 601, mutedLives: [Samples.other])
+        id: "c-5", members: [Samples.member, Samples.otherMember], templateID: 601, mutedLives: [Samples.otherLive])
     static let battle = BattleView(
         id: "b-6", extensionInfo: "{\"prize\":1}", durationSeconds: 10, needResponse: true, startTime: Samples.at,
         endTime: Samples.later,
         sides: [
             BattleSide(live: Samples.live, host: Samples.alice, score: 30),
-            BattleSide(live: Samples.other, host: Samples.bob, score: 12, hasLeft: true),
+            BattleSide(live: Samples.otherLive, host: Samples.bob, score: 12, hasLeft: true),
         ], ended: .timeOver)
     static let stage = StageRecord(
         app: Samples.app, live: Samples.live, epoch: 77, revision: 5,

@@ -71,7 +71,7 @@ private struct FoundationValue: Decodable {
         #expect((try? Wire.decode(type, from: bytes)) == self.expected(type, bytes), "\(type) from \(json)")
     }
 
-    /// Expects the same of any JSON value.
+    /// Expects that the decoder makes the same `JSONValue` as Foundation, or that both throw.
     private static func compareAnyValue(_ json: String) {
         let bytes = Array(json.utf8)
         let expected = self.expected(FoundationValue.self, bytes)?.value
@@ -124,10 +124,10 @@ private struct FoundationValue: Decodable {
         Self.compare([String: Int?].self, json)
         Self.compareAnyValue(json)
         // The same in an object with so many members that they are indexed.
-        let many = (0..<100).map { ",\"m\($0)\":\($0),\"m\($0)\":-1" }.joined()
-        let long = json == "{}" ? "{\(many.dropFirst())}" : json.dropLast() + many + "}"
-        Self.compare([String: Int?].self, String(long))
-        #expect(try Wire.decode([String: Int?].self, from: Array(long.utf8))["m99"] == 99)
+        let addedMembers = (0..<100).map { ",\"m\($0)\":\($0),\"m\($0)\":-1" }.joined()
+        let longJSON = json == "{}" ? "{\(addedMembers.dropFirst())}" : json.dropLast() + addedMembers + "}"
+        Self.compare([String: Int?].self, String(longJSON))
+        #expect(try Wire.decode([String: Int?].self, from: Array(longJSON.utf8))["m99"] == 99)
     }
 
     @Test func `values of every kind, in every place, are decoded or rejected as by Foundation`() {
@@ -154,7 +154,7 @@ private struct FoundationValue: Decodable {
             Array(
                 #"{"id":12,"method":"a.b","number":1.5e3,"inner":{"flag":true,"name":"\ud83d\ude00ä","list":[1,-2,30],"#
                     .utf8) + Array(#""texts":{"a":"b","c":"\n"}},"inners":[{},{"name":null}],"more":[{"x":[]}]}"#.utf8)
-        // The bytes that structure JSON, and those of its words and numbers.
+        // The bytes of JSON's structure, words and numbers, which replace others.
         let letters = Array(#"{}[]",:\0123456789.-+eEtruflasn u"#.utf8)
         var random = SeededRandom(seed: seed)
         var acceptedCount = 0

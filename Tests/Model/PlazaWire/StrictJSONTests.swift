@@ -3,7 +3,7 @@ import MachineKit
 import PlazaWire
 import Testing
 
-/// The scan accepts exactly the JSON that RFC 8259 allows, up to 512 levels deep.
+/// `StrictJSON`, the scan before decoding, accepts exactly the JSON that RFC 8259 allows, up to 512 levels deep.
 @Suite struct StrictJSONTests {
     @Test(
         arguments: [
@@ -42,7 +42,7 @@ import Testing
         #expect(StrictJSON(bytes.map { UInt8($0) }) == nil)
     }
 
-    @Test func `I16 the model's own JSON is accepted, and no cut or changed byte causes a trap`() {
+    @Test func `I16 truncated JSON is rejected, and changed bytes cause no trap`() {
         let json = Array(#"{"a":[1,-2.5e3,true,null,"\ud83d\ude00\n"],"b":{"c":"ä"}}"#.utf8)
         #expect(StrictJSON(json) != nil)
         for count in 0..<json.count { #expect(StrictJSON(Array(json[..<count])) == nil) }

@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The record that each effect writes (TOPICS.md).
+/// The topic, key and value of the record that each effect of a machine writes (TOPICS.md).
 @Suite struct TopicRecordTests {
     private static let notice = Notice(
         to: UserKey(Samples.app, "bob"), live: Samples.live, at: Samples.at, content: .battleNotStarted(battle: "b-6"))

@@ -37,12 +37,12 @@ import Testing
         for (old, new, path, message) in cases {
             let json = validJSON.replacing(old, with: new)
             #expect(json != validJSON)
-            guard case .badField(let found, let text) = self.error(json) else {
+            guard case .badField(let foundPath, let foundMessage) = self.error(json) else {
                 Issue.record("\(json) was decoded")
                 continue
             }
-            #expect(found == path, "\(json)")
-            #expect(text.hasPrefix(message), "\(json): \(text)")
+            #expect(foundPath == path, "\(json)")
+            #expect(foundMessage.hasPrefix(message), "\(json): \(foundMessage)")
         }
     }
 
