@@ -12,7 +12,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         case servers(ServerCall)
     }
 
-    /// The largest number of rate limits of addresses that are tracked, and the least for each app.
+    /// The largest number of addresses whose handshake rates are tracked; also the least capacity for each app's rates.
     package static var maxRateLimits: Int { 200_000 }
 
     private let limits: AdmissionLimits
@@ -26,7 +26,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     /// The rate limits of each app's users and servers.
     ///
     /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another. Apps come from
-    /// verified tokens, so there are as many as are configured.
+    /// verified tokens, so there are no more apps than are configured.
     private var calls: [AppID: CallRateLimiter<CallKey>] = [:]
 
     /// Creates a table without connections.
@@ -37,7 +37,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     package init(_ limits: AdmissionLimits, connectionsPerApp: Int) {
         self.limits = limits
         self.connectionsPerApp = max(1, connectionsPerApp)
-        // A user who logs in and joins has three rate limits that are in use.
+        // A user who logs in and joins uses three rate limits: logins, memberships and joins of the live. Four for
+        // each connection leave a reserve.
         self.maxRateLimitsPerApp = max(Self.maxRateLimits, 4 * self.connectionsPerApp)
     }
 

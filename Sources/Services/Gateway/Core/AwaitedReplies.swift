@@ -12,6 +12,7 @@ package struct AwaitedReplies: Sendable {
 
     private struct AwaitedReply: Sendable {
         var reply: Reply
+        /// The revision that the read model must reach before the reply is sent.
         var required: RequiredRevision
         var deadline: MonotonicTime
     }

@@ -3,9 +3,8 @@ package import MachineKit
 
 /// Decides when records are sent: immediately while the rate is low, in batches while it is high.
 ///
-/// The broker's cost grows with the number of requests, not of records. A record is sent immediately if the previous
-/// send is at least one gap ago. Other records are buffered until the gap has passed, and are then sent together, in
-/// order.
+/// The broker's cost grows with the number of requests, not of records. A record is sent immediately if at least `gap`
+/// has passed since the previous send. Other records are buffered until then, and are then sent together, in order.
 package struct BatchingPolicy<Record: Sendable>: Sendable {
     /// What the caller must do after adding a record.
     package enum Action: Equatable, Sendable {
@@ -23,6 +22,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
     package let gap: Milliseconds
     /// The largest number of buffered records.
     package let limit: Int
+    /// When records were last sent, one or a batch.
     private var lastSentAt = MonotonicTime.distantPast
     private var buffered: [Record] = []
     private var isBatchScheduled = false
@@ -62,8 +62,8 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
     /// Removes and returns the buffered records; called at `nextBatchAt`, or earlier to send the last records at a stop.
     ///
     /// - Parameter now: The current monotonic time.
-    /// - Returns: The records to send now; the caller must call this method again one gap later. Empty if no record was
-    ///   buffered; the caller then need not call again until `add` returns `scheduleBatch`.
+    /// - Returns: The records to send now; the caller must call this method again after another `gap`. Empty if no record
+    ///   was buffered; the caller then need not call again until `add` returns `scheduleBatch`.
     package mutating func takeBatch(now: MonotonicTime) -> [Record] {
         guard !self.buffered.isEmpty else {
             self.isBatchScheduled = false

@@ -6,7 +6,7 @@ package import MachineKit
 /// The Kafka client reports every lost connection, even an idle one or one that it reopens immediately. So a lost
 /// connection alone does not make calls fail. The broker is considered unavailable if a record timed out, or if nothing
 /// was delivered within `timeout` after the first call that was forwarded since the loss. From then on calls are
-/// refused, and a probe runs until the broker answers.
+/// refused, and a probe sends small requests until the broker answers one.
 package struct BrokerHealth: Hashable, Sendable {
     /// How long the first call after a lost connection may remain undelivered before further calls are refused.
     package static let timeout = Milliseconds(1000)

@@ -37,26 +37,28 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.
-    ///   - rate: The size and rate of the bucket.
+    ///   - limit: The size and rate of the bucket.
     ///   - count: How many tokens to take; a count above the bucket's size takes the size.
     ///   - microseconds: The current monotonic time in microseconds.
     /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
     package mutating func admit(
-        _ key: Key, limit rate: RateLimit, counting count: Int = 1, at microseconds: Int64
+        _ key: Key, limit: RateLimit, counting count: Int = 1, at microseconds: Int64
     ) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
         if self.buckets[key] == nil, self.buckets.count >= self.maxBuckets, !self.makeRoom(at: microseconds) {
+            // It is not known when the next bucket is full, so the caller is told to try again after a second.
             return .seconds(1)
         }
-        if let wait = bucket.take(count, of: rate, at: microseconds) { return wait }
+        if let wait = bucket.take(count, of: limit, at: microseconds) { return wait }
         self.buckets[key] = bucket
         return nil
     }
 
     /// Returns how long to wait if the bucket of `key` is empty, else nil; takes no token.
-    package func wait(of key: Key, limit rate: RateLimit, at microseconds: Int64) -> Milliseconds? {
+    package func wait(of key: Key, limit: RateLimit, at microseconds: Int64) -> Milliseconds? {
+        // The token is taken from a copy of the bucket.
         var bucket = self.buckets[key] ?? TokenBucket()
-        return bucket.take(of: rate, at: microseconds)
+        return bucket.take(of: limit, at: microseconds)
     }
 
     /// Removes full buckets.

@@ -31,14 +31,14 @@ package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
 
 /// The byte budget of one connection (I16, bounded memory).
 ///
-/// The more bytes are pending for a slow reader, the more classes of items are shed.
+/// The more bytes are pending for a slow reader, the more classes of items are shed, that is, never sent to it.
 package struct DeliveryBudget: Hashable, Sendable {
     /// The number of pending bytes at which a reader's feed is deferred.
     package let bytes: Int
     /// How long a reader may remain at `deferred` without progress before it is disconnected.
     package let timeout: Milliseconds
 
-    /// Creates a budget.
+    /// Creates a budget; by default 256 KiB and 10 s.
     package init(bytes: Int = 256 << 10, timeout: Milliseconds = .seconds(10)) {
         // `level` divides the budget by up to 8, so a smaller budget would have levels of 0 bytes.
         self.bytes = max(8, bytes)
@@ -64,7 +64,7 @@ package struct DeliveryLedger: Hashable, Sendable {
     package private(set) var delivered = 0
     /// Items that were shed because they exceeded a slow reader's budget, by class.
     package private(set) var shed = [Int](repeating: 0, count: FeedClass.allCases.count)
-    /// Items that were still deferred for viewers when these left.
+    /// Items that were still deferred for a viewer when the viewer left.
     package private(set) var disconnected = 0
     /// Items that are currently deferred for slow readers.
     package private(set) var deferred = 0
@@ -73,19 +73,19 @@ package struct DeliveryLedger: Hashable, Sendable {
     package init() {}
 
     /// Records that `items` items were sent to each of `viewers` viewers.
-    package mutating func delivered(items: Int, viewers: Int) {
+    package mutating func countDelivered(items: Int, viewers: Int) {
         self.due += items * viewers
         self.delivered += items * viewers
     }
 
     /// Records items that were shed for one viewer.
-    package mutating func shed(_ feedClass: FeedClass, items: Int = 1) {
+    package mutating func countShed(_ feedClass: FeedClass, items: Int = 1) {
         self.due += items
         self.shed[feedClass.rawValue] += items
     }
 
     /// Records items that are sent to one viewer later.
-    package mutating func deferred(items: Int) {
+    package mutating func countDeferred(items: Int) {
         self.due += items
         self.deferred += items
     }
@@ -93,14 +93,14 @@ package struct DeliveryLedger: Hashable, Sendable {
     /// Records that `items` items were sent to a viewer that catches up; `deferred` of them had been counted as deferred.
     ///
     /// The other items become due only now: a replay also has items that were never deferred.
-    package mutating func deliveredLate(items: Int, ofDeferred deferred: Int) {
+    package mutating func countDeliveredLate(items: Int, ofDeferred deferred: Int) {
         self.deferred -= deferred
         self.delivered += items
         self.due += items - deferred
     }
 
     /// Records that a viewer has left for whom `deferred` items were deferred.
-    package mutating func disconnected(deferred: Int) {
+    package mutating func countDisconnected(deferred: Int) {
         self.deferred -= deferred
         self.disconnected += deferred
     }

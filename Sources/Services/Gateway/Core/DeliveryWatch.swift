@@ -10,8 +10,10 @@ package struct DeliveryWatch: Sendable {
     package static let limit = Milliseconds.seconds(30)
 
     /// The number of records without a report.
+    ///
+    /// Below zero while a report has come before `recordSent` was called, because reports come on another thread.
     private var openCount = 0
-    /// When the last report was received while records were waiting, or the first of them was sent.
+    /// When the last report came, or, if later, when a record was sent while no other was waiting.
     private var lastProgressAt = MonotonicTime.distantPast
 
     package init() {}

@@ -7,7 +7,7 @@ package import PlazaModel
 package struct EncodedFeedItem: Hashable, Sendable {
     /// The item's number in its live and epoch.
     package var number: Int64
-    /// The item's priority; low priorities are shed for slow readers.
+    /// The item's priority; slow readers do not get items of low priority.
     package var feedClass: FeedClass
     /// Whether this is the live's last item, after which all viewers leave.
     package var isEnd: Bool
@@ -36,7 +36,7 @@ package struct EncodedFeedItem: Hashable, Sendable {
 package struct FeedRecord: Sendable {
     /// The live.
     package var key: LiveKey
-    /// The live's incarnation.
+    /// The live's epoch, which distinguishes it from earlier lives with the same id.
     package var epoch: Int64
     /// The item.
     package var item: EncodedFeedItem

@@ -56,7 +56,7 @@ package struct FeedCache: Sendable {
     /// Removes the items that are older than the span.
     package mutating func prune(at now: MonotonicTime) { self.recent.prune(at: now) }
 
-    /// Removes a live's items and messages, and the record that they were searched for.
+    /// Removes a live's items and messages, and forgets that its feed was searched.
     package mutating func forget(_ key: LiveKey) {
         self.recent.forget(key)
         self.messages.forget(key)
@@ -66,6 +66,7 @@ package struct FeedCache: Sendable {
     /// Decides how to serve a client that has all items up to `token`.
     package func planResume(_ key: LiveKey, after token: FeedToken, at now: MonotonicTime) -> ResumePlan {
         let position = token.position
+        // The token that a join returns has number 0 and the offset up to which the partition was read then.
         if position.number == 0, let joinOffset = token.offset {
             return self.planResume(key, token, fromOffset: joinOffset)
         }
@@ -107,7 +108,7 @@ package struct FeedCache: Sendable {
         return self.planReplay(key, token, before: ring.keptItems.first, in: ring)
     }
 
-    /// Plans that the replay reader reads the items before `item`, and that the client gets the later ones from the cache.
+    /// Plans that the replay reader reads the items before `item`, and that the cache then serves `item` and later ones.
     ///
     /// If `item` is nil, the reader reads all items up to the last one that was added to `ring`.
     private func planReplay(

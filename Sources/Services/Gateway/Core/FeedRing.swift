@@ -3,6 +3,8 @@ package import MachineKit
 package import PlazaModel
 
 /// The last items of one live's feed, without gaps, for clients that resume (I7, no lost or repeated item).
+///
+/// A sparse ring holds only some of the items, such as the messages, and serves no resume.
 package struct FeedRing: Sendable {
     /// The result of an `append`.
     package enum Verdict: Hashable, Sendable {
@@ -10,7 +12,7 @@ package struct FeedRing: Sendable {
         case fresh
         /// The item was added before; records are delivered at least once.
         case repeated
-        /// The item belongs to an earlier live with the same name.
+        /// The item belongs to an earlier live with the same id.
         case stale
     }
 
@@ -24,10 +26,10 @@ package struct FeedRing: Sendable {
 
     /// The largest number of items; the oldest are removed first.
     package static let itemLimit = 4096
-    /// The largest size of all items; the oldest are removed first.
+    /// The largest size of all items, 4 MiB; the oldest are removed first.
     package static let byteLimit = 4 << 20
 
-    /// The live's incarnation.
+    /// The live's epoch, which distinguishes it from earlier lives with the same id.
     package private(set) var epoch: Int64
     /// The number of the last item that was added, even if it is no longer kept; 0 before the first.
     package private(set) var lastNumber: Int64 = 0
@@ -37,17 +39,17 @@ package struct FeedRing: Sendable {
     package private(set) var sequenceStart: Int64 = 0
     /// The offset of the record of item `sequenceStart`, if known.
     package private(set) var sequenceStartOffset: Int64?
-    /// Bytes of the items kept.
+    /// The size of the items that are kept.
     package private(set) var byteCount = 0
     private let itemLimit: Int
-    /// Whether the ring holds only some of the live's items; it then cannot serve a resume.
+    /// Whether the ring holds only some of the live's items.
     private let isSparse: Bool
     private var items: RingBuffer<EncodedFeedItem>
 
     /// Creates an empty ring.
     ///
     /// - Parameters:
-    ///   - epoch: The live's incarnation.
+    ///   - epoch: The live's epoch.
     ///   - itemLimit: The largest number of items.
     ///   - isSparse: Whether only some of the live's items are added, as in a ring of messages.
     package init(epoch: Int64, itemLimit: Int = FeedRing.itemLimit, isSparse: Bool = false) {
@@ -96,7 +98,7 @@ package struct FeedRing: Sendable {
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - epoch: The incarnation of the live that the item belongs to.
+    ///   - epoch: The epoch of the live that the item belongs to.
     ///   - dropped: Increased by the number of items that were removed.
     /// - Returns: Whether the item is new, repeated or stale.
     package mutating func append(_ item: EncodedFeedItem, epoch: Int64, dropped: inout Int) -> Verdict {
@@ -157,7 +159,7 @@ package struct FeedRing: Sendable {
     /// The number of the oldest kept item; if there is none, the number that the next item will have.
     package var oldestNumber: Int64 { self.items.first?.number ?? self.lastNumber + 1 }
 
-    /// Removes all items; returns how many there were.
+    /// Removes all items, and returns how many there were.
     private mutating func clear() -> Int {
         let count = self.items.count
         self.items = RingBuffer(limit: self.itemLimit)

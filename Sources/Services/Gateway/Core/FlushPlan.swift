@@ -2,8 +2,8 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides when a live's items are flushed: immediately while the live is quiet; otherwise at intervals that keep the
-/// live within its share of the event loop's time.
+/// Decides when a live's items are flushed, that is, sent to its viewers: immediately while the live is quiet; otherwise
+/// at intervals that keep the live within its share of the event loop's time.
 ///
 /// A flush costs one system call for each viewer. Fewer and larger frames save time in a live with many viewers and
 /// many items, but not in a small one.
@@ -14,7 +14,7 @@ package struct FlushPlan: Hashable, Sendable {
     package static let loopTimeDivisor: Int64 = 2
 
     private var lastFlushAt = MonotonicTime.distantPast
-    /// The smoothed duration of a flush of this live, in microseconds.
+    /// The duration of a flush of this live, in microseconds: an average in which the last flush counts for a quarter.
     private var averageMicroseconds: Int64 = 0
 
     /// Creates the plan of a live that was not flushed yet.

@@ -2,11 +2,11 @@
 package import MachineKit
 package import PlazaModel
 
-/// The rates at which a gateway forwards calls to the services: of each app, and of each user within its app (R12.13,
-/// R12.15).
+/// Limits the rates at which a gateway forwards calls to the services: of each app, and of each user within its app
+/// (R12.13, R12.15).
 ///
 /// Both kinds of rates are counted over all shards, because a user's connections are spread over them. The value has no
-/// IO and no clock. Apps come from verified tokens, so there are as many as are configured.
+/// IO and no clock. Apps come from verified tokens, so there are no more apps than are configured.
 package struct ForwardedCallRates: Sendable {
     /// Why a call is not forwarded.
     package struct Refusal: Hashable, Sendable {
@@ -18,11 +18,13 @@ package struct ForwardedCallRates: Sendable {
 
     /// The rates of one app.
     private struct AppRates: Sendable {
-        var all = TokenBucket()
+        /// The bucket for the calls of the whole app.
+        var bucket = TokenBucket()
+        /// The buckets of the app's users.
         var users = CallRateLimiter<UserID>(maxBuckets: ForwardedCallRates.maxUsersPerApp)
     }
 
-    /// One user gets at most the app's rate divided by this number.
+    /// The number of users among whom an app's rate is divided at least: one user gets at most this part of it.
     private static var leastUsersPerApp: Int { 10 }
     /// The largest number of users of one app that are tracked.
     private static var maxUsersPerApp: Int { 100_000 }
@@ -58,7 +60,7 @@ package struct ForwardedCallRates: Sendable {
             return Refusal(reason: .callsPerUser, retryAfter: wait)
         }
         guard let perApp = self.perApp,
-            let wait = self.apps[app, default: AppRates()].all.take(of: perApp, at: microseconds)
+            let wait = self.apps[app, default: AppRates()].bucket.take(of: perApp, at: microseconds)
         else { return nil }
         return Refusal(reason: .callsPerApp, retryAfter: wait)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Decides when the members of a live are reported to presence in heartbeats.
+/// Decides when the members of a live are reported to presence in heartbeats, which keep the members' leases alive.
 ///
 /// Each member is reported once per round. A round consists of steps, and each step reports an equal part of the
 /// members, so that a big live causes no burst.
@@ -10,11 +10,11 @@ package struct HeartbeatPlan: Hashable, Sendable {
     private static let roundsPerLease: Int64 = 9
     /// The number of steps in a round.
     package static let stepsPerRound = 20
-    /// The largest number of members in one record.
+    /// The largest number of members in one heartbeat record.
     package static let maxMembersPerRecord = 500
-    /// The largest number of departed members of one live that are queued to be reported.
+    /// The largest number of members who have left one live and are queued to be reported.
     ///
-    /// Above the limit the oldest are dropped; presence removes them when their leases expire.
+    /// Above the limit the oldest of them are not reported; presence removes them when their leases expire.
     package static let departedLimit = 10_000
 
     /// The time between two steps.
@@ -27,27 +27,32 @@ package struct HeartbeatPlan: Hashable, Sendable {
     }
 }
 
-/// The progress of one live's heartbeat round in the array of its members: the members before index `cursor` were
-/// reported already.
+/// The progress of one live's heartbeat round in the array of its members: the members before index `reportedCount`
+/// were reported already.
 package struct HeartbeatCursor: Hashable, Sendable {
     /// The number of members that were already reported in this round.
-    package private(set) var cursor = 0
-    /// Offsets this live's rounds, so that small lives do not all send in the same step.
+    package private(set) var reportedCount = 0
+    /// The number of steps by which this live's rounds are shifted, so that small lives do not all send in one step.
     private let phase: Int
 
     /// Creates a cursor at the start of a round; `seed` determines the live's phase.
     package init(seed: Int) { self.phase = Int(UInt(bitPattern: seed) % UInt(HeartbeatPlan.stepsPerRound)) }
 
-    /// Returns the indices of the members to report in a step, and advances the cursor.
-    package mutating func advance(step: Int, members: Int) -> Range<Int> {
+    /// Advances the cursor by one step.
+    ///
+    /// - Parameters:
+    ///   - step: The number of the step, counted over all rounds.
+    ///   - memberCount: The number of members in the array.
+    /// - Returns: The indices of the members to report in the step.
+    package mutating func advance(step: Int, memberCount: Int) -> Range<Int> {
         let stepOfRound = (step + self.phase) % HeartbeatPlan.stepsPerRound + 1
-        let start = min(self.cursor, members)
-        let end = max(start, members * stepOfRound / HeartbeatPlan.stepsPerRound)
-        self.cursor = stepOfRound == HeartbeatPlan.stepsPerRound ? 0 : end
+        let start = min(self.reportedCount, memberCount)
+        let end = max(start, memberCount * stepOfRound / HeartbeatPlan.stepsPerRound)
+        self.reportedCount = stepOfRound == HeartbeatPlan.stepsPerRound ? 0 : end
         return start..<end
     }
 
-    /// Returns the moves that fill the index of a removed member.
+    /// Records that a member is removed, and returns the moves that fill its index.
     ///
     /// The array's last member is not reported yet. If it moved to an index before the cursor, this round would skip it. So
     /// a member that was reported already takes the free index, and the last member takes that member's former index.
@@ -57,11 +62,11 @@ package struct HeartbeatCursor: Hashable, Sendable {
     ///   - last: The last index of the array.
     /// - Returns: The moves in order, each from one index to another. After them the last index is free.
     package mutating func memberRemoved(at index: Int, last: Int) -> [(from: Int, to: Int)] {
-        guard index < self.cursor else { return index == last ? [] : [(from: last, to: index)] }
-        self.cursor -= 1
+        guard index < self.reportedCount else { return index == last ? [] : [(from: last, to: index)] }
+        self.reportedCount -= 1
         var moves: [(from: Int, to: Int)] = []
-        if self.cursor != index { moves.append((from: self.cursor, to: index)) }
-        if self.cursor != last { moves.append((from: last, to: self.cursor)) }
+        if self.reportedCount != index { moves.append((from: self.reportedCount, to: index)) }
+        if self.reportedCount != last { moves.append((from: last, to: self.reportedCount)) }
         return moves
     }
 }

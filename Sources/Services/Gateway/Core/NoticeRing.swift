@@ -2,9 +2,9 @@
 package import MachineKit
 package import PlazaModel
 
-/// A notice's id: the position of its record.
+/// The id of a notice, which is a message to one user: the position of the notice's record.
 ///
-/// All notices of a user are in one partition, so a user's ids are increasing.
+/// All notices of a user are in one partition, so the ids of a user's notices are increasing.
 package struct NoticeID: Hashable, Sendable {
     /// The partition.
     package var partition: Int
@@ -38,7 +38,7 @@ package struct NoticeRing: Sendable {
 
     /// A notice with its encoded frame.
     package struct Entry: Hashable, Sendable {
-        /// The position of its record.
+        /// The position of the notice's record.
         package var id: NoticeID
         /// The notice.
         package var notice: Notice

@@ -8,7 +8,8 @@ package enum CallPurpose: Hashable, Sendable {
     case plain
     /// The caller joins the live.
     case join(LiveID)
-    /// The caller creates the live, and joins it when it is created.
+    /// The caller creates the live, and joins it when it is created. A late retry is sent again when the idempotency
+    /// window of the first copy has passed.
     case create(LiveID, isLateRetry: Bool)
     /// The caller joins the live that the same call has created, with this result.
     indirect case joinCreated(LiveID, CallResult)
@@ -20,7 +21,8 @@ package enum CallPurpose: Hashable, Sendable {
     case updateProfile(UserInfo)
 }
 
-/// The calls of one session that wait for a machine's reply; their number is limited, and each has a deadline.
+/// The calls of one session that wait for the reply of a machine (a service that decides calls); their number is
+/// limited, and each has a deadline.
 ///
 /// The machine may crash or the reply may be lost, so the record of an unanswered call is resent with the same request
 /// id (I15, idempotent calls).
@@ -65,7 +67,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// Whether a call with this id is open.
     package func contains(_ id: Int64) -> Bool { self.calls.contains { $0.id == id } }
 
-    /// The purpose of the open call with this id; nil if it is not open.
+    /// The purpose of the open call with this id; nil if there is none.
     package func purpose(of id: Int64) -> CallPurpose? { self.calls.first { $0.id == id }?.purpose }
 
     /// The number of open calls.
@@ -100,7 +102,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
             at: index)
     }
 
-    /// Removes and returns a call, answered or not; nil if it is not open.
+    /// Removes and returns a call, whether it was answered or not; nil if it is not open.
     package mutating func remove(_ id: Int64) -> Call? {
         guard let index = self.calls.firstIndex(where: { $0.id == id }) else { return nil }
         let call = self.calls.remove(at: index)

@@ -2,8 +2,10 @@
 package import MachineKit
 package import PlazaModel
 
-/// The rings of all lives of one feed partition, with a common limit: the items of the last minute, or fewer if they
-/// exceed the limit (I16, bounded memory: the oldest are removed first).
+/// The rings of the latest items of all lives of one feed partition.
+///
+/// The cache keeps the items of the last minute. If these exceed the common limit of all lives, it keeps fewer: the
+/// oldest are removed first (I16, bounded memory).
 package struct PartitionFeedCache: Sendable {
     /// How long an item is kept by default.
     package static let span = Milliseconds.seconds(60)
@@ -38,7 +40,7 @@ package struct PartitionFeedCache: Sendable {
         var readAt: MonotonicTime
     }
 
-    /// Creates an empty cache.
+    /// Creates an empty cache, by default of at most 64 MiB.
     package init(span: Milliseconds = PartitionFeedCache.span, byteLimit: Int = 64 << 20) {
         self.span = span
         self.byteLimit = byteLimit
@@ -50,7 +52,7 @@ package struct PartitionFeedCache: Sendable {
     ///
     /// - Parameters:
     ///   - messages: The largest number of messages of one live.
-    ///   - byteLimit: The largest size of the messages of all lives; the oldest are removed first.
+    ///   - byteLimit: The largest size of the messages of all lives, by default 16 MiB; the oldest are removed first.
     package init(messages: Int, byteLimit: Int = 16 << 20) {
         self.span = nil
         self.byteLimit = byteLimit

@@ -32,7 +32,7 @@ package struct Ranking: Sendable {
     ///
     /// Without this limit, a call with a filter that matches few lives would examine all lives.
     package static let maxExaminedPerPage = 2000
-    /// The largest size of the JSON of one page's entries; a single entry may exceed it.
+    /// The largest size of the JSON of one page's entries, 2 MiB; a single entry may exceed it.
     ///
     /// Clients accept frames of up to 4 MiB. Fifty lives whose texts consist of escaped control characters would exceed
     /// that.
@@ -160,6 +160,7 @@ extension String {
     fileprivate var maxJSONBytes: Int {
         self.utf8.reduce(0) { sum, byte in
             switch byte {
+            // A control character is written as `\u` with four digits.
             case 0..<0x20: sum + 6
             case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): sum + 2
             default: sum + 1

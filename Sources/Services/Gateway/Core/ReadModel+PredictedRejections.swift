@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// Predicts which messages and gifts the fan-out will reject; the app's backend is not asked about these (R14.11).
+/// Predicts which messages and gifts the fan-out, the machine that writes the lives' feeds, will reject; the app's
+/// backend is not asked about these (R14.11).
 ///
-/// The prediction uses the read model. If the read model does not have a live as running, no rejection is predicted.
+/// If a live is not running according to the read model, no rejection is predicted.
 extension ReadModel {
     /// Returns the reason why a user's message would be rejected, apart from the word filter; nil if it would not be.
     package func rejection(of message: FeedContent, in key: LiveKey, from user: UserID) -> Rejection? {

@@ -15,7 +15,7 @@ package struct ReadModel: Sendable {
     package init() {}
 
     /// The number of live records, including those of ended lives that are not removed yet.
-    package var liveCount: Int { self.lives.count }
+    package var liveRecordCount: Int { self.lives.count }
 
     /// Applies a live's record.
     ///
@@ -43,7 +43,7 @@ package struct ReadModel: Sendable {
         return true
     }
 
-    /// Applies a count.
+    /// Applies a live's viewer count.
     ///
     /// - Returns: False if the record is older than the stored one.
     @discardableResult package mutating func apply(_ record: CountRecord) -> Bool {
@@ -67,10 +67,11 @@ package struct ReadModel: Sendable {
     /// Returns a live's record, even if the live has ended.
     package func live(_ key: LiveKey) -> LiveRecord? { self.lives[key] }
 
-    /// Returns whether the named table has reached the revision that a reply requires.
+    /// Returns whether the model's record has reached the revision that a reply requires.
     package func hasReached(_ required: RequiredRevision, app: AppID) -> Bool {
         let key = LiveKey(app, required.live)
         return switch required.table {
+        // Wire names call a live a room.
         case .rooms: (self.lives[key]?.revision ?? .min) >= required.revision
         case .stages: (self.stages[key]?.revision ?? .min) >= required.revision
         case .apps: self.apps.revision(of: app) >= required.revision
@@ -88,7 +89,7 @@ package struct ReadModel: Sendable {
     /// Returns a live's viewer count; nil if the live has ended or is unknown.
     package func count(_ key: LiveKey) -> LiveCount? { self.running(key).map(self.count(of:)) }
 
-    /// Returns a live's stage.
+    /// Returns a live's stage: its seats, connection and battle.
     ///
     /// The inner optional is nil if the live has no stage record yet, the outer one if there is no such live.
     package func stage(_ key: LiveKey) -> StageRecord?? { self.running(key).map(self.stage(of:)) }
@@ -126,7 +127,7 @@ package struct ReadModel: Sendable {
     /// Returns the viewer count of a running live; nil if presence has not reported one.
     package func reportedCount(_ key: LiveKey) -> LiveCount? { self.running(key).flatMap(self.reportedCount) }
 
-    /// Returns the reported viewer count of `live`; ignores the count of an earlier live with the same name.
+    /// Returns the reported viewer count of `live`; ignores the count of an earlier live with the same id.
     private func reportedCount(_ live: LiveRecord) -> LiveCount? {
         guard let record = self.counts[live.key], record.epoch == live.epoch else { return nil }
         return LiveCount(record)
@@ -138,7 +139,7 @@ package struct ReadModel: Sendable {
             ?? LiveCount(live: live.info.liveID, count: 0, totalViewers: 0, stale: false, at: live.info.createTime)
     }
 
-    /// Returns the stage of `live`; ignores the stage of an earlier live with the same name.
+    /// Returns the stage of `live`; ignores the stage of an earlier live with the same id.
     func stage(of live: LiveRecord) -> StageRecord? {
         guard let record = self.stages[live.key], record.epoch == live.epoch else { return nil }
         return record

@@ -2,8 +2,9 @@
 
 /// The limit for which a gateway refused a request or closed a connection; the raw values are metric labels.
 ///
-/// The set is fixed, because clients must not be able to create labels.
+/// The set is fixed, because clients must not be able to create labels. `docs/OPERATING.md` explains each limit.
 package enum RefusalReason: String, CaseIterable, Sendable {
+    // HTTP requests.
     case httpConnectionsPerAddress
     case httpRequestsPerAddress
     case httpHeadTimeout
@@ -13,6 +14,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case httpRate
     case httpRefusedTokens
     case httpAnonymousRate
+    // WebSocket connections, and calls of users.
     case connectionsPerAddress
     case connectionsPerUser
     case connectionsPerApp
@@ -33,6 +35,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case deviceChanges
     case reads
     case sanctions
+    // Calls of apps' servers, and requests to them.
     case serverConnections
     case serverLogins
     case serverCalls

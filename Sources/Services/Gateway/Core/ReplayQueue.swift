@@ -6,8 +6,11 @@ internal import PlazaModel
 ///
 /// Its length is limited. Requests for one partition are merged: a thousand clients that resume the same live are
 /// served by one scan of its partition.
+///
+/// A request for messages is a search: it reads backwards in steps, each by one scan, and is put back into the queue
+/// until it has found enough messages.
 package struct ReplayQueue: Sendable {
-    /// A queued request and the progress of its search.
+    /// A queued request and, if it is for messages, the progress of its search.
     package struct Entry: Hashable, Sendable {
         /// Identifies the request.
         package var id: ReplayID

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The limits of replay reading (I16).
+/// The limits of replays, which read from Kafka what the feed cache does not have any more (I16, bounded memory).
 ///
 /// A request that exceeds a limit is not served by a replay: a resuming client must load a snapshot, and a new viewer
 /// gets only the cached messages.
@@ -19,9 +19,9 @@ package enum ReplayLimits {
     package static let maxQueuedRequests = 10_000
     /// The largest number of partitions that are read concurrently.
     package static let maxConcurrentScans = 4
-    /// The size of the collected items above which a scan ends early.
+    /// The size of the collected items above which a scan ends early: 16 MiB.
     package static let maxScanBytes = 16 << 20
-    /// The largest size of replayed items that are not sent yet; above it, no scan begins.
+    /// The largest size of replayed items that are not sent yet: 64 MiB; above it, no scan begins.
     package static let maxUnsentBytes = 64 << 20
     /// The deadline of a resuming client's replay.
     package static let resumeTimeout = Milliseconds.seconds(3)
@@ -56,7 +56,7 @@ package struct ReplayRequest: Hashable, Sendable {
 
     /// The live.
     package var key: LiveKey
-    /// The live's incarnation.
+    /// The live's epoch, which distinguishes it from earlier lives with the same id.
     package var epoch: Int64
     /// Which items to read.
     package var target: Target
@@ -77,7 +77,7 @@ package struct ReplayRequest: Hashable, Sendable {
 
 /// The reason why items are not replayed; the raw values are metric labels.
 package enum ReplayRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The position belongs to another live with the same name.
+    /// The position belongs to another live with the same id.
     case otherLive
     /// The offset of the position's record is unknown: the client sent no token or the token of another position, or
     /// the partition was not read up to its end yet.

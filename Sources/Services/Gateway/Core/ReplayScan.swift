@@ -7,13 +7,13 @@ package import PlazaModel
 package struct ReplayScan: Sendable {
     /// The result of a scan.
     package struct Result: Sendable {
-        /// The outcomes grouped by live, with the size of the items that each group shares.
+        /// The outcomes grouped by live, each group with the size of the items that its outcomes share.
         package var groups: [(bytes: Int, outcomes: [ReplayOutcome])] = []
         /// Searches that must continue further back.
         package var unfinished: [ReplayQueue.Entry] = []
     }
 
-    /// The items that the scan has collected for one incarnation of a live.
+    /// The items that the scan has collected for one incarnation of a live, that is, for its key and epoch.
     private struct LiveItems: Sendable {
         /// All items, for clients that resume; with the limits of a `FeedRing`.
         var items: FeedRing?
@@ -27,7 +27,7 @@ package struct ReplayScan: Sendable {
         var byteCount: Int { (self.items?.byteCount ?? 0) + (self.messages?.byteCount ?? 0) }
     }
 
-    /// A live and its epoch.
+    /// A live and its epoch, which distinguishes it from other lives with the same id.
     private struct Incarnation: Hashable {
         var key: LiveKey
         var epoch: Int64
@@ -41,7 +41,8 @@ package struct ReplayScan: Sendable {
     package private(set) var isFinished: Bool
     private var entries: [ReplayQueue.Entry]
     private var lives: [Incarnation: LiveItems] = [:]
-    private let keys: Set<LiveKey>
+    /// The lives for which there is a request.
+    private let requestedLives: Set<LiveKey>
     private var byteCount = 0
     /// Whether the scan ended early because the collected items exceeded `ReplayLimits.maxScanBytes`.
     private var isTruncated = false
@@ -53,7 +54,7 @@ package struct ReplayScan: Sendable {
         self.bounds = bounds
         self.entries = entries
         self.isFinished = bounds.isEmpty
-        self.keys = Set(entries.map(\.request.key))
+        self.requestedLives = Set(entries.map(\.request.key))
         for entry in entries {
             let request = entry.request
             let incarnation = Incarnation(key: request.key, epoch: request.epoch)
@@ -82,7 +83,7 @@ package struct ReplayScan: Sendable {
     }
 
     /// Returns whether any request is for the live.
-    package func hasRequest(for key: LiveKey) -> Bool { self.keys.contains(key) }
+    package func hasRequest(for key: LiveKey) -> Bool { self.requestedLives.contains(key) }
 
     /// Collects the record at `offset`, the next one of the partition; `record` is nil if no request is for its live.
     package mutating func recordRead(_ record: FeedRecord?, at offset: Int64) {
@@ -182,8 +183,8 @@ package struct ReplayScan: Sendable {
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
         // The ring has no item to send: the client lacks none, or the ring has dropped the ones that the client lacks.
         guard start < end else {
-            return outcome(
-                lastNumber <= after || request.beforeNumber.map { $0 - 1 } == after ? .found([]) : .refused(.tooMany))
+            let lacksNoItem = lastNumber <= after || request.beforeNumber.map { $0 - 1 } == after
+            return outcome(lacksNoItem ? .found([]) : .refused(.tooMany))
         }
         // The items have a gap, or exceed the limits of a `FeedRing` or of a replay.
         guard items[start].number == after + 1, end - start <= ReplayLimits.maxItems else {

@@ -2,7 +2,7 @@
 package import MachineKit
 
 /// Decides which calls of one connection are late retries: calls that were first sent longer ago than an idempotency
-/// window lasts (R16.11).
+/// window lasts, which is the time for which a call's outcome is stored (R16.11).
 ///
 /// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this connection.
 /// Three stored ids give a lower bound of the retry's age, so the size of this value does not depend on the number of

@@ -110,9 +110,9 @@ private struct ScriptScanner {
         return true
     }
 
-    private mutating func openBracket(_ byte: UInt8, closedBy end: UInt8) {
+    private mutating func openBracket(_ byte: UInt8, closedBy closingByte: UInt8) {
         self.write(byte)
-        self.closingBytes.append(end)
+        self.closingBytes.append(closingByte)
     }
 
     /// Writes a byte of code.
@@ -205,6 +205,7 @@ private struct ScriptScanner {
                 self.index += 1
                 self.copy([byte, UInt8(ascii: "{")])
                 self.closingBytes.append(UInt8(ascii: "`"))
+                // A `/` at the beginning of the expression begins a regular expression.
                 self.lastByte = UInt8(ascii: "{")
                 return true
             case UInt8(ascii: "\n"):

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The decision whether a call may be forwarded to its machine.
+/// The decision whether a call may be forwarded to its machine, the service that decides the call.
 package enum CallVerdict: Hashable, Sendable {
     /// Forward the call.
     case proceed
@@ -14,7 +14,8 @@ package enum CallVerdict: Hashable, Sendable {
 
 /// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
 ///
-/// Most connections are idle, so storage for open calls is allocated only while a call is open.
+/// Most connections are idle, so storage for open calls is allocated only while a call is open. Each `retryAfter` is in
+/// milliseconds.
 package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the client is in a live.
     package enum Membership: Hashable, Sendable {
@@ -182,7 +183,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// Fails a call whose record could not be delivered.
     ///
-    /// - Returns: The ended call; nil if it is not open.
+    /// - Returns: The ended call; nil if the call is not open.
     package mutating func recordLost(_ id: Int64) -> EndedCall? {
         self.callAnswered(
             id, .failure(error: ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)))
@@ -272,7 +273,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     }
 
     /// Ends a join or resume: records the membership, and returns the result of `makeConclusion` if the client is in
-    /// the live now.
+    /// the live now, else a reply.
     private mutating func concludeJoin(
         _ live: LiveID, _ outcome: Outcome, _ makeConclusion: (_ epoch: Int64, Ticket) -> Conclusion
     ) -> Conclusion {

@@ -69,6 +69,8 @@ package struct SessionNamer: Sendable {
     }
 
     /// Returns 16 hexadecimal digits for a text: its FNV-1a hash, whose bits the finalizer of SplitMix64 mixes.
+    ///
+    /// The constants and shifts are those of SplitMix64; its increment makes the two seeds differ in many bits.
     private static func hash(_ text: String, seed: UInt64) -> String {
         var hash = FNV1a.hash(text, basis: FNV1a.offsetBasis ^ (seed &* 0x9E37_79B9_7F4A_7C15))
         hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9

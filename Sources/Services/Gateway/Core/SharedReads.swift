@@ -148,7 +148,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Moves the overdue calls of a list to `overdue`.
+    /// Moves the overdue calls of a list, which is ordered by waiting time, to `overdue`.
     private mutating func removeOverdue(
         _ list: WritableKeyPath<Entry, [WaitingCall]>, of read: SharedRead, at now: MonotonicTime,
         into overdue: inout [Waiter]

@@ -145,7 +145,7 @@ final class ShardDelivery {
                 self.deliverReduced(items, countsByClass, live, client, pendingBytes: pendingBytes, &reducedFrames)
             }
         }
-        self.ledger.delivered(items: items.count, viewers: deliveredViewers)
+        self.ledger.countDelivered(items: items.count, viewers: deliveredViewers)
         if last.isEnd {
             for client in live.viewers.reversed() where client.backlog == nil {
                 self.shard.lives.liveEnded(client, live)
@@ -159,8 +159,8 @@ final class ShardDelivery {
 
     /// Records items that a viewer did not get because its connection has just ended.
     private func recordUndelivered(items: Int) {
-        self.ledger.deferred(items: items)
-        self.ledger.disconnected(deferred: items)
+        self.ledger.countDeferred(items: items)
+        self.ledger.countDisconnected(deferred: items)
     }
 
     /// Sends a viewer that joined while items were buffered only the items that it does not have yet; defers them if the
@@ -169,11 +169,11 @@ final class ShardDelivery {
         let missing = items.drop { $0.number <= client.caughtUpTo }
         if let backlog = client.backlog {
             client.backlog?.deferredCount = backlog.deferredCount + missing.count
-            return self.ledger.deferred(items: missing.count)
+            return self.ledger.countDeferred(items: missing.count)
         }
         if missing.reduce(0, { $0 + $1.bytes.count }) <= self.stepBytes {
             switch client.socket.offer(live.frameEncoder.frames(missing, epoch: live.epoch, level: .everything)) {
-            case .sent?, .queued?: return self.ledger.delivered(items: missing.count, viewers: 1)
+            case .sent?, .queued?: return self.ledger.countDelivered(items: missing.count, viewers: 1)
             case .overflow?, .notOpen?: return self.recordUndelivered(items: missing.count)
             case nil: break
             }
@@ -186,7 +186,7 @@ final class ShardDelivery {
     private func deferDelivery(to client: Client, items: Int) {
         client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: items)
         self.clientsCatchingUp.append(client)
-        self.ledger.deferred(items: items)
+        self.ledger.countDeferred(items: items)
     }
 
     /// How many bytes of items one viewer is sent at once; the rest follows when the viewer has taken them.
@@ -203,7 +203,7 @@ final class ShardDelivery {
     ) {
         if let backlog = client.backlog {
             client.backlog?.deferredCount = backlog.deferredCount + items.count
-            return self.ledger.deferred(items: items.count)
+            return self.ledger.countDeferred(items: items.count)
         }
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
@@ -225,9 +225,9 @@ final class ShardDelivery {
         for feedClass in FeedClass.allCases where countsByClass[feedClass.rawValue] > 0 {
             let count = countsByClass[feedClass.rawValue]
             if !level.admits(feedClass) {
-                self.ledger.shed(feedClass, items: count)
+                self.ledger.countShed(feedClass, items: count)
             } else if isDelivered {
-                self.ledger.delivered(items: count, viewers: 1)
+                self.ledger.countDelivered(items: count, viewers: 1)
             } else {
                 self.recordUndelivered(items: count)
             }
@@ -296,14 +296,14 @@ extension ShardDelivery {
             isCaughtUp = false
             let remaining = missed.dropFirst(itemsToSend.count)
             backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
-            self.ledger.deliveredLate(items: itemsToSend.count, ofDeferred: 0)
+            self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count
             // A replay may have sent some of the deferred items already. A reader that has caught up lacks no item, so none
             // remains counted as deferred.
             let deferred = isCaughtUp ? backlog.deferredCount : min(backlog.deferredCount, itemsToSend.count)
             backlog.deferredCount -= deferred
-            self.ledger.deliveredLate(items: itemsToSend.count, ofDeferred: deferred)
+            self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: deferred)
         }
         client.backlog = isCaughtUp ? nil : backlog
         if itemsToSend.last?.isEnd == true {
@@ -330,7 +330,7 @@ extension ShardDelivery {
     }
 
     /// Records that a viewer has left for whom `deferredItems` items were deferred.
-    func viewerLeft(deferredItems: Int) { self.ledger.disconnected(deferred: deferredItems) }
+    func viewerLeft(deferredItems: Int) { self.ledger.countDisconnected(deferred: deferredItems) }
 
     /// Adds the growth of the ledger since the last call to the metrics.
     func publishLedger() {

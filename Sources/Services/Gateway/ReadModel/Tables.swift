@@ -140,6 +140,6 @@ final class Tables: Sendable {
 
     /// The numbers of lives, of notices and of buffered replies.
     var sizes: (lives: Int, notices: Int, awaitedReplies: Int) {
-        self.state.withLock { ($0.model.liveCount, $0.notices.count, $0.awaitedReplies.count) }
+        self.state.withLock { ($0.model.liveRecordCount, $0.notices.count, $0.awaitedReplies.count) }
     }
 }

@@ -83,7 +83,7 @@ final class ShardLive {
                 silentFor: max(0, (now - departed.lastReceived).count))
         }
         self.departedMembers = []
-        for member in self.heartbeatCursor.advance(step: step, members: self.viewers.count) {
+        for member in self.heartbeatCursor.advance(step: step, memberCount: self.viewers.count) {
             let client = self.viewers[member]
             guard let ticket = client.core.ticket else { continue }
             heartbeats.append(

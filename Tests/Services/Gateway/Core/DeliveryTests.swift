@@ -71,16 +71,16 @@ extension DeliveryLedger {
             let reader = Int.random(in: 0..<10, using: &random)
             let items = Int.random(in: 1...5, using: &random)
             switch Int.random(in: 0..<5, using: &random) {
-            case 0: ledger.delivered(items: items, viewers: 7)
-            case 1: ledger.shed(.tip, items: items)
+            case 0: ledger.countDelivered(items: items, viewers: 7)
+            case 1: ledger.countShed(.tip, items: items)
             case 2:
-                ledger.deferred(items: items)
+                ledger.countDeferred(items: items)
                 deferredItems[reader] += items
             case 3:
-                ledger.deliveredLate(items: deferredItems[reader] + items, ofDeferred: deferredItems[reader])
+                ledger.countDeliveredLate(items: deferredItems[reader] + items, ofDeferred: deferredItems[reader])
                 deferredItems[reader] = 0
             default:
-                ledger.disconnected(deferred: deferredItems[reader])
+                ledger.countDisconnected(deferred: deferredItems[reader])
                 deferredItems[reader] = 0
             }
             #expect(ledger.isBalanced)
@@ -101,16 +101,16 @@ extension DeliveryLedger {
             // round begins at each step for which `step + seed` is a multiple of `stepsPerRound`.
             var step = 0
             repeat {
-                _ = heartbeatCursor.advance(step: step, members: members.count)
+                _ = heartbeatCursor.advance(step: step, memberCount: members.count)
                 step += 1
-            } while heartbeatCursor.cursor != 0 || step < HeartbeatPlan.stepsPerRound
+            } while heartbeatCursor.reportedCount != 0 || step < HeartbeatPlan.stepsPerRound
             while (step + seed) % HeartbeatPlan.stepsPerRound != 0 {
-                _ = heartbeatCursor.advance(step: step, members: members.count)
+                _ = heartbeatCursor.advance(step: step, memberCount: members.count)
                 step += 1
             }
             var reportCounts: [Int: Int] = [:]
             for _ in 0..<HeartbeatPlan.stepsPerRound {
-                for index in heartbeatCursor.advance(step: step, members: members.count) {
+                for index in heartbeatCursor.advance(step: step, memberCount: members.count) {
                     reportCounts[members[index], default: 0] += 1
                 }
                 step += 1
@@ -127,7 +127,7 @@ extension DeliveryLedger {
                     nextMember += 1
                 }
             }
-            #expect(heartbeatCursor.cursor == 0)
+            #expect(heartbeatCursor.reportedCount == 0)
             for member in staying { #expect(reportCounts[member] == 1, "member \(member) with seed \(seed)") }
             #expect(reportCounts.values.allSatisfy { $0 == 1 })
         }
@@ -137,7 +137,8 @@ extension DeliveryLedger {
         var steps: Set<Int> = []
         for seed in 0..<HeartbeatPlan.stepsPerRound {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
-            for step in 0..<HeartbeatPlan.stepsPerRound where !heartbeatCursor.advance(step: step, members: 1).isEmpty {
+            for step in 0..<HeartbeatPlan.stepsPerRound
+            where !heartbeatCursor.advance(step: step, memberCount: 1).isEmpty {
                 steps.insert(step)
             }
         }
