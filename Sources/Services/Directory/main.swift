@@ -21,6 +21,7 @@ exit(
             ) { context in
                 MachineProcessor(machine, context, refresh: { machine in machine.updateSettings(apps.snapshot) })
             }
+            // Only this service sends the webhook events of all machines to the apps' backends.
             let hooks = host.settings.hooks
             var components: [any ServiceComponent] = [apps, host.makeShell(spec)]
             if !hooks.isEmpty {

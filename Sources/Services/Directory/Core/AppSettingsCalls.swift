@@ -17,6 +17,7 @@ extension DirectoryMachine {
         case .repeated(.answered(let outcome, let required)):
             effects.append(.reply(Reply(to: caller, app: app, outcome, required: required)))
             return
+        // No call about settings is passed on to another machine.
         case .repeated(.passedOn), .forgotten:
             effects.append(.requestForgotten(caller, app))
             return
@@ -40,6 +41,7 @@ extension DirectoryMachine {
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))
             }
+            // The gateway sends the reply only after it has read this revision. Settings belong to no live.
             let required = RequiredRevision(.apps, LiveID(""), revision: row.revision)
             rows.record(callsKey, caller, .answered(outcome: .success(result: .done), required: required), at: moment)
             effects.append(.success(.done, to: caller, app: app, required: required))

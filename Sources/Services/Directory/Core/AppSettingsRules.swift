@@ -60,6 +60,9 @@ enum AppSettingsRules {
         try self.checkCatalogue(gifts)
     }
 
+    /// The index of a category.
+    ///
+    /// - Throws: `noSuchGift` when there is no such category.
     private static func index(of category: GiftCategoryID, in gifts: [GiftCategory]) throws(ReplyError) -> Int {
         guard let index = gifts.firstIndex(where: { $0.categoryID == category }) else {
             throw ReplyError(.noSuchGift, "there is no such gift category")
@@ -91,7 +94,8 @@ enum AppSettingsRules {
         return mergedWords
     }
 
-    /// Checks the whole catalogue: the numbers of gifts and categories, their ids, texts and numbers, and the total size.
+    /// Checks the whole catalogue: the numbers of gifts and categories, their ids, texts and numbers, and the total
+    /// size.
     private static func checkCatalogue(_ categories: [GiftCategory]) throws(ReplyError) {
         let gifts = categories.flatMap(\.gifts)
         guard categories.count <= AppLimits.categories, gifts.count <= AppLimits.gifts else {
@@ -185,8 +189,8 @@ enum AppSettingsRules {
     }
 }
 
-// `encodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant for the field names, the
-// punctuation and the numbers.
+// `encodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant number of bytes (160,
+// 200 or 32) for the field names, the punctuation and the numbers.
 
 extension GiftCategory {
     fileprivate var encodedBytes: Int {

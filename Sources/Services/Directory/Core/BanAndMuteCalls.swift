@@ -29,6 +29,8 @@ extension DirectoryMachine {
     }
 
     /// Lifts bans; users without a ban are ignored.
+    ///
+    /// - Throws: `badParameter` for no user or too many users.
     func unban(
         _ users: [UserID], _ key: LiveKey, in rows: inout DirectoryRows
     ) throws(ReplyError) -> CallDecision {
@@ -123,6 +125,7 @@ extension DirectoryMachine {
         return [.barrage(BarrageInput(key, .unmuted(user: user))), .audience(AudienceInput(key, announcement))]
     }
 
+    /// Rejects a call that names no user or too many users.
     private func checkUserCount(_ users: [UserID]) throws(ReplyError) {
         guard (1...SanctionLimits.usersPerCall).contains(users.count) else {
             throw SanctionLimits.userCountError(users.count)

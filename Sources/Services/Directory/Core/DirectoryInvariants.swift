@@ -2,13 +2,14 @@
 import MachineKit
 import PlazaModel
 
+/// Checks of the directory's rows.
 extension DirectoryMachine {
     /// Lists the violations of the invariants in the rows of one partition; empty when all invariants hold.
     ///
     /// - Parameters:
     ///   - rows: the rows.
-    ///   - isWhole: whether the rows are those of the only partition, and all commands that the directory sent to itself
-    ///     have been handled. Then claims and running lives must match one to one.
+    ///   - isWhole: whether the rows are those of the only partition, and all commands that the directory sent to
+    ///     itself have been handled. Then claims and running lives must match one to one.
     /// - Returns: a line for each violation.
     package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
         var violations: [String] = []
@@ -50,6 +51,7 @@ extension DirectoryMachine {
         return violations
     }
 
+    /// Lists the violations in the row of one live.
     private func checkLive(_ key: LiveKey, _ row: LiveRow) -> [String] {
         var violations: [String] = []
         let info = row.info
@@ -75,6 +77,7 @@ extension DirectoryMachine {
 }
 
 extension DirectoryMachine {
+    /// Lists the violations in one page of bans or mutes.
     private func checkPage(_ list: SanctionList, _ key: DirectoryKey, _ rows: DirectoryRows) -> [String] {
         var violations: [String] = []
         if list.entries.count > SanctionLimits.perRow { violations.append("too many in a row (I16)") }
@@ -85,6 +88,7 @@ extension DirectoryMachine {
         return violations
     }
 
+    /// Lists the violations in a whole list of bans or mutes.
     private func checkList(_ list: SanctionList) -> [String] {
         var violations: [String] = []
         let users = list.entries.map(\.user)

@@ -10,12 +10,12 @@ package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
 /// Presence executes some calls that need a permission, such as kicks. These calls also pass through the directory,
 /// which checks the permission. Therefore a revoked admin has no rights from the offset of the revocation on.
 package struct DirectoryMachine: Machine {
-    /// How long the row of an ended live is stored; meanwhile calls get the error that the live has ended.
+    /// How long the row of an ended live is stored; until it is removed, calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The minimum time between two creates of the same live.
     package static let createInterval = Milliseconds.seconds(1)
 
-    /// When to retry a create whose id belongs to a live that is still ending.
+    /// The retry hint, in milliseconds, for a create whose id belongs to a live that is still ending.
     static let closingRetryMilliseconds: Int64 = 100
     /// The limits of each app.
     let policies: Policies
@@ -81,14 +81,15 @@ package struct DirectoryMachine: Machine {
         case .live(let live): self.handleDueLive(live, in: &rows, at: moment, into: &effects)
         case .bans, .mutes: self.removeExpiredSanctions(key, in: &rows, at: moment.now, into: &effects)
         case .liveCalls, .ownerCalls, .appCalls:
-            if rows.update(key, { $0.expire(at: moment) }) ?? true { rows[key] = nil }
+            let isExpired = rows.update(key) { $0.expire(at: moment) } ?? true
+            if isExpired { rows[key] = nil }
         case .claim, .app:
             // These rows are never due. A claim is removed with its live, and an app's settings are permanent.
             break
         }
     }
 
-    /// Revokes the tickets of a kicked user that are lower than `ticket`.
+    /// Revokes those tickets (proofs of a join) of a kicked user that are lower than `ticket`.
     private func raiseFence(_ key: LiveKey, _ user: UserID, _ ticket: Ticket, in rows: inout DirectoryRows) {
         guard case .live(var row)? = rows[.live(key)] else { return }
         row.floors.raise(user, to: ticket)

@@ -107,7 +107,7 @@ package indirect enum DirectoryRow: JournalRow, Codable {
     case app(row: AppRow)
     case sanctions(list: SanctionList)
 
-    /// The names in stored rows.
+    /// The names in stored rows; one differs from its case, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case live = "room"
         case claim, calls, app, sanctions
@@ -129,14 +129,14 @@ package indirect enum DirectoryRow: JournalRow, Codable {
         self = .calls(window: window)
     }
 
-    /// Removes expired outcomes from a window.
+    /// Drops the outcomes of a window that is due; the machine calls this only for windows.
     ///
-    /// - Returns: whether the row must be removed.
+    /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {
         guard case .calls(var window) = self else { return true }
-        let hasEnded = window.expire(at: moment)
+        let isExpired = window.expire(at: moment)
         self = .calls(window: window)
-        return hasEnded
+        return isExpired
     }
 }
 
@@ -146,7 +146,7 @@ package indirect enum DirectoryRow: JournalRow, Codable {
 package struct LiveRow: Hashable, Sendable, Codable {
     /// The public info.
     package var info: LiveInfo
-    /// The offset of the creation.
+    /// The offset of the creation; it distinguishes the live from earlier lives with the same id.
     package var epoch: Int64
     /// The offset of the last change.
     ///
@@ -154,7 +154,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var revision: Int64
     /// Why the live ended; nil while the live is running.
     package var ended: LiveEndReason?
-    /// True until all machines have handled the end; the live's id cannot be reused before.
+    /// True from the end until all machines have handled the end, otherwise nil; meanwhile the id cannot be reused.
     package var isClosing: Bool?
     /// When the ended live's row is removed; nil while the live is running.
     package var removeAt: Timestamp?

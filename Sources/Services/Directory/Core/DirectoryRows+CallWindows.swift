@@ -2,8 +2,11 @@
 import MachineKit
 import PlazaModel
 
+/// The idempotency windows of the directory: the outcomes of each session's last calls.
 extension Journal<DirectoryKey, DirectoryRow> {
     /// Looks up the caller's request in the idempotency window at `key` (I15).
+    ///
+    /// A late retry is sent more than 60 s after the call's first copy and never counts as new.
     func lookup(_ key: DirectoryKey, _ caller: Caller) -> IdempotencyLookup<CallOutcome> {
         guard case .calls(let window)? = self[key] else {
             return IdempotencyLookup.fresh.treatingFresh(asForgottenIf: caller.isLateRetry)

@@ -19,7 +19,7 @@ struct LiveCall {
     }
 }
 
-/// How the directory has decided an allowed call, and the effects; the live's row is already changed.
+/// The decision about an allowed call, with the effects; the live's row is already changed.
 enum CallDecision {
     /// The directory executed the call.
     case done(CallResult, effects: [Effect])
@@ -46,7 +46,7 @@ extension DirectoryMachine {
                 .reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), required: required)))
             return
         case .repeated(.passedOn) where call.isEnd:
-            // The call is not executed again, because it must not end a newer live of the same name.
+            // The call is not executed again, because it must not end a newer live with the same id.
             self.repeatEnd(call, row, into: &effects)
             return
         case .repeated(.passedOn):
@@ -54,7 +54,7 @@ extension DirectoryMachine {
             break
         case .fresh where !call.isReturnedByPresence:
             break
-        // A call that presence returns was recorded as passed on. If it seems new, the window has removed the record.
+        // A call that presence returns was recorded as passed on. If it looks new, the window has dropped that outcome.
         case .forgotten, .fresh:
             effects.append(.requestForgotten(caller, key.app))
             return
@@ -69,6 +69,8 @@ extension DirectoryMachine {
                 effects.append(.live(row.record(app: key.app)))
                 self.sendChangeEvent(call, from: oldRow.info, to: row.info, at: moment.now, into: &effects)
             }
+            // The gateway sends the reply only after it has read this revision, so that the client reads its own
+            // change.
             let required = RequiredRevision(.rooms, key.live, revision: row.revision)
             let outcome = self.appendEffects(of: decision, call, required, into: &effects)
             rows.record(callsKey, caller, outcome, at: moment)

@@ -18,9 +18,11 @@ struct CreateRequest {
 /// An owner may run only one live, and only one live may have an id. These two checks need rows of different
 /// partitions, so creating a live takes two steps.
 ///
-/// The first step stores the owner's claim. Exactly one `release` command removes the claim. The command is written in
-/// the transaction that rejects the second step or ends the live, so the command can never remove a later claim for the
-/// same live.
+/// The first step is handled in the partition of the owner. It stores the owner's claim: the right to run this live and
+/// no other. The second step is handled in the partition of the live.
+///
+/// Exactly one `release` command removes the claim. The command is written in the transaction that rejects the second
+/// step or ends the live, so the command can never remove a later claim for the same live.
 extension DirectoryMachine {
     /// First step, keyed by the owner: checks that the owner runs no other live, and stores the claim.
     func claimOwner(
@@ -138,7 +140,7 @@ extension DirectoryMachine {
         let callsKey = DirectoryKey.liveCalls(request.key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
-            // The caller repeated the request for another owner, or after the first step's window had removed the
+            // The caller repeated the request for another owner, or after the first step's window had dropped the
             // outcome. In both cases the first step has stored a new claim, which must be released.
             let reply = Reply(to: caller, app: request.app, outcome, required: required)
             self.rejectAndReleaseClaim(request, reply, in: rows, into: &effects)

@@ -14,8 +14,8 @@ extension DirectoryMachine {
     ///   - caller: the caller; nil if the dismissal policy ends the live.
     ///   - rows: the partition's rows; the live's bans and mutes are removed.
     ///   - now: the time of the end.
-    /// - Returns: the effects. One of them releases the owner's claim, in the same transaction. When the owner has the
-    ///   reply, the owner can therefore create another live.
+    /// - Returns: the effects. One of them releases the owner's claim (the right to run this live and no other). It is
+    ///   written in the transaction of the end. Therefore the owner can create another live when it has the reply.
     func endLive(
         _ key: LiveKey, _ row: inout LiveRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
     ) -> [Effect] {
@@ -35,7 +35,7 @@ extension DirectoryMachine {
         ]
     }
 
-    /// Makes the id of an ended live reusable, because all machines have handled the end.
+    /// Makes the id of an ended live reusable; called when all machines have handled the end.
     func makeIDReusable(_ key: LiveKey, _ epoch: Int64, in rows: inout DirectoryRows) {
         guard case .live(var row)? = rows[.live(key)], row.epoch == epoch else { return }
         row.isClosing = nil
@@ -45,6 +45,7 @@ extension DirectoryMachine {
     /// Forwards a repeated call to end the live to the fan-out, which replies after it has handled the end.
     func repeatEnd(_ call: LiveCall, _ row: LiveRow, into effects: inout [Effect]) {
         guard row.ended != nil else {
+            // The running live is a newer live with the same id, which the call must not end.
             effects.append(.requestForgotten(call.caller, call.key.app))
             return
         }

@@ -46,7 +46,8 @@ extension DirectoryMachine {
 }
 
 extension Effect {
-    /// The fan-out's input with the live's mute, the admins, who are exempt from the mute, and whether gifts are enabled.
+    /// The fan-out's input with the mute of the live, the admins (who are exempt from it), and whether gifts are
+    /// enabled.
     static func rightsForFanOut(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         let rights = BarrageCommand.rights(
             isMessageDisable: info.isMessageDisable, admins: info.admins, isGiftEnabled: info.isGiftEnabled)

@@ -4,7 +4,8 @@ import PlazaModel
 
 /// The status of a live (R3.30, R4.15) and its automatic dismissal (R3.59, R3.60, R3.61).
 ///
-/// Both depend on who is in the live.
+/// Both depend on who is in the live. The app's dismissal policy ends a live that has been empty, or whose owner has
+/// been gone, for too long.
 extension DirectoryMachine {
     /// Applies presence's report on whether the owner is in the live and whether the live is empty.
     func updateOccupancy(
@@ -12,7 +13,7 @@ extension DirectoryMachine {
         into effects: inout [Effect]
     ) {
         guard case .live(var row)? = rows[.live(key)], row.ended == nil else { return }
-        row.emptySince = isEmpty ? row.emptySince ?? moment.now : nil
+        row.emptySince = isEmpty ? (row.emptySince ?? moment.now) : nil
         switch ownerPresence {
         case .present:
             row.ownerGone = nil
@@ -65,10 +66,10 @@ extension DirectoryMachine {
             rows[.live(key)] = .live(row: row)
             return
         }
-        let newEffects = self.endLive(key, &row, for: nil, in: &rows, at: moment.now)
+        let endEffects = self.endLive(key, &row, for: nil, in: &rows, at: moment.now)
         row.revision = moment.offset
         rows[.live(key)] = .live(row: row)
         effects.append(.live(row.record(app: key.app)))
-        effects += newEffects
+        effects += endEffects
     }
 }

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// A kind of sanction; a live has one list of each kind.
+/// A kind of sanction (a ban or a mute of a user); a live has one list of each kind.
 enum SanctionKind {
     case bans
     case mutes
@@ -38,14 +38,14 @@ extension DirectoryRows {
         // New entries that do not fit on the old pages get an additional page.
         let pageCount = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
         while oldPages.count < min(pageCount, SanctionLimits.rowsPerList) { oldPages.append([]) }
-        let pages = PagedList.pages(of: list.entries, before: oldPages, capacity: capacity) { $0.user }
-        for (page, entries) in pages.enumerated() where entries != oldPages[page] {
-            self[kind.key(of: live, page: page)] = .sanctions(list: SanctionList(page: entries))
+        let pages = PagedList.pages(of: list.entries, before: oldPages, capacity: capacity, id: { $0.user })
+        for (pageNumber, entries) in pages.enumerated() where entries != oldPages[pageNumber] {
+            self[kind.key(of: live, page: pageNumber)] = .sanctions(list: SanctionList(page: entries))
         }
         self.removeEmptyPages(kind, of: live, from: pages.count - 1)
     }
 
-    /// Replaces a page by `list`, which has the page's entries that have not expired.
+    /// Replaces the page `key` by `list`, the entries of the page that have not expired.
     mutating func replacePage(_ list: SanctionList, _ key: DirectoryKey) {
         self[key] = .sanctions(list: list)
         guard let (kind, live, page) = key.sanctionPage else { return }
