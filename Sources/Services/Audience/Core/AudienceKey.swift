@@ -8,7 +8,7 @@ package enum AudienceKey: RowKey {
     case partition
     /// A running live.
     case live(LiveKey)
-    /// The revocation fence of a live's kicked users.
+    /// The revocation fence of a live: the lowest tickets that kicked users may still use.
     ///
     /// The fence has its own row, because the live's row changes with every count.
     case fence(LiveKey)
@@ -19,7 +19,7 @@ package enum AudienceKey: RowKey {
 
     /// The stored key: the name of the kind and the key's parts, separated by slashes.
     ///
-    /// A fence is stored as `floors`.
+    /// A fence is stored as `floors`, because stored names never change.
     package var text: String {
         switch self {
         case .partition: "partition"

@@ -18,7 +18,7 @@ extension AudienceMachine {
 
     /// Publishes a changed count at most once a second; a count that changes too soon is published at `countDue`.
     ///
-    /// The latest value is always published in the end. While the leases are stale, nothing is published.
+    /// The latest value is always published in the end. While the leases are stale (not certain), nothing is published.
     func publishCount(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
         row.countDue = nil

@@ -30,16 +30,15 @@ extension AudienceMachine {
             self.storeBans(bans, key, at: now, in: &rows)
             return false
         case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .verifyAdminMembership,
-            .verifyGuestMembership, .confirm,
-            .announceMute, .profile, .signOff:
+            .verifyGuestMembership, .confirm, .announceMute, .profile, .signOff:
             return false
         }
     }
 
     /// Stores the bans that have not ended at `now`.
     func storeBans(_ bans: Bans, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) {
-        var bans = bans
-        bans.prune(at: now)
-        rows[.bans(key)] = bans.bans.isEmpty ? nil : .bans(row: bans)
+        var activeBans = bans
+        activeBans.prune(at: now)
+        rows[.bans(key)] = activeBans.bans.isEmpty ? nil : .bans(row: activeBans)
     }
 }

@@ -18,7 +18,7 @@ extension AudienceMachine {
             guard let ban = bans.ban(of: caller.userID, at: now) else {
                 guard let ticket = caller.ticket else { return nil }
                 if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
-                // After a kick a user cannot resume with its old ticket: the user has to join without a ticket (I6).
+                // After a kick a user cannot resume with an old ticket: the user has to join without a ticket (I6).
                 return fence.admits(caller.userID, ticket)
                     ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
             }
@@ -30,23 +30,22 @@ extension AudienceMachine {
                 retryAfter: (until - now).count)
         case .list(let cursor, _, _): return self.rejection(ofCursor: cursor)
         case .opened, .ended, .leave, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
-            .confirm, .banned,
-            .unbanned, .announceMute, .rights, .profile, .signOff:
+            .confirm, .banned, .unbanned, .announceMute, .rights, .profile, .signOff:
             return nil
         }
     }
 
     /// The error for a ticket that no join of this live can have returned; nil for a possible ticket.
     ///
-    /// A ticket is the inbox offset of its join. So it must be above the offset of the live's opening, and below the
-    /// offset of the command that contains the ticket.
+    /// A ticket is the inbox offset of its join. So the ticket must be above the offset of the live's opening, and
+    /// below the offset of the command that contains the ticket.
     private static func rejection(ofTicket ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
         if ticket.offset < row.openingOffset { return Self.earlierLiveError }
         if ticket.offset > row.openingOffset, ticket.offset < moment.offset { return nil }
         return ReplyError(.staleTicket, "the ticket does not belong to a join of this live; join it")
     }
 
-    /// The error for a ticket from an earlier live of the same name.
+    /// The error for a ticket from an earlier live with the same id.
     static var earlierLiveError: ReplyError {
         ReplyError(.staleTicket, "the ticket belongs to an earlier live of this name; join again")
     }

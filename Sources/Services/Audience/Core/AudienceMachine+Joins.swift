@@ -5,8 +5,10 @@ internal import PlazaModel
 // MARK: - Joins
 
 extension AudienceMachine {
-    /// Handles a join that `plan` has admitted: if Redis has rejected it, replies with an error; otherwise publishes the user and
-    /// replies with the ticket.
+    /// Handles a join that `plan` has admitted.
+    ///
+    /// If Redis has rejected the join, replies with an error. Otherwise publishes the user, and replies with the
+    /// ticket: the offset of the join, which proves the join in later calls.
     func handleJoin(
         _ caller: Caller, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
@@ -37,7 +39,10 @@ extension AudienceMachine {
         let areLeasesUncertain = row.isStale || !isConfirmed
         // The first session of a user is published as a join, unless the user was in the live before its lease was
         // lost.
-        if confirmedJoin?.isFirst ?? true, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
+        let isFirstSession = confirmedJoin?.isFirst ?? true
+        let isEntry =
+            isFirstSession && !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key)))
+        if isEntry {
             if caller.userID != row.owner {
                 let continuesVisit = row.recentLeaves?.contains(caller.userID, at: planned.moment.now) ?? false
                 if !continuesVisit { row.totalViewers = row.totalViewers.saturatingAdd(1) }
@@ -55,9 +60,11 @@ extension AudienceMachine {
         if caller.userID == row.owner { row.ownerPresence = .present }
         if !isConfirmed { row.hasUnrecordedJoins = true }
         rows[.live(input.key)] = .live(row: row)
-        if self.policies[input.key.app].devices == .one,
-            confirmedJoin?.replacesOthers == true || areLeasesUncertain && caller.ticket == nil
-        {
+        // Uncertain leases do not say whether the user has other devices. So a new join counts as one that replaces
+        // them.
+        let mayReplaceOthers =
+            confirmedJoin?.replacesOthers == true || (areLeasesUncertain && caller.ticket == nil)
+        if mayReplaceOthers, self.policies[input.key.app].devices == .one {
             self.replaceOlderDevices(of: caller.userID, ticket, input.key, planned.moment, in: &rows, into: &effects)
         }
         self.updateCount(
@@ -70,8 +77,8 @@ extension AudienceMachine {
     private func rejectTicket(
         of caller: Caller, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        // Redis rejects a ticket only if the join has one. The fallback is above every fence, so the error has no
-        // reason.
+        // Redis rejects a ticket only if the join has a ticket. The fallback is above every fence, so the error has no
+        // reason of a kick.
         let ticket = caller.ticket ?? Ticket(.max)
         let error = Self.ticketRevokedError(ticket, of: caller.userID, rows.fence(input.key))
         self.replyAndRecord(caller, .failure(error: error), input, moment, in: &rows, into: &effects)

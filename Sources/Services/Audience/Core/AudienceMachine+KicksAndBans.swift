@@ -70,7 +70,7 @@ extension AudienceMachine {
             rows[.live(key)] = .live(row: row)
         } else {
             self.publish(.audienceLeft(user: removal?.user ?? UserInfo(userID: user)), to: key, into: &effects)
-            row.viewerLeft(user, at: moment.now)
+            row.rememberLeave(of: user, at: moment.now)
             rows[.live(key)] = .live(row: row)
         }
         self.notifyOfLeave(user, key, row, into: &effects)
@@ -85,7 +85,8 @@ extension AudienceMachine {
         return true
     }
 
-    /// Raises the user's revocation fence in all machines, so that they reject the user's earlier tickets (I6).
+    /// Raises the user's revocation fence in all machines, so that they reject tickets of the user from before `ticket`
+    /// (I6).
     func raiseFence(
         of user: UserID, to ticket: Ticket, _ reason: KickReason, _ key: LiveKey, in rows: inout Rows,
         into effects: inout [Effect]

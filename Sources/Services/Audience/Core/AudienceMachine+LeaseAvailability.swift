@@ -4,6 +4,9 @@ internal import PlazaModel
 
 // MARK: - Availability of Redis, and epochs of the leases
 
+// An epoch is one life of the lease data: a new epoch begins, without leases, when Redis has lost the data. It is
+// settling while gateways assert their sessions. Until it has settled, counts are stale: not certain.
+
 extension AudienceMachine {
     /// Handles the loss of Redis: publishes the counts as stale; no lease expires until Redis is back.
     ///
@@ -13,7 +16,7 @@ extension AudienceMachine {
     ///   - moment: the moment of the first input of the batch.
     ///   - rows: the partition's rows.
     ///   - effects: the effects are appended to this array.
-    func leasesUnavailable(
+    func handleUnavailableLeases(
         _ batch: [PlannedInput], mayHaveRun: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
         var partition = rows.partition
@@ -35,7 +38,7 @@ extension AudienceMachine {
     }
 
     /// Handles the return of Redis when it has the same leases and no input was decided without them.
-    func leasesRecovered(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
+    func handleRecoveredLeases(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         guard partition.isUnavailable else { return }
         partition.isUnavailable = false
@@ -51,7 +54,7 @@ extension AudienceMachine {
     ///   - moment: the moment of the first input of the batch.
     ///   - rows: the partition's rows.
     ///   - effects: the effects are appended to this array.
-    func leaseEpochBegan(
+    func handleNewEpoch(
         _ name: String, wasEmpty: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
         // The new row clears `isUnavailable` and `needsEpoch`; only the standstill continues.
@@ -72,7 +75,7 @@ extension AudienceMachine {
 
     /// Ends the settling of an epoch: sessions that no gateway has asserted by now count as gone.
     ///
-    /// The other machines get a command to confirm the users whom they show.
+    /// The other machines get a command upon which they ask presence to confirm the users whom they show.
     func settleEpoch(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         partition.settlesAt = nil

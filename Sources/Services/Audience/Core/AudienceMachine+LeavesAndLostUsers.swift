@@ -13,9 +13,9 @@ extension AudienceMachine {
         into effects: inout [Effect]
     ) {
         for case .left(user: let user, isLast: true, count: let count) in result.changes {
-            if self.publishLeave(
+            let isPublished = self.publishLeave(
                 user, .left, from: input.key, count: count, at: planned.moment, in: &rows, into: &effects)
-            {
+            if isPublished {
                 self.sendMemberEvent(input.key, .leave, [user], at: planned.moment.now, into: &effects)
             }
         }
@@ -35,10 +35,9 @@ extension AudienceMachine {
     ) {
         var expired: [(key: LiveKey, users: [UserInfo])] = []
         for case .expired(let key, let user, let count) in result.changes {
-            guard
-                self.publishLeave(
-                    user, .offline, from: key, count: count, at: planned.moment, in: &rows, into: &effects)
-            else { continue }
+            let isPublished = self.publishLeave(
+                user, .offline, from: key, count: count, at: planned.moment, in: &rows, into: &effects)
+            guard isPublished else { continue }
             // The expired leases of one live are consecutive.
             if expired.last?.key != key { expired.append((key, [])) }
             expired[expired.count - 1].users.append(user)
@@ -48,10 +47,11 @@ extension AudienceMachine {
         }
     }
 
-    /// Handles heartbeats; a heartbeat of a user whose leases have expired returns the user to the live.
+    /// Handles heartbeats (members' signs of life); a heartbeat of a user whose leases have expired returns the user to
+    /// the live.
     ///
-    /// The expiry was published as a leave, so the return is published as a join. The user's client
-    /// does not notice the expiry.
+    /// The expiry was published as a leave, so the return is published as a join. The user's client does not notice the
+    /// expiry.
     func handleHeartbeats(
         _ key: LiveKey, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
@@ -100,7 +100,7 @@ extension AudienceMachine {
                 rows[.live(key)] = .live(row: row)
             } else {
                 self.publish(.audienceLeft(user: user), to: key, into: &effects)
-                row.viewerLeft(user.userID, at: moment.now)
+                row.rememberLeave(of: user.userID, at: moment.now)
                 rows[.live(key)] = .live(row: row)
             }
             self.notifyOfLeave(user.userID, key, row, into: &effects)

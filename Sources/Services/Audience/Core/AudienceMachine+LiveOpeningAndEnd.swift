@@ -7,7 +7,7 @@ internal import PlazaModel
 extension AudienceMachine {
     /// Stores the row of a new live.
     ///
-    /// The lease request removes the sessions of an earlier live with the same name.
+    /// The lease request removes the sessions of an earlier live with the same id.
     func planOpening(
         _ input: AudienceInput, _ epoch: Int64, _ owner: UserInfo, at moment: Moment, in rows: inout Rows
     ) -> PlannedInput {
@@ -27,7 +27,7 @@ extension AudienceMachine {
         effects.append(.count(row.record(key, at: planned.moment.now)))
     }
 
-    /// Removes the rows of a live that has ended, and adds the number of joins to `ending` (R3.56).
+    /// Removes the rows of a live that has ended, and adds the number of visits to `ending` (R3.56).
     ///
     /// The end of a live without a row proceeds too, because it must be forwarded to the fan-out.
     func planEnd(
@@ -40,15 +40,15 @@ extension AudienceMachine {
         rows[.bans(key)] = nil
         var ending = ending
         ending.totalViewers = Int64(row.totalViewers)
-        let input = AudienceInput(key, .ended(epoch: epoch, ending: ending))
-        return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
+        let completedInput = AudienceInput(key, .ended(epoch: epoch, ending: ending))
+        return PlannedInput(moment, completedInput, .proceed, epoch: epoch, request: .clear(live: key))
     }
 
     /// Forwards the end of a live to the fan-out, and removes the published count.
     func forwardEnd(
         _ ending: Ending, of key: LiveKey, _ planned: PlannedInput, in rows: Rows, into effects: inout [Effect]
     ) {
-        // If a live of the same name has begun in this batch, the published count belongs to the new live.
+        // If a live with the same id has begun in this batch, the published count belongs to the new live.
         if planned.epoch != nil, rows.live(key) == nil { effects.append(.countRemoved(key)) }
         effects.append(.barrage(BarrageInput(key, .ended(ending: ending))))
     }

@@ -7,10 +7,11 @@ package import PlazaModel
 extension AudienceMachine {
     /// Decides which lease request each input of a batch needs.
     ///
-    /// Only openings, endings and the directory's rules (admins, limits, bans) change rows in this phase.
+    /// A lease is an entry in Redis that expires after a session's last sign of life. Only openings, endings and the
+    /// directory's rules (admins, limits, bans) change rows in this phase.
     ///
     /// - Parameters:
-    ///   - inputs: the inputs, in order; a tick has a moment, but no input.
+    ///   - inputs: the inputs, in order; a tick (an empty record that advances time) has a moment, but no input.
     ///   - rows: the partition's rows.
     /// - Returns: one planned input for each input.
     package func plan(_ inputs: [(moment: Moment, input: AudienceInput?)], in rows: inout Rows) -> [PlannedInput] {
@@ -40,7 +41,7 @@ extension AudienceMachine {
         }
     }
 
-    /// A call: the key of its session's idempotency window, and the counter of its request.
+    /// Identifies a call: the key of its session's idempotency window, and the counter of its request.
     private struct CallID: Hashable {
         var key: AudienceKey
         var counter: Int64
@@ -74,7 +75,8 @@ extension AudienceMachine {
         if let error = self.rejection(of: input.command, at: moment, row, rows.bans(key), rows.fence(key)) {
             return PlannedInput(moment, input, .rejected(error))
         }
-        if self.applyDirectoryRule(input.command, key, at: moment.now, in: &rows) {
+        let isDone = self.applyDirectoryRule(input.command, key, at: moment.now, in: &rows)
+        if isDone {
             return PlannedInput(moment, input, .proceed, epoch: row.epoch)
         }
         guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
@@ -122,8 +124,8 @@ extension AudienceMachine {
             guard let ticket = caller.ticket else { return nil }
             return .rename(live: key, user: caller.user, session: caller.request.session, ticket: ticket)
         case .list(let cursor, let count, _):
-            // -1 is below every ticket, so the page begins with the first user. `rejection(ofCursor:)` has already rejected
-            // a malformed cursor.
+            // -1 is below every ticket, so the page begins with the first user. `rejection(ofCursor:)` has already
+            // rejected a malformed cursor.
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
         case .verifyAdminMembership(let user, _): return .isMember(live: key, user: user)

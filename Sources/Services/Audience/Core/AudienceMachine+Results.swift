@@ -69,13 +69,14 @@ extension AudienceMachine {
         case .banned(let user, _, let caller):
             self.handleBan(user, by: caller, input.key, planned.moment, result, in: &rows, into: &effects)
         case .announceMute(let user, let isDisable, let until):
-            var profile = UserInfo(userID: user)
-            if case .profile(let found?) = result {
-                profile = found
-                if isDisable { self.sendSanctionProfile(found, input.key, into: &effects) }
+            // Without a profile in Redis, viewers get only the user's id.
+            var mutedUser = UserInfo(userID: user)
+            if case .profile(let profile?) = result {
+                mutedUser = profile
+                if isDisable { self.sendSanctionProfile(profile, input.key, into: &effects) }
             }
             self.publish(
-                .messageDisabled(user: profile, isDisable: isDisable, until: until), to: input.key, into: &effects)
+                .messageDisabled(user: mutedUser, isDisable: isDisable, until: until), to: input.key, into: &effects)
         case .profile(let caller):
             self.handleProfileChange(caller, input, planned, result, in: &rows, into: &effects)
         case .list(_, _, let caller):
@@ -89,6 +90,7 @@ extension AudienceMachine {
         }
     }
 
+    /// The error for a call about a live that has ended; a join has its own code.
     private func liveEndedError(for command: AudienceCommand) -> ReplyError {
         if case .join = command { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
         return ReplyError(.noSuchRoom, "the live has ended")

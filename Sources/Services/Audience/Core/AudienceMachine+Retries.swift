@@ -34,7 +34,8 @@ extension AudienceMachine {
         }
     }
 
-    /// The error for a repeated join whose live has ended or whose user was kicked; nil for valid joins and other calls.
+    /// The error for a repeated join whose live has ended or whose user was kicked; nil for valid joins and other
+    /// calls.
     ///
     /// Without this check, the gateway would admit the client with the recorded outcome. `revokeRecordedJoins` has
     /// already replaced the outcomes of a session that left.
@@ -47,7 +48,9 @@ extension AudienceMachine {
         return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
     }
 
-    /// Replaces the recorded outcomes of a session's joins up to `ticket` by an error, because the session has left.
+    /// Replaces the recorded outcomes of a session's joins by an error, because the session has left.
+    ///
+    /// Later joins, whose tickets are above `ticket`, keep their outcomes.
     func revokeRecordedJoins(
         of session: SessionID, _ user: UserID, upTo ticket: Ticket, _ key: LiveKey, in rows: inout Rows
     ) {

@@ -4,7 +4,8 @@ package import PlazaModel
 
 /// Decides which users are in the lives of one partition.
 ///
-/// Redis holds the leases. The machine only plans lease requests and handles their results.
+/// Redis holds the leases: one entry for each session in a live, which expires after the session's last sign of life.
+/// The machine only plans lease requests and handles their results.
 ///
 /// Each batch takes two phases, so that it costs one round trip to Redis:
 /// 1. `plan` turns the inputs of the batch into lease requests, which the caller executes in one pipeline.
@@ -32,7 +33,7 @@ package struct AudienceMachine: Machine {
     /// A machine for `partition`.
     package init(
         partition: Int, policies: Policies = Policies(), settling: Milliseconds = .seconds(12),
-        expiryLimit: Int = 5000
+        expiryLimit: Int = 5_000
     ) {
         self.partition = partition
         self.policies = policies
@@ -43,12 +44,12 @@ package struct AudienceMachine: Machine {
     /// The rows of a partition.
     package typealias Rows = Journal<AudienceKey, AudienceRow>
 
-    /// The shortest time between two published counts of a live.
+    /// The shortest time between two published counts of a live, and between two reports of its occupancy.
     package static let countInterval = Milliseconds.seconds(1)
     /// The retry delay for clients that are rejected because Redis cannot be reached, in milliseconds.
-    static let retryDelayMilliseconds: Int64 = 1000
+    static let retryDelayMilliseconds: Int64 = 1_000
     /// The maximum number of users in `LiveRow.kickedWhileStale`; the oldest are removed first.
-    static let kickedWhileStaleLimit = 1000
+    static let kickedWhileStaleLimit = 1_000
 }
 
 // MARK: - Machine
@@ -62,10 +63,10 @@ extension AudienceMachine {
             self.handleDue(in: &rows, at: moment, limit: .max, into: &effects)
             self.handleResult(of: planned, result, in: &rows, into: &effects)
         case .leasesUnavailable(let batch, let mayHaveRun):
-            self.leasesUnavailable(batch, mayHaveRun: mayHaveRun, at: moment, in: &rows, into: &effects)
-        case .leasesRecovered: self.leasesRecovered(at: moment, in: &rows, into: &effects)
+            self.handleUnavailableLeases(batch, mayHaveRun: mayHaveRun, at: moment, in: &rows, into: &effects)
+        case .leasesRecovered: self.handleRecoveredLeases(at: moment, in: &rows, into: &effects)
         case .leaseEpochBegan(let name, let wasEmpty):
-            self.leaseEpochBegan(name, wasEmpty: wasEmpty, at: moment, in: &rows, into: &effects)
+            self.handleNewEpoch(name, wasEmpty: wasEmpty, at: moment, in: &rows, into: &effects)
         }
     }
 
@@ -86,7 +87,7 @@ extension AudienceMachine {
         }
     }
 
-    /// Removes a row that can never be handled when it is due.
+    /// Removes a due row whose handling fails every time.
     ///
     /// Of the partition's row only the due time is removed, so the epoch never settles. The lives of that epoch keep
     /// their stale counts until the next epoch; lives that open later are not affected. The next epoch is not begun

@@ -12,7 +12,7 @@ package enum AudienceRow: JournalRow, Codable {
     case bans(row: Bans)
     case calls(row: CallWindow)
 
-    /// The names in stored rows.
+    /// The names in stored rows; one differs from its case, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case partition, live, bans, calls
         case fence = "floors"
@@ -37,7 +37,7 @@ package struct PartitionRow: Hashable, Sendable, Codable {
     package var settlesAt: Timestamp?
     /// Whether Redis cannot be reached and counts have been marked stale.
     package var isUnavailable = false
-    /// Whether a change of the leases was decided without Redis, so that a new epoch must begin (I5).
+    /// Whether a change of the leases was decided without Redis, so that a new epoch (new lease data) must begin (I5).
     package var needsEpoch = false
     /// The total standstill of the partition so far (`Moment.standstill`); nil means none.
     package var standstill: Milliseconds?
@@ -54,7 +54,7 @@ package struct PartitionRow: Hashable, Sendable, Codable {
 
 /// A running live as presence knows it.
 package struct LiveRow: Hashable, Sendable, Codable {
-    /// The live's feed epoch.
+    /// The live's feed epoch, which distinguishes the live from earlier lives with the same id.
     package var epoch: Int64
     /// The owner.
     ///
@@ -66,7 +66,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var maxMembers = 0
     /// The inbox offset of the live's opening.
     ///
-    /// A lower ticket is from an earlier live of the same name.
+    /// A lower ticket is from an earlier live with the same id.
     package var openingOffset: Int64
     /// The number of users in the live according to the leases, without the owner.
     package var count = 0
@@ -128,9 +128,9 @@ package struct LiveRow: Hashable, Sendable, Codable {
     }
 
     /// Remembers the leave of a viewer, whose visit continues if the viewer comes back soon.
-    mutating func viewerLeft(_ user: UserID, at now: Timestamp) {
+    mutating func rememberLeave(of user: UserID, at now: Timestamp) {
         self.recentLeaves = self.recentLeaves ?? RecentLeaves()
-        self.recentLeaves?.userLeft(user, at: now)
+        self.recentLeaves?.add(user, at: now)
     }
 
     /// The user's role in this live.
@@ -143,7 +143,6 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package func record(_ key: LiveKey, at now: Timestamp) -> CountRecord {
         CountRecord(
             app: key.app, live: key.live, epoch: self.epoch, count: self.publishedCount,
-            totalViewers: self.publishedTotalViewers,
-            stale: self.isStale, at: now)
+            totalViewers: self.publishedTotalViewers, stale: self.isStale, at: now)
     }
 }

@@ -17,7 +17,7 @@ package struct Bans: Hashable, Sendable, Codable {
         package func isActive(at now: Timestamp) -> Bool { self.until.map { now < $0 } ?? true }
     }
 
-    /// The bans, sorted by user, so that the check of a join is a binary search.
+    /// The bans, sorted by user, so that a binary search finds the ban of a user who joins.
     package private(set) var bans: [Ban] = []
 
     /// An empty list of bans.
@@ -28,7 +28,7 @@ package struct Bans: Hashable, Sendable, Codable {
 
     /// Bans a user until `until`; replaces an earlier ban of the user.
     ///
-    /// Beyond the limit of bans, the one that ends first is removed.
+    /// Beyond the limit of bans, the ban that ends first is removed.
     package mutating func set(_ user: UserID, until: Timestamp?) {
         let index = self.index(of: user)
         if index < self.bans.count, self.bans[index].user == user {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// One request to the leases of a partition: a call of a Redis script, as a value.
+/// One request to the leases of a partition (entries in Redis, one for each session in a live): a call of a Redis
+/// script, as a value.
 ///
 /// `page`, `isMember` and `profile` only read. All others change the leases; each takes effect at most once for each
 /// inbox offset.
 package enum LeaseRequest: Hashable, Sendable {
-    /// Adds a session, or extends its lease. If `removesOtherSessions`, also removes the user's other sessions.
+    /// Adds a session, or extends its lease; if `removesOtherSessions`, also removes the user's other sessions.
     ///
     /// `earlierTicket` is the ticket of the session's earlier join; nil if the session joins for the first time.
     ///
@@ -18,9 +19,10 @@ package enum LeaseRequest: Hashable, Sendable {
         removesOtherSessions: Bool = false)
     /// Removes a session, unless it has joined again since `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
-    /// Extends each lease to now − `silentFor` + the lease's duration; never shortens a lease.
+    /// Extends each lease, but never shortens one.
     ///
-    /// A user whose leases have expired gets a new lease.
+    /// The new end is: now - `silentFor` (the age of the heartbeat) + the duration of a lease. A user whose leases have
+    /// expired gets a new lease.
     case heartbeats(live: LiveKey, owner: UserID, heartbeats: [Heartbeat])
     /// Adds the members that a gateway asserts; only the count is reported.
     case assert(live: LiveKey, owner: UserID, members: [Presence])
@@ -32,12 +34,12 @@ package enum LeaseRequest: Hashable, Sendable {
     ///
     /// A request with a revoked ticket changes nothing.
     case rename(live: LiveKey, user: UserInfo, session: SessionID, ticket: Ticket)
-    /// Removes all sessions of a live, because the live has ended or a live of the same name begins.
+    /// Removes all sessions of a live, because the live has ended or a live with the same id begins.
     case clear(live: LiveKey)
     /// Advances the time of the leases; at most `limit` of them expire.
     case tick(limit: Int)
-    /// Reads a page of the viewer list, in the order in which users joined, starting after the ticket `after`; -1 stands
-    /// for the beginning of the list.
+    /// Reads a page of the viewer list, in the order in which users joined, starting after the ticket `after`; -1
+    /// stands for the beginning of the list.
     case page(live: LiveKey, after: Int64, count: Int)
     /// Reads whether a user has any session in the live.
     case isMember(live: LiveKey, user: UserID)

@@ -3,7 +3,7 @@ package import PlazaModel
 
 /// The result of a lease request.
 package enum LeaseResult: Hashable, Sendable {
-    /// Redis cannot be reached.
+    /// Redis could not be reached.
     case unavailable
     /// The changes that the request made; empty when it changed nothing.
     case changed([LeaseChange])

@@ -2,7 +2,8 @@
 package import MachineKit
 package import PlazaModel
 
-/// One input with the decision of the first phase, its lease request, and the data that the second phase needs.
+/// One input with the decision of the first phase of a batch (`AudienceMachine.plan`), its lease request, and the data
+/// that the second phase needs.
 package struct PlannedInput: Hashable, Sendable {
     /// How the second phase handles the input.
     package enum Decision: Hashable, Sendable {

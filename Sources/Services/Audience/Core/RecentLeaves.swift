@@ -8,10 +8,13 @@ internal import PlazaModel
 /// visits by entering and leaving again and again. If more than 32 users leave within a minute, the oldest entries are
 /// dropped; in such a live one user's entries do not matter.
 package struct RecentLeaves: Hashable, Sendable, Codable {
+    /// How long a leave is remembered.
     static let span = Milliseconds.seconds(60)
+    /// The maximum number of remembered leaves.
     static let maxEntries = 32
 
-    /// One number for each user, oldest leave first: 31 bits of the user's hash, then 32 bits with the second of the leave.
+    /// One number for each user, oldest leave first: 31 bits of the user's hash, then 32 bits with the second of the
+    /// leave.
     private var entries: [Int64] = []
 
     init() {}
@@ -25,11 +28,12 @@ package struct RecentLeaves: Hashable, Sendable, Codable {
         try container.encode(self.entries)
     }
 
-    /// Records that `user` left, and drops the entries that no longer matter.
-    mutating func userLeft(_ user: UserID, at now: Timestamp) {
-        self.entries.removeAll { !Self.isRecent($0, at: now) || $0 >> 32 == Self.hash(of: user) }
+    /// Records that `user` left at `now`; drops an earlier entry of the user, and the entries that are too old.
+    mutating func add(_ user: UserID, at now: Timestamp) {
+        let hash = Self.hash(of: user)
+        self.entries.removeAll { !Self.isRecent($0, at: now) || $0 >> 32 == hash }
         if self.entries.count >= Self.maxEntries { self.entries.removeFirst() }
-        self.entries.append(Self.hash(of: user) << 32 | Self.second(of: now))
+        self.entries.append(hash << 32 | Self.second(of: now))
     }
 
     /// Whether `user` left within the last minute.
@@ -39,11 +43,12 @@ package struct RecentLeaves: Hashable, Sendable, Codable {
     }
 
     private static func isRecent(_ entry: Int64, at now: Timestamp) -> Bool {
-        self.second(of: now) - (entry & 0xffff_ffff) < self.span.count / 1000
+        let leaveSecond = entry & 0xffff_ffff
+        return self.second(of: now) - leaveSecond < self.span.count / 1_000
     }
 
     /// The time in seconds, limited to the 32 bits that an entry stores.
-    private static func second(of time: Timestamp) -> Int64 { (time.milliseconds / 1000) & 0xffff_ffff }
+    private static func second(of time: Timestamp) -> Int64 { (time.milliseconds / 1_000) & 0xffff_ffff }
 
     /// The 31 bits of the user's hash that an entry stores.
     private static func hash(of user: UserID) -> Int64 { Int64(StableHash.of(user.text) >> 33) }

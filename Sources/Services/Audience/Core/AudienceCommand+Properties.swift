@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
+/// Properties of a command that say how presence handles it.
 extension AudienceCommand {
     /// The caller to whom presence replies.
     ///
@@ -19,16 +20,15 @@ extension AudienceCommand {
         switch self {
         case .join, .leave, .kick, .profile: true
         case .opened, .ended, .heartbeats, .assert, .list, .verifyAdminMembership, .verifyGuestMembership, .confirm,
-            .banned, .unbanned,
-            .announceMute, .rights, .signOff:
+            .banned, .unbanned, .announceMute, .rights, .signOff:
             false
         }
     }
 
     /// Whether a new presence epoch must begin after presence has decided this command without Redis.
     ///
-    /// True for a change that later heartbeats would not correct, and for `confirm`, because the machine that asked
-    /// does not ask again.
+    /// In a new epoch, gateways assert all their sessions again. True for a change that later heartbeats would not
+    /// correct, and for `confirm`, because the machine that asked does not ask again.
     var needsEpochIfDecidedWithoutRedis: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true
@@ -45,8 +45,7 @@ extension AudienceCommand {
         switch self {
         case .leave, .list, .profile: true
         case .opened, .ended, .join, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
-            .confirm, .banned,
-            .unbanned, .announceMute, .rights, .signOff:
+            .confirm, .banned, .unbanned, .announceMute, .rights, .signOff:
             false
         }
     }
