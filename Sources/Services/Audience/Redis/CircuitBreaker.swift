@@ -3,8 +3,8 @@ internal import Concurrency
 
 /// The circuit breaker shared by all connections of a process to Redis.
 ///
-/// The connections share one thread, so each request that times out delays all partitions. Therefore, after one time-out,
-/// the requests on all connections fail immediately until a pause is over.
+/// The connections share one thread, so each request that times out delays all partitions. Therefore, after one
+/// time-out, the requests on all connections fail immediately until a pause is over.
 package final class CircuitBreaker: Sendable {
     /// When the breaker closes again, in milliseconds of the monotonic clock.
     private let closesAt = Locked<Int64>(.min)
@@ -15,7 +15,7 @@ package final class CircuitBreaker: Sendable {
     /// - Parameters:
     ///   - pauseMilliseconds: how long the breaker stays open after the server did not answer.
     ///   - now: returns the monotonic time in milliseconds.
-    package init(pauseMilliseconds: Int64 = 1000, now: @escaping @Sendable () -> Int64) {
+    package init(pauseMilliseconds: Int64 = 1_000, now: @escaping @Sendable () -> Int64) {
         self.pauseMilliseconds = pauseMilliseconds
         self.now = now
     }
@@ -25,7 +25,7 @@ package final class CircuitBreaker: Sendable {
 
     /// Opens the breaker for a pause, because the server did not answer.
     package func trip() {
-        let end = self.now() + self.pauseMilliseconds
-        self.closesAt.withLock { $0 = end }
+        let pauseEnd = self.now() + self.pauseMilliseconds
+        self.closesAt.withLock { $0 = pauseEnd }
     }
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 
-/// The partitions of a process whose leases Redis does not serve at the moment; shared with the ops port.
+/// The partitions of a process whose leases Redis does not serve at the moment.
+///
+/// The processors of all partitions write it; the report of the service's state reads it.
 package final class LeaseOutages: Sendable {
     private let partitions = Locked<Set<Int>>([])
 
-    /// No partition is without its leases.
+    /// At first, no partition is without its leases.
     package init() {}
 
     /// Whether a partition is without its leases.
     package var isAny: Bool { self.partitions.withLock { !$0.isEmpty } }
 
-    /// Notes whether the leases of a partition are away.
-    func set(_ isAway: Bool, partition: Int) {
+    /// Records whether the leases of a partition are unavailable.
+    func set(_ areUnavailable: Bool, partition: Int) {
         self.partitions.withLock { partitions in
-            if isAway { partitions.insert(partition) } else { partitions.remove(partition) }
+            if areUnavailable { partitions.insert(partition) } else { partitions.remove(partition) }
         }
     }
 }

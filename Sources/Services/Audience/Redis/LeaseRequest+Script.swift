@@ -16,14 +16,15 @@ extension LeaseRequest {
     /// The call of the script that executes the request at `moment`.
     ///
     /// - Parameters:
-    ///   - key: the hash tag of the partition.
-    ///   - generation: the owner's generation; the script rejects the request if a later owner has opened the partition.
+    ///   - hashTag: the text with which all keys of the partition begin.
+    ///   - generation: the owner's generation (fencing token); the script rejects the request if a later owner has
+    ///     opened the partition.
     ///   - epoch: the epoch of the leases; the script rejects the request if Redis holds another epoch.
     ///   - lease: how long a lease lasts after the session's last heartbeat.
     ///   - moment: the moment of the input.
     /// - Returns: the script call with all its arguments.
     func call(
-        key: String, generation: Int64, epoch: String, lease: Milliseconds, at moment: Moment
+        hashTag: String, generation: Int64, epoch: String, lease: Milliseconds, at moment: Moment
     ) -> RedisScriptCall {
         var arguments = ["\(generation)", epoch]
         if !self.isQuery { arguments += ["\(moment.offset)", "\(moment.now.milliseconds)", "\(lease.count)"] }
@@ -42,6 +43,7 @@ extension LeaseRequest {
         case .heartbeats(let live, let owner, let heartbeats):
             script = .beats
             arguments += [live.text, owner.text]
+            // Each heartbeat has three arguments.
             arguments.reserveCapacity(arguments.count + 3 * heartbeats.count)
             for heartbeat in heartbeats {
                 arguments.append("\(heartbeat.user.text)/\(heartbeat.session.text)")
@@ -79,7 +81,7 @@ extension LeaseRequest {
             script = .profile
             arguments += [live.text, user.text]
         }
-        return script.call(arguments, key: key)
+        return script.call(arguments, hashTag: hashTag)
     }
 
     /// Reads the reply of the script; nil when the reply is malformed.

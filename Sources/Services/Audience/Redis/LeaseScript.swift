@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RedisClient
 
-/// The Lua scripts, which are the only code that reads or writes the leases.
+/// The Lua scripts, which are the only code that reads or writes the leases (entries that expire after a session's last
+/// sign of life).
 ///
 /// The comment at the head of each file in `Scripts` describes the script's arguments, effects and reply.
 package enum LeaseScript: String, CaseIterable, Sendable {
@@ -18,12 +19,12 @@ package enum LeaseScript: String, CaseIterable, Sendable {
     private static let sources: [LeaseScript: RedisScript] = Dictionary(
         uniqueKeysWithValues: LeaseScript.allCases.map { ($0, $0.assembled) })
 
-    /// A call of the script for the partition whose hash tag is `key`.
-    package func call(_ arguments: [String], key: String) -> RedisScriptCall {
-        RedisScriptCall(self.source, keys: [key], arguments: arguments)
+    /// A call of the script for one partition; all keys of the partition begin with `hashTag`.
+    package func call(_ arguments: [String], hashTag: String) -> RedisScriptCall {
+        RedisScriptCall(self.source, keys: [hashTag], arguments: arguments)
     }
 
-    /// The script, joined from the files with the functions that it calls and its own file.
+    /// The script, joined from its own file and, before it, the files that check the owner and define shared functions.
     private var assembled: RedisScript {
         let parts: [[UInt8]]
         switch self {

@@ -5,13 +5,14 @@ package import PlazaModel
 internal import RedisClient
 package import ServiceShell
 
-/// The leases of one partition in Redis: executes the requests of a batch in one pipeline, and reads the changes.
+/// The leases of one partition in Redis: executes the requests of a batch in one pipeline, and reads the changes made.
 ///
 /// A former owner of the partition may wake up and send requests, and Redis may lose data. So each request names the
-/// owner's generation and the epoch of the leases. The scripts reject requests of an older generation or another epoch
-/// (docs/decisions/0003).
+/// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts reject
+/// requests of an older generation or another epoch (docs/decisions/0003).
 package final class LeaseStore {
-    /// The maximum number of outbox entries that are read at once.
+    /// The maximum number of entries that are read at once from the outbox, which holds the changes until they are
+    /// published.
     static let outboxPageLimit = 10_000
     /// How many times a batch is tried when the epoch changes during the attempt.
     private static let maxAttempts = 3
@@ -38,7 +39,7 @@ package final class LeaseStore {
     }
 
     private let connection: any LeaseConnection
-    /// The hash tag of the partition's keys in Redis.
+    /// The text with which all keys of the partition in Redis begin; it keeps them in one slot of a Redis cluster.
     private let hashTag: String
     /// How long a lease lasts after the session's last heartbeat.
     private let lease: Milliseconds
@@ -92,12 +93,13 @@ package final class LeaseStore {
         for _ in 0..<Self.maxAttempts {
             do throws(Failure) {
                 let opened = try self.open(hasNoCommittedEpoch: cursor.epoch.isEmpty)
+                // If an earlier attempt has begun an epoch, this attempt continues it.
                 let expectedEpoch = newEpoch ?? cursor.epoch
                 // The name of an epoch ends with the run id of its server. A server with another run id has restarted,
                 // and may have lost leases.
                 let isEpochExpected = opened.epoch == expectedEpoch && expectedEpoch.hasSuffix(opened.identity.runID)
                 var epoch = expectedEpoch
-                if !isEpochExpected || needsEpoch && newEpoch == nil {
+                if !isEpochExpected || (needsEpoch && newEpoch == nil) {
                     epoch = try self.beginEpoch(opened.identity, cursor, at: first.moment.now, lives)
                     newEpoch = epoch
                 }
@@ -118,7 +120,7 @@ package final class LeaseStore {
                 }
             }
         }
-        return .unavailable(mayHaveRun: true, detail: "the epoch went \(Self.maxAttempts) times")
+        return .unavailable(mayHaveRun: true, detail: "the epoch changed \(Self.maxAttempts) times")
     }
 
     /// Whether Redis can be reached and has the leases of the cursor's epoch.
@@ -145,8 +147,8 @@ package final class LeaseStore {
     /// Connects and opens the partition, unless it is already open on this connection.
     ///
     /// - Parameter hasNoCommittedEpoch: whether no owner of the partition has committed an epoch so far.
-    /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases, or
-    ///   if its values cannot be trusted.
+    /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases,
+    ///   or if its values cannot be trusted.
     /// - Throws: `fenced`, `unavailable`, `damaged`.
     private func open(hasNoCommittedEpoch: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
         let identity = try Self.convertingErrors(mayHaveRun: false) { () throws(RedisError) in
@@ -156,7 +158,7 @@ package final class LeaseStore {
         // The script `begin`, which follows, checks the generation as well. It needs no value that Redis holds.
         if self.isDamaged { return (identity: identity, epoch: "") }
         let reply = try self.runScript(
-            LeaseScript.open.call(["\(self.generation)", hasNoCommittedEpoch ? "1" : "0"], key: self.hashTag))
+            LeaseScript.open.call(["\(self.generation)", hasNoCommittedEpoch ? "1" : "0"], hashTag: self.hashTag))
         guard let elements = reply.elements, elements.count == 2, let epoch = elements[0].text,
             let sessions = elements[1].integer
         else { throw .damaged(detail: "an answer of another shape") }
@@ -168,17 +170,18 @@ package final class LeaseStore {
 
     /// Begins a new epoch.
     ///
-    /// Its name contains the owner's generation and the run id of the Redis server.
+    /// The epoch's name contains the owner's generation and the run id of the Redis server.
     private func beginEpoch(
         _ identity: RedisClient.Identity, _ cursor: OutboxCursor, at now: Timestamp, _ lives: () -> [LiveKey]
     ) throws(Failure) -> String {
         self.epochsBegun += 1
         let name = "\(self.generation).\(self.epochsBegun).\(identity.runID)"
         let hasNoCommittedEpoch = cursor.epoch.isEmpty
+        // The head of begin.lua lists the arguments.
         let flags = [hasNoCommittedEpoch ? "1" : "0", self.isDamaged ? "1" : "0"]
         var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
         if self.isDamaged { arguments += lives().map(\.text) }
-        guard try self.runScript(LeaseScript.begin.call(arguments, key: self.hashTag)).integer == 1 else {
+        guard try self.runScript(LeaseScript.begin.call(arguments, hashTag: self.hashTag)).integer == 1 else {
             throw .damaged(detail: "an answer of another shape")
         }
         self.isDamaged = false
@@ -198,7 +201,7 @@ package final class LeaseStore {
             for request in Self.requests(of: planned) {
                 calls.append(
                     request.call(
-                        key: self.hashTag, generation: self.generation, epoch: epoch, lease: self.lease,
+                        hashTag: self.hashTag, generation: self.generation, epoch: epoch, lease: self.lease,
                         at: planned.moment))
             }
         }
@@ -266,7 +269,7 @@ package final class LeaseStore {
     /// `publishedID`.
     private func outboxCall(epoch: String, committedID: Int64, after publishedID: Int64) -> RedisScriptCall {
         let arguments = ["\(self.generation)", epoch, "\(committedID)", "\(publishedID)", "\(Self.outboxPageLimit)"]
-        return LeaseScript.outbox.call(arguments, key: self.hashTag)
+        return LeaseScript.outbox.call(arguments, hashTag: self.hashTag)
     }
 
     /// Reads the reply of the script `outbox`: the number of sessions, and the entries.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// The position up to which a partition's outbox has been published.
+/// The position up to which a partition's outbox (the changes that Redis holds until they are published) was published.
 ///
-/// It is committed as the metadata of the inbox offset.
+/// The position is committed as the metadata of the inbox offset.
 package struct OutboxCursor: Hashable, Sendable {
-    /// The epoch of the leases; empty before the first.
+    /// The name of the epoch of the leases; empty before the first epoch.
     package var epoch = ""
     /// The id of the last published entry of the outbox.
     package var id: Int64 = 0
-    /// The latest time of an input, so that time never goes backwards for the next owner.
+    /// The latest time of an input, with which the next owner begins, so that time never goes backwards.
     package var latestTime = Timestamp.distantPast
 
     package init() {}

@@ -3,7 +3,7 @@ internal import AudienceCore
 internal import PlazaModel
 internal import RedisClient
 
-/// One change to the leases, as stored in the partition's outbox in Redis.
+/// One change to the leases, as stored in the partition's outbox, a stream in Redis.
 ///
 /// The change is published once, in the Kafka transaction of its offset, and deleted after the transaction has
 /// committed.
@@ -25,7 +25,8 @@ struct OutboxEntry {
             guard let name = fieldList[index].text, let value = fieldList[index + 1].text else { return nil }
             fields[name] = value
         }
-        // The head of each script says which fields its entries have.
+        // o: offset, k: kind, c: number of users, u and p: user and profile, v: live, and the flags f: first session,
+        // r: others replaced, n: renamed, l: last session. The head of each script says which fields its entries have.
         guard let offset = fields["o"].flatMap({ Int64($0) }), let kind = fields["k"] else { return nil }
         let count = fields["c"].flatMap { Int($0) } ?? 0
         let user = fields["u"].map { StoredProfile.user(UserID($0), fields["p"] ?? StoredProfile.empty) }

@@ -22,7 +22,7 @@ struct PresenceMetrics {
     /// The machine's name in its consumer group, its thread and its metrics.
     static let machine = "audience"
 
-    /// Registers the metrics of a partition in `registry`; the ops port reads `outages`.
+    /// Registers the metrics of a partition in `registry`; the service reports itself as degraded from `outages`.
     init(_ registry: MetricsRegistry, partition: Int, outages: LeaseOutages) {
         self.partition = partition
         self.outages = outages

@@ -21,6 +21,7 @@ package final class PresenceProcessor: PartitionProcessor {
     private var cursor = OutboxCursor()
     /// The position in the outbox that was last committed.
     private var committedCursor = OutboxCursor()
+    /// For each effect of the last batch, the index of the input that caused it.
     package private(set) var causeIndexes: [Int] = []
 
     /// A processor without rows.
@@ -30,7 +31,7 @@ package final class PresenceProcessor: PartitionProcessor {
     ///   - store: the leases of the partition.
     ///   - log: gets a line when Redis is lost or reachable again, and for each malformed record.
     ///   - metrics: the registry of the processor's metrics.
-    ///   - outages: is told whether the leases of the partition are away.
+    ///   - outages: records whether the leases of the partition are unavailable.
     package init(
         _ machine: AudienceMachine, store: LeaseStore, log: Log, metrics: MetricsRegistry,
         outages: LeaseOutages = LeaseOutages()
@@ -62,8 +63,8 @@ package final class PresenceProcessor: PartitionProcessor {
 
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
         self.causeIndexes.removeAll(keepingCapacity: true)
-        // If there are lives without a committed epoch, the committed metadata is lost: an operator has reset the offset.
-        let hadLives = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
+        // If there are lives but no committed epoch, the committed metadata is lost: an operator has reset the offset.
+        let hadLivesWithoutEpoch = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
         let batch = self.machine.plan(inputs.map(self.decode), in: &self.rows)
         guard let first = batch.first else { return }
         let results: [LeaseResult]
@@ -81,7 +82,7 @@ package final class PresenceProcessor: PartitionProcessor {
             self.handle(.leasesUnavailable(batch: batch, mayHaveRun: mayHaveRun), at: first.moment, &effects)
             results = batch.map { $0.request == nil ? .nothing : .unavailable }
         case .done(let leaseResults, let newEpoch, let lastID):
-            self.handleReachedLeases(newEpoch, hadLives: hadLives, at: first.moment, &effects)
+            self.handleReachedLeases(newEpoch, hadLivesWithoutEpoch: hadLivesWithoutEpoch, at: first.moment, &effects)
             self.cursor.id = lastID
             self.metrics.sessionsWithLease.set(self.store.sessionCount)
             self.metrics.setLeasesUnavailable(false)
@@ -100,18 +101,19 @@ package final class PresenceProcessor: PartitionProcessor {
     ///
     /// - Parameters:
     ///   - newEpoch: the name of the new epoch; nil if the epoch continues.
-    ///   - hadLives: whether there were lives before the batch, although no epoch was committed.
+    ///   - hadLivesWithoutEpoch: whether there were lives before the batch, although no epoch was committed.
     ///   - moment: the moment of the batch's first input.
     ///   - effects: the effects are appended to this array.
     private func handleReachedLeases(
-        _ newEpoch: String?, hadLives: Bool, at moment: Moment, _ effects: inout [Effect]
+        _ newEpoch: String?, hadLivesWithoutEpoch: Bool, at moment: Moment, _ effects: inout [Effect]
     ) {
         if let newEpoch {
             self.log.info(
                 "a new epoch of the leases begins",
                 [.partition: .int(self.machine.partition), .reason: .string(newEpoch)])
             self.metrics.begunEpochs.add()
-            let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch && !hadLives
+            // Whether the partition had no sessions before; then no gateway needs to assert any.
+            let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch && !hadLivesWithoutEpoch
             self.handle(.leaseEpochBegan(name: newEpoch, wasEmpty: wasEmpty), at: moment, &effects)
             self.cursor.epoch = newEpoch
         } else if self.rows.partition.isUnavailable {
@@ -139,8 +141,8 @@ package final class PresenceProcessor: PartitionProcessor {
         let moment = self.advance(to: input)
         // There is only one input, whose index is 0.
         defer { self.causeIndexes = Array(repeating: 0, count: effects.count) }
-        // An epoch must not settle if Redis has lost it since the last input: the counts would be marked as certain, and
-        // viewers who are still there would count as gone.
+        // An epoch must not settle if Redis has lost it since the last input: the counts would be marked as certain,
+        // and viewers who are still there would count as gone.
         if let settlesAt = self.rows.partition.settlesAt, settlesAt <= moment.now,
             !(try self.store.holdsEpoch(of: self.cursor))
         {

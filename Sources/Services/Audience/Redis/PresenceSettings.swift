@@ -13,7 +13,9 @@ package struct PresenceSettings: Sendable {
     package var redisPort = 6379
     package var redisUser: String?
     package var redisPassword: Secret?
+    /// How long Redis may take for an answer.
     package var redisTimeoutMilliseconds: Int
+    /// How long a session's lease lasts after the session's last sign of life.
     package var leaseSeconds: Int
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
@@ -52,7 +54,7 @@ package struct PresenceSettings: Sendable {
     ///
     /// - Parameters:
     ///   - policies: the limits of the apps.
-    ///   - outages: is told whose leases are away.
+    ///   - outages: collects the partitions whose leases Redis does not serve.
     /// - Returns: the specification for the service's one shell.
     package func spec(policies: Policies, outages: LeaseOutages = LeaseOutages()) -> MachineSpec {
         let breaker = CircuitBreaker { MonotonicClock.milliseconds }

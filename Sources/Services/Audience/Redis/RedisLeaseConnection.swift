@@ -12,7 +12,8 @@ package final class RedisLeaseConnection: LeaseConnection {
     private var identity: RedisClient.Identity? {
         didSet {
             if self.identity != nil, self.identity != oldValue { self.metrics?.madeConnections.add() }
-            self.metrics?.openConnections.add((self.identity == nil ? 0 : 1) - (oldValue == nil ? 0 : 1))
+            let (oldCount, newCount) = (oldValue == nil ? 0 : 1, self.identity == nil ? 0 : 1)
+            self.metrics?.openConnections.add(newCount - oldCount)
         }
     }
 
@@ -20,7 +21,7 @@ package final class RedisLeaseConnection: LeaseConnection {
     ///   - settings: the address and the timeout of Redis.
     ///   - breaker: the circuit breaker shared by all connections of the process.
     ///   - metrics: the metrics of the process's connections; nil for none.
-    ///   - random: the source of the reconnect jitter.
+    ///   - random: the source of the random part of the delay before a reconnect.
     ///   - now: returns the monotonic time in milliseconds.
     package init(
         _ settings: RedisClient.Settings, breaker: CircuitBreaker, metrics: RedisMetrics? = nil,
@@ -50,7 +51,7 @@ package final class RedisLeaseConnection: LeaseConnection {
         let start = MonotonicClock.microseconds
         var hasSucceeded = false
         defer {
-            self.metrics?.pipelineEnded(
+            self.metrics?.recordPipeline(
                 hasSucceeded: hasSucceeded, microseconds: MonotonicClock.microseconds - start)
         }
         let replies = try self.disconnectingOnFailure { () throws(RedisError) in try self.client.run(calls) }

@@ -24,7 +24,7 @@ package struct RedisMetrics: Sendable {
     }
 
     /// Counts a pipeline that has ended, and records how long it took.
-    func pipelineEnded(hasSucceeded: Bool, microseconds: Int64) {
+    func recordPipeline(hasSucceeded: Bool, microseconds: Int64) {
         (hasSucceeded ? self.succeededPipelines : self.failedPipelines).add()
         self.pipelineTime.record(microseconds: Int(microseconds))
     }

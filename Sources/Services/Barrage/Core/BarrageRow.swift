@@ -13,6 +13,7 @@ package struct BarrageKey: RowKey {
         case givers
         case backend
 
+        /// The name in the stored key.
         fileprivate var name: String {
             switch self {
             case .feed: "feed"
@@ -68,14 +69,13 @@ package struct BarrageKey: RowKey {
     }
 
     package static func == (a: BarrageKey, b: BarrageKey) -> Bool {
-        // Swift compares short strings as two machine words, without a function call, so the strings are compared
-        // directly.
+        // The strings are compared directly, because Swift compares two short strings as machine words, without a call.
         a.kind == b.kind && a.session.text == b.session.text && a.live.live.text == b.live.live.text
             && a.live.app.text == b.live.app.text
     }
 
-    // Every message looks up two rows, so hashing must be cheap. The hash leaves out the app and the kind, which `==`
-    // compares.
+    // Every message looks up two rows, so hashing must be cheap. The app and the kind are not hashed; `==` compares
+    // them.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(self.live.live.text)
         if self.kind.isPerSession { hasher.combine(self.session.text) }
@@ -152,7 +152,7 @@ package struct FeedRow: Equatable, Sendable, Codable {
 
 /// The part of a feed that changes with each message.
 struct FeedNumbers: Equatable, Sendable, Codable {
-    /// Distinguishes the live from earlier lives of the same id.
+    /// The number that distinguishes the live from earlier lives with the same id; a later live has a higher epoch.
     var epoch: Int64
     /// When the live began.
     var openedAt: Timestamp
@@ -162,7 +162,8 @@ struct FeedNumbers: Equatable, Sendable, Codable {
     var ledger = Ledger()
     /// The live's statistics; the duration is set at the end.
     var statistics = LiveStatistics()
-    /// When tips count as complete again, unless another tip is dropped before; nil while no tips are dropped.
+    /// When tips (low-priority items) count as complete again, unless another tip is dropped before; nil while no tips
+    /// are dropped.
     var degradedUntil: Timestamp?
     /// When pending counters, speaking levels or the end of dropped tips must be checked; nil when nothing is pending.
     var wakeAt: Timestamp?
@@ -177,11 +178,11 @@ struct FeedNumbers: Equatable, Sendable, Codable {
 
 /// The part of a feed that changes seldom.
 struct FeedDetails: Equatable, Sendable, Codable {
-    /// The permissions, which other machines send.
+    /// The permissions, which other machines have sent.
     var rights: FeedRights
     /// The counters that are not published yet.
     var counters: Counters
-    /// The last caller who repeated the call to end the live before the fan-out handled the end.
+    /// The caller of the latest repeated call to end the live, who gets the reply when the fan-out handles the end.
     var callerAwaitingEnd: Caller?
 
     private enum CodingKeys: String, CodingKey {
@@ -190,6 +191,7 @@ struct FeedDetails: Equatable, Sendable, Codable {
     }
 }
 
+// The accessors `_read` and `_modify` lend the value in place; a getter would copy it.
 extension FeedRow {
     package var lastNumber: Int64 { self.numbers.lastNumber }
     package var epoch: Int64 { self.numbers.epoch }

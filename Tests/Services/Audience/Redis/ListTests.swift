@@ -58,11 +58,11 @@ import Testing
                 generation, epoch, "\(offset)", now, lease, live, owner, user, session, profile, maxUsers,
                 earlierTicket, removesOtherSessions,
             ]
-            return try connection.run([LeaseScript.join.call(arguments, key: "{audience.5}")])[0]
+            return try connection.run([LeaseScript.join.call(arguments, hashTag: "{audience.5}")])[0]
         }
         _ = try connection.connect()
         // Generation, epoch, last committed outbox id, time, and that no owner has committed an offset.
-        _ = try connection.run([LeaseScript.begin.call(["1", "e", "0", "1000", "1"], key: "{audience.5}")])
+        _ = try connection.run([LeaseScript.begin.call(["1", "e", "0", "1000", "1"], hashTag: "{audience.5}")])
         for (offset, joining) in [
             (user: "alice", session: "s1"), (user: "alice", session: "s2"), (user: "host", session: "s1"),
             (user: "bob", session: "s1"),

@@ -32,7 +32,7 @@ import Testing
         let redis = try LiveRedis()
         let connection = RedisLeaseConnection.withoutPause(port: redis.port)
         // The argument is the owner's generation.
-        let call = LeaseScript.open.call(["1"], key: "{audience.1}")
+        let call = LeaseScript.open.call(["1"], hashTag: "{audience.1}")
         #expect(throws: RedisError.unreachable("there is a new connection")) {
             try connection.run([call])
         }
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(metricValue("redis_connected") == "1", "the second connection closes when its object is released")
         // The argument is the owner's generation.
-        let call = LeaseScript.open.call(["1"], key: "{audience.1}")
+        let call = LeaseScript.open.call(["1"], hashTag: "{audience.1}")
         _ = try connection.run([call])
         redis.kill()
         #expect(throws: RedisError.self) { try connection.run([call]) }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Adds the members that a gateway asserts, because in a new epoch Redis has no leases. Stands after guard.lua and
--- change.lua.
+-- Adds the members that a gateway asserts, because in a new epoch Redis has no leases. The script begins with guard.lua
+-- and change.lua.
 --
 -- ARGV     6 live, 7 owner, then for each member: user, session, ticket, time since its last heartbeat in ms, profile
 -- Entry    asserted (c: users now), when the number of users changed

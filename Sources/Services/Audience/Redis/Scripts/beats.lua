@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Handles heartbeats: extends each session's lease to time - silence + lease; never shortens a lease. A session without
--- a lease is added again, unless its ticket is revoked or it has been silent for a whole lease. Stands after guard.lua
--- and change.lua.
+-- a lease is added again, unless its ticket is revoked or it has been silent for a whole lease. The script begins with
+-- guard.lua and change.lua.
 --
 -- ARGV     6 live, 7 owner, then for each heartbeat: user/session, ticket, silence (its age in ms)
 -- Entry    back (u, p: user and profile, c: users now) for each user who is in the live again

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Stands after guard.lua and before every script that changes leases: lets each offset take effect at most once,
--- advances the partition's clock, and defines the functions that these scripts share.
+-- Part of every script that changes leases, after guard.lua: lets each offset take effect at most once, advances the
+-- partition's clock, and defines the functions that these scripts share.
 --
 -- ARGV     3 offset of the input, 4 its time in ms, 5 length of a lease in ms; the script's own arguments from 6 on
 -- Result   0 when the offset was executed before; then nothing changes. The scripts return 1.
@@ -65,8 +65,8 @@ local function removeSession(live, user, session)
   redis.call('HINCRBY', stateKey, 'sessions', -1)
   local profile = profileOf(live, user)
   local remaining = {}
-  for other in string.gmatch(redis.call('HGET', members, 's:' .. user) or '', '%S+') do
-    if other ~= session then remaining[#remaining + 1] = other end
+  for otherSession in string.gmatch(redis.call('HGET', members, 's:' .. user) or '', '%S+') do
+    if otherSession ~= session then remaining[#remaining + 1] = otherSession end
   end
   if #remaining > 0 then
     redis.call('HSET', members, 's:' .. user, table.concat(remaining, ' '))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Removes all sessions of a live that has ended. Stands after guard.lua and change.lua.
+-- Removes all sessions of a live that has ended. The script begins with guard.lua and change.lua.
 --
 -- ARGV     6 live
 local live = ARGV[6]

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Stands before every script except open.lua and begin.lua: rejects a caller that is no longer the owner of the
+-- The first part of every script except open.lua and begin.lua: rejects a caller that is no longer the owner of the
 -- partition, or that expects another epoch of the leases.
 --
 -- KEYS[1]  the partition's hash tag, {audience.N}; every key begins with it, so all keys are in one slot (L is a live):

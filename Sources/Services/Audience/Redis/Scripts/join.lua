@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Adds a session to a live, or extends its lease; the offset is its new ticket. Stands after guard.lua and change.lua.
+-- Adds a session to a live, or extends its lease; the offset is its new ticket. The script begins with guard.lua and
+-- change.lua.
 --
 -- ARGV     6 live, 7 owner, 8 user, 9 session, 10 profile, 11 maximum number of users, 12 the ticket of the session's
 --          earlier join or '', 13 1: the user's other sessions are removed
@@ -23,10 +24,10 @@ local oldProfile = profileOf(live, user)
 local isFirst = addSession(live, owner, user, session, ARGV[3], time + lease, ARGV[10])
 local replaces = 0
 if ARGV[13] == '1' then
-  for other in string.gmatch(redis.call('HGET', base .. ':members:' .. live, 's:' .. user), '%S+') do
-    if other ~= session then
-      removeSession(live, user, other)
-      revokeTickets(live, user, other, ARGV[3])
+  for otherSession in string.gmatch(redis.call('HGET', base .. ':members:' .. live, 's:' .. user), '%S+') do
+    if otherSession ~= session then
+      removeSession(live, user, otherSession)
+      revokeTickets(live, user, otherSession, ARGV[3])
       replaces = 1
     end
   end

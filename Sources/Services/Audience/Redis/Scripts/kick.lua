@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Removes all sessions of a user from a live, and revokes the user's tickets. Stands after guard.lua and change.lua.
+-- Removes all sessions of a user from a live, and revokes the user's tickets. The script begins with guard.lua and
+-- change.lua.
 --
 -- ARGV     6 live, 7 user, 8 1: also revokes the tickets of a user without a session
 -- Entry    kicked (u, p: user and profile, c: users after the kick), when the user had a session

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads whether a user has a session in a live. Stands after guard.lua.
+-- Reads whether a user has a session in a live. The script begins with guard.lua.
 --
 -- ARGV     3 live, 4 user
 -- Result   1 or 0

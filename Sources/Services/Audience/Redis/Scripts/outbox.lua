@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads the outbox, and deletes the entries whose publication is committed. Stands after guard.lua.
+-- Reads the outbox, and deletes the entries whose publication is committed. The script begins with guard.lua.
 --
 -- ARGV     3 the id of the last committed entry, 4 the id after which to read, 5 maximum number of entries
 -- Result   { sessions in all lives, entries as XRANGE returns them }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads a page of a live's audience list, in the order of joining. Stands after guard.lua.
+-- Reads a page of a live's audience list, in the order of joining. The script begins with guard.lua.
 --
 -- ARGV     3 live, 4 ticket after which the page begins, 5 maximum number of users
 -- Result   { users in the live, ticket after which the next page begins or '', then for each user: user, time of the

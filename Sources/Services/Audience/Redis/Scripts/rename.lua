@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Changes the profile of a user who is in the live, or whose last lease has expired; changes nothing if the session's
--- ticket is revoked. Stands after guard.lua and change.lua.
+-- ticket is revoked. The script begins with guard.lua and change.lua.
 --
 -- ARGV     6 live, 7 user, 8 session, 9 ticket, 10 profile
 -- Entry    renamed, when the user is in the live

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Advances the time (change.lua does so), and lets leases expire. Stands after guard.lua and change.lua.
+-- Advances the time (change.lua does so), and lets leases expire. The script begins with guard.lua and change.lua.
 --
 -- ARGV     6 maximum number of leases that expire now; further leases expire in the next ticks
 -- Entry    expired (v: live, u, p: user and profile, c: users now) for each user whose last lease has expired
+
 -- How long the profile of an expired user is kept for its return, in ms.
 local profileLifetime = 600000
 local budget = tonumber(ARGV[6])
@@ -19,9 +20,9 @@ for _, live in ipairs(redis.call('ZRANGEBYSCORE', base .. ':due', '-inf', time, 
     end
   end
   -- The due time of a live may be too early, because an extended lease does not change it. So it is computed again.
-  local next = redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')
-  if next[2] then
-    redis.call('ZADD', base .. ':due', next[2], live)
+  local firstLease = redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')
+  if firstLease[2] then
+    redis.call('ZADD', base .. ':due', firstLease[2], live)
   else
     redis.call('ZREM', base .. ':due', live)
   end
