@@ -14,6 +14,7 @@ exit(
                 name: AppendedFeed.group, inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed, apps: apps
             ) { context in
                 let meter = LedgerMeter(context.metrics)
+                // `observe` gets each changed row after a commit; `refresh` is called at the start of each batch.
                 return MachineProcessor(
                     machine, context, observe: { old, new in meter.countGrowth(from: old, to: new) },
                     refresh: { machine in machine.updateSettings(apps.snapshot) })

@@ -4,6 +4,9 @@ internal import PlazaModel
 
 // MARK: - Admission of joins
 
+// A join returns a ticket, the inbox offset of the join, which proves the join in later calls. A live's revocation
+// fence has the lowest tickets that kicked users may still use.
+
 extension AudienceMachine {
     /// The error that rejects a command to a running live before its lease request; nil when the command is admitted.
     func rejection(
@@ -37,8 +40,8 @@ extension AudienceMachine {
 
     /// The error for a ticket that no join of this live can have returned; nil for a possible ticket.
     ///
-    /// A ticket is the inbox offset of its join. So the ticket must be above the offset of the live's opening, and
-    /// below the offset of the command that contains the ticket.
+    /// As the offset of a join, the ticket must be above the offset of the live's opening, and below the offset of the
+    /// command that contains the ticket.
     private static func rejection(ofTicket ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
         if ticket.offset < row.openingOffset { return Self.earlierLiveError }
         if ticket.offset > row.openingOffset, ticket.offset < moment.offset { return nil }

@@ -4,6 +4,8 @@ internal import PlazaModel
 
 // MARK: - Kicks and bans
 
+// A kick raises the user's revocation fence: the lowest ticket (inbox offset of a join) that the user may still use.
+
 extension AudienceMachine {
     /// Handles a kick that the directory has authorised.
     func handleKick(

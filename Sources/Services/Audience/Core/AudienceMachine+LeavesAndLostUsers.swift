@@ -4,6 +4,9 @@ internal import PlazaModel
 
 // MARK: - Leaves, expired leases, and users who return
 
+// The leases of a live are stale (not certain) while Redis cannot be reached, and after Redis has lost them: a new
+// epoch of the leases begins without any lease, and gateways assert their sessions until the epoch has settled.
+
 extension AudienceMachine {
     /// Handles the leave of a session.
     ///

@@ -50,7 +50,7 @@ extension AudienceMachine {
 
     /// Replaces the recorded outcomes of a session's joins by an error, because the session has left.
     ///
-    /// Later joins, whose tickets are above `ticket`, keep their outcomes.
+    /// A ticket is the inbox offset of a join. Later joins, whose tickets are above `ticket`, keep their outcomes.
     func revokeRecordedJoins(
         of session: SessionID, _ user: UserID, upTo ticket: Ticket, _ key: LiveKey, in rows: inout Rows
     ) {

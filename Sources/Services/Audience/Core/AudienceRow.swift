@@ -66,7 +66,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var maxMembers = 0
     /// The inbox offset of the live's opening.
     ///
-    /// A lower ticket is from an earlier live with the same id.
+    /// A ticket (the inbox offset of a join) that is lower is from an earlier live with the same id.
     package var openingOffset: Int64
     /// The number of users in the live according to the leases, without the owner.
     package var count = 0

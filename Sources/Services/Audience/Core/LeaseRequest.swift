@@ -4,8 +4,8 @@ package import PlazaModel
 /// One request to the leases of a partition (entries in Redis, one for each session in a live): a call of a Redis
 /// script, as a value.
 ///
-/// `page`, `isMember` and `profile` only read. All others change the leases; each takes effect at most once for each
-/// inbox offset.
+/// `page`, `isMember` and `profile` only read. All other requests change the leases, and take effect at most once for
+/// each inbox offset. A ticket is the inbox offset of a join.
 package enum LeaseRequest: Hashable, Sendable {
     /// Adds a session, or extends its lease; if `removesOtherSessions`, also removes the user's other sessions.
     ///

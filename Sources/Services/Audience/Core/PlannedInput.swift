@@ -18,7 +18,7 @@ package struct PlannedInput: Hashable, Sendable {
     }
 
     package var moment: Moment
-    /// The decoded record of the inbox; nil for a tick.
+    /// The decoded record of the inbox; nil for a tick, an empty record that advances the partition's time.
     package var input: AudienceInput?
     package var decision: Decision
     /// The feed epoch of the live that was running when the input was planned; nil when no live was running.

@@ -17,7 +17,7 @@ package final class PresenceProcessor: PartitionProcessor {
     private let log: Log
     private let metrics: PresenceMetrics
     private var rows = AudienceMachine.Rows()
-    /// The position in the outbox after the open batch.
+    /// The position in the outbox after the batch that is not committed yet.
     private var cursor = OutboxCursor()
     /// The position in the outbox that was last committed.
     private var committedCursor = OutboxCursor()
@@ -128,8 +128,9 @@ package final class PresenceProcessor: PartitionProcessor {
 
     // MARK: Due rows
 
-    // The next methods handle one due row, as if a tick had come between the last input and this one. They send no
-    // request that changes leases: Redis executes only one such request for each offset, the input's own.
+    // The next methods handle one due row, as if a tick (an empty record that advances time) had come before this
+    // input. They send no request that changes leases: Redis executes only one such request for each offset, the
+    // input's own.
 
     package func isRowDue(before input: InboxInput) -> Bool {
         self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false
@@ -161,7 +162,9 @@ package final class PresenceProcessor: PartitionProcessor {
 
     // MARK: Inputs
 
-    /// Advances the partition's time and standstill to an input.
+    /// Advances the partition's time to an input, and its standstill: the sum of the times without an owner or input.
+    ///
+    /// - Returns: the moment of the input.
     private func advance(to input: InboxInput) -> Moment {
         let gap = Moment.standstill(from: self.cursor.latestTime, to: input.moment.now)
         self.cursor.latestTime = max(self.cursor.latestTime, input.moment.now)
@@ -175,7 +178,7 @@ package final class PresenceProcessor: PartitionProcessor {
             standstill: self.rows.partition.standstill ?? Milliseconds(0))
     }
 
-    /// Decodes an input, and advances the partition's time and standstill to the moment of the input.
+    /// Decodes an input, and advances the partition's time and standstill to the input.
     ///
     /// A malformed input must not stop the partition, so it is handled as a tick.
     private func decode(_ input: InboxInput) -> (moment: Moment, input: AudienceInput?) {

@@ -18,6 +18,7 @@ extension BarrageMachine {
                 let outcome = self.outcome(of: recorded, to: caller, about: key, under: rules, in: rows)
                 effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
                 return
+            // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
             case .forgotten:
                 effects.append(.requestForgotten(caller, key.app))
                 return

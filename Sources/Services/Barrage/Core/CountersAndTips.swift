@@ -74,8 +74,8 @@ extension FeedRow {
 
     /// Publishes a tip, or drops it.
     ///
-    /// The feed announces the start of a period in which tips are dropped (R4.20, R12.3). Time is divided into
-    /// intervals of the length `degradedInterval`. The first dropped tip of each further interval repeats the
+    /// The feed announces the start of a degraded period, in which tips are dropped (R4.20, R12.3). Time is divided
+    /// into intervals of the length `degradedInterval`. The first dropped tip of each further interval repeats the
     /// announcement for viewers who have joined in the meantime.
     mutating func publishTip(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Gifts. Users pay for them, so neither a mute nor the budget keeps a gift out of the feed (R5.9, R12.3).
 extension BarrageMachine {
-    /// Sends a gift, or rejects it.
+    /// Sends the gift that `order` names by its id, or rejects the order.
     func sendGift(
         _ order: GiftOrder, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -43,7 +43,7 @@ extension BarrageMachine {
 }
 
 extension FeedRow {
-    /// Returns the ordered gift, or the reason for its rejection.
+    /// Returns the ordered gift from the catalogue, or the reason for the rejection of the order.
     fileprivate func gift(of order: GiftOrder, under rules: AppRules) -> Result<Gift, Rejection> {
         let gift = rules.gifts[order.gift]
         let rejection = order.rejection(

@@ -91,6 +91,7 @@ extension DirectoryMachine {
             let list = rows.sanctions(kind, of: call.key)
             var page = list.page(offset: offset, count: count)
             page.at = now
+            // A user who lists the mutes sees its own mute on each page.
             if kind == .mutes, call.caller.role == .user { page.own = list.entry(of: call.caller.userID) }
             effects.append(.success(.sanctions(page: page), to: call.caller, app: app))
         } catch {

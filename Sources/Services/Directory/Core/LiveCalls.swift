@@ -54,7 +54,9 @@ extension DirectoryMachine {
             break
         case .fresh where !call.isReturnedByPresence:
             break
-        // A call that presence returns was recorded as passed on. If it looks new, the window has dropped that outcome.
+        // A forgotten call is rejected, because nobody can tell whether it was applied: the window has dropped its
+        // outcome. The same holds for a call that presence returns and that looks new, because it was recorded as
+        // passed on.
         case .forgotten, .fresh:
             effects.append(.requestForgotten(caller, key.app))
             return

@@ -37,6 +37,7 @@ extension DirectoryMachine {
         case .repeated(.passedOn):
             effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
             return
+        // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
         case .forgotten:
             effects.append(.requestForgotten(caller, request.app))
             return

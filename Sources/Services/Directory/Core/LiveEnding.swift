@@ -14,8 +14,9 @@ extension DirectoryMachine {
     ///   - caller: the caller; nil if the dismissal policy ends the live.
     ///   - rows: the partition's rows; the live's bans and mutes are removed.
     ///   - now: the time of the end.
-    /// - Returns: the effects. One of them releases the owner's claim (the right to run this live and no other). It is
-    ///   written in the transaction of the end. Therefore the owner can create another live when it has the reply.
+    /// - Returns: the effects. One of them releases the owner's claim (the right to run this live and no other). That
+    /// command is written in the transaction of the end. Therefore the owner can create another live when it has the
+    /// reply.
     func endLive(
         _ key: LiveKey, _ row: inout LiveRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
     ) -> [Effect] {

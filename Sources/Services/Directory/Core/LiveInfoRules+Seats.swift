@@ -6,7 +6,7 @@ extension LiveInfoRules {
     /// Sets the seat fields that the request contains.
     ///
     /// A video template fixes the number of seats and keeps the owner on a seat. In a voice live the request chooses
-    /// both.
+    /// the number of seats, and whether the owner keeps a seat.
     static func applySeats(_ changes: LiveChanges, to info: inout LiveInfo) throws(ReplyError) {
         let requestedTemplate = changes.seatTemplate ?? info.seatTemplate
         guard Limits.templates.contains(requestedTemplate) else {

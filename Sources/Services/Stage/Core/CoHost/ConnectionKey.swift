@@ -12,7 +12,7 @@ package struct ConnectionKey: RowKey {
         case request
         case connection
         case battle
-        /// The row of the users who were kicked from a live.
+        /// The row with the revocation fence of a live.
         case fence
         /// The row of a session's recent calls and their outcomes.
         case idempotencyWindow
@@ -51,7 +51,7 @@ package struct ConnectionKey: RowKey {
     }
     /// A battle that is requested, running or over.
     package static func battle(_ app: AppID, _ id: BattleID) -> ConnectionKey { ConnectionKey(.battle, app, id.text) }
-    /// The revocation fence of users who were kicked from a live.
+    /// The revocation fence of a live: the lowest tickets that kicked users may still use.
     package static func fence(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.fence, live.app, live.live.text) }
     /// A session's idempotency window.
     package static func idempotencyWindow(_ app: AppID, _ session: SessionID) -> ConnectionKey {

@@ -129,6 +129,7 @@ extension CallWindow {
             [.reply(Reply(to: caller, app: app, outcome, required: required))]
         // Another machine answers the call.
         case .repeated(.passedOn): []
+        // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
         case .forgotten: [.requestForgotten(caller, app)]
         }
     }

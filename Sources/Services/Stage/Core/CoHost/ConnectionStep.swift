@@ -116,7 +116,8 @@ struct ConnectionStep {
         self.journal[ConnectionKey(kind, self.app, name)] = row
     }
 
-    /// The revocation fence of the live; an empty fence if the live has kicked nobody.
+    /// The revocation fence of the live (the lowest tickets that kicked users may still use); empty if the live has
+    /// kicked nobody.
     func fence(of id: LiveID) -> RevocationFence {
         if case .fence(let fence)? = self.journal[.fence(LiveKey(self.app, id))] {
             fence

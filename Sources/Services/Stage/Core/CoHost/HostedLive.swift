@@ -28,7 +28,8 @@ package struct HostedLive: Equatable, Sendable, Codable {
     package var isCrowded = false
     /// The members of the connection that this live has muted.
     package var muted: [LiveID] = []
-    /// Whether the live has a revocation fence, because it has kicked users (I6).
+    /// Whether the live has a revocation fence: the lowest tickets (proofs of a join) that kicked users may still use
+    /// (I6).
     ///
     /// If false, calls need not read the fence.
     package var hasRevocations = false

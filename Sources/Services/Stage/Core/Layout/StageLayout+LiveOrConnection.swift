@@ -14,8 +14,8 @@ private struct PlacedSeat {
 extension StageLayout {
     /// The layout of a stage.
     ///
-    /// Without a connection, it shows the live's seats in the live's template. In a connection, it shows the seats of
-    /// all connected lives in the connection's template.
+    /// Without a connection, the layout shows the live's seats in the live's template. In a connection, the layout
+    /// shows the seats of all connected lives in the connection's template.
     package static func computed(
         live: LiveID, seats: [Seat], template: SeatTemplate, connection: ConnectionView?
     ) -> StageLayout {

@@ -96,8 +96,9 @@ package struct SeatMachine: Machine {
                 // client has repeated it or presence has just returned it.
                 if let reply = outcome.reply(to: caller, input.key) { return effects.append(reply) }
             case .fresh where !input.command.isReturnedByPresence: break
-            // A call that presence returns was recorded as passed on. If it looks new, the window has dropped that
-            // outcome.
+            // A forgotten call is rejected, because nobody can tell whether it was applied: the window has dropped its
+            // outcome. The same holds for a call that presence returns and that looks new, because it was recorded as
+            // passed on.
             case .fresh, .forgotten:
                 throw ReplyError.requestForgotten
             }

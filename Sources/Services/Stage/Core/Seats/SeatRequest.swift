@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// An open request about a seat: an application of a guest, or an invitation by a host.
 ///
-/// It ends exactly once (I13): it is accepted, rejected or cancelled, it times out, or it becomes void because the
-/// guest has taken a seat or left the live.
+/// A request ends exactly once (I13): it is accepted, rejected or cancelled, it times out, or it becomes void because
+/// the guest has taken a seat or left the live.
 package struct SeatRequest: Equatable, Sendable, Codable {
     /// Whether the guest or a host made the request.
     package enum Kind: Equatable, Sendable, Codable {
