@@ -92,7 +92,7 @@ package final class LeaseStore {
         var newEpoch: String?
         for _ in 0..<Self.maxAttempts {
             do throws(Failure) {
-                let opened = try self.open(hasNoCommittedEpoch: cursor.epoch.isEmpty)
+                let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)
                 // If an earlier attempt has begun an epoch, this attempt continues it.
                 let expectedEpoch = newEpoch ?? cursor.epoch
                 // The name of an epoch ends with the run id of its server. A server with another run id has restarted,
@@ -130,7 +130,7 @@ package final class LeaseStore {
         // Redis may have lost its data on the same connection. So the partition is opened again.
         self.openedPartition = nil
         do {
-            let opened = try self.open(hasNoCommittedEpoch: cursor.epoch.isEmpty)
+            let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)
             return opened.epoch == cursor.epoch && cursor.epoch.hasSuffix(opened.identity.runID)
         } catch {
             self.openedPartition = nil
@@ -146,11 +146,11 @@ package final class LeaseStore {
 
     /// Connects and opens the partition, unless it is already open on this connection.
     ///
-    /// - Parameter hasNoCommittedEpoch: whether no owner of the partition has committed an epoch so far.
+    /// - Parameter isFirstEpoch: whether no owner of the partition has committed an epoch so far.
     /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases,
     ///   or if its values cannot be trusted.
     /// - Throws: `fenced`, `unavailable`, `damaged`.
-    private func open(hasNoCommittedEpoch: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
+    private func open(isFirstEpoch: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
         let identity = try Self.convertingErrors(mayHaveRun: false) { () throws(RedisError) in
             try self.connection.connect()
         }
@@ -158,7 +158,7 @@ package final class LeaseStore {
         // The script `begin`, which follows, checks the generation as well. It needs no value that Redis holds.
         if self.isDamaged { return (identity: identity, epoch: "") }
         let reply = try self.runScript(
-            LeaseScript.open.call(["\(self.generation)", hasNoCommittedEpoch ? "1" : "0"], hashTag: self.hashTag))
+            LeaseScript.open.call(["\(self.generation)", isFirstEpoch ? "1" : "0"], hashTag: self.hashTag))
         guard let elements = reply.elements, elements.count == 2, let epoch = elements[0].text,
             let sessions = elements[1].integer
         else { throw .damaged(detail: "an answer of another shape") }
@@ -176,9 +176,9 @@ package final class LeaseStore {
     ) throws(Failure) -> String {
         self.epochsBegun += 1
         let name = "\(self.generation).\(self.epochsBegun).\(identity.runID)"
-        let hasNoCommittedEpoch = cursor.epoch.isEmpty
+        let isFirstEpoch = cursor.epoch.isEmpty
         // The head of begin.lua lists the arguments.
-        let flags = [hasNoCommittedEpoch ? "1" : "0", self.isDamaged ? "1" : "0"]
+        let flags = [isFirstEpoch ? "1" : "0", self.isDamaged ? "1" : "0"]
         var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
         if self.isDamaged { arguments += lives().map(\.text) }
         guard try self.runScript(LeaseScript.begin.call(arguments, hashTag: self.hashTag)).integer == 1 else {
@@ -232,8 +232,8 @@ package final class LeaseStore {
 
     /// Assigns each input its reply and the outbox entries of its offset.
     ///
-    /// An entry with a later offset than the batch belongs to a following batch: after a crash, the inbox may be split
-    /// into batches differently. An entry with an earlier offset than the batch belongs to an input that was decided
+    /// After a crash, the inbox may be split into batches differently. An entry whose offset is after this batch then
+    /// belongs to a following batch. An entry whose offset is before this batch belongs to an input that was decided
     /// without the leases, so the entry is never published.
     private static func results(
         _ batch: [PlannedInput], _ replies: [RedisReply], _ entries: [OutboxEntry], after publishedID: Int64
