@@ -55,14 +55,14 @@ package struct DocumentPage: Sendable {
     /// The headings of a Markdown text; lines in code blocks that look like headings are ignored.
     package static func headings(of lines: [String]) -> [(level: Int, text: String, line: Int)] {
         var isCode = false
-        var found: [(level: Int, text: String, line: Int)] = []
+        var headings: [(level: Int, text: String, line: Int)] = []
         for (index, line) in lines.enumerated() {
             if line.hasPrefix("```") { isCode.toggle() }
             let level = line.prefix { $0 == "#" }.count
             guard !isCode, level > 0, line.dropFirst(level).first == " " else { continue }
-            found.append((level, String(line.dropFirst(level + 1)), index))
+            headings.append((level, String(line.dropFirst(level + 1)), index))
         }
-        return found
+        return headings
     }
 
     /// The anchor that GitHub gives to a heading.

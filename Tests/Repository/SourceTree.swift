@@ -7,13 +7,15 @@ package struct SourceFile: Sendable, CustomStringConvertible {
     package var path: String
     package var lines: [String]
     /// The lines without their comments, with line numbers from one.
+    ///
+    /// A `//` inside a string counts as the start of a comment, too.
     package var code: [(number: Int, text: String)]
 
     package var description: String { self.path }
     /// The name of the target whose folder contains the file; empty if there is none.
     package let target: String
 
-    /// The modules that it imports.
+    /// The modules that the file imports.
     package var imports: [String] {
         self.lines.compactMap { line in
             var words = line.split(separator: " ")
@@ -53,7 +55,7 @@ package enum SourceTree {
     /// If an executable and a library share a folder, the folder's files belong to the library.
     private static let folders: [String: String] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
-        var found: [String: String] = [:]
+        var targets: [String: String] = [:]
         for (opening, root) in [
             ("library(", "Sources"), ("executable(", "Sources"), ("tests(", "Tests"), ("appCode(", "Tests"),
         ] {
@@ -62,10 +64,10 @@ package enum SourceTree {
                 let words = declaration.split(separator: "\"", maxSplits: 4, omittingEmptySubsequences: false)
                 guard words.count == 5, words[2].hasSuffix("in: ") else { continue }
                 let folder = words[3].hasPrefix("../") ? String(words[3].dropFirst(3)) : "\(root)/\(words[3])"
-                if found[folder] == nil { found[folder] = String(words[1]) }
+                if targets[folder] == nil { targets[folder] = String(words[1]) }
             }
         }
-        return found
+        return targets
     }()
 
     /// The target that a file belongs to.

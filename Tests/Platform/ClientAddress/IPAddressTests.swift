@@ -2,6 +2,7 @@
 import ClientAddress
 import Testing
 
+/// IP addresses and blocks of them, from text and from bytes.
 @Suite struct IPAddressTests {
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1"), ("255.255.255.255", "255.255.255.255"), ("0.0.0.0", "0.0.0.0"),

@@ -79,8 +79,8 @@ import Testing
     @Test func `I16 a header that announces too many bytes is rejected before they arrive`() throws {
         // 0x07F0 is 2032: with the 16 bytes in front of it that is 2048, the limit. 0x07F1 is one more.
         for length in [[0x07, 0xF1], [0xFF, 0xFF]] as [[UInt8]] {
-            for head in [[0x21, 0x11], [0x20, 0x00], [0x21, 0x00]] as [[UInt8]] {
-                #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + head + length) }
+            for commandAndFamily in [[0x21, 0x11], [0x20, 0x00], [0x21, 0x00]] as [[UInt8]] {
+                #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + commandAndFamily + length) }
             }
         }
         let largest = Self.signature + [0x20, 0, 0x07, 0xF0] + [UInt8](repeating: 1, count: 2_032)
@@ -89,16 +89,17 @@ import Testing
 
     @Test func `random bytes never trap the reader`() {
         var state: UInt64 = 42
-        func byte() -> UInt8 {
+        // The linear congruential generator of Knuth's MMIX.
+        func randomByte() -> UInt8 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return UInt8(truncatingIfNeeded: state >> 33)
         }
         for _ in 0..<20_000 {
-            var bytes = byte() < 200 ? Self.ipv6 : Self.ipv4
+            var bytes = randomByte() < 200 ? Self.ipv6 : Self.ipv4
             // The signature, which has twelve bytes, stays intact.
-            for _ in 0..<Int(byte() % 4) { bytes[12 + Int(byte()) % (bytes.count - 12)] = byte() }
-            bytes.removeLast(Int(byte()) % bytes.count)
-            _ = try? self.read(bytes, pieceBytes: Int(byte() % 9) + 1)
+            for _ in 0..<Int(randomByte() % 4) { bytes[12 + Int(randomByte()) % (bytes.count - 12)] = randomByte() }
+            bytes.removeLast(Int(randomByte()) % bytes.count)
+            _ = try? self.read(bytes, pieceBytes: Int(randomByte() % 9) + 1)
         }
     }
 }

@@ -2,6 +2,7 @@
 import Compression
 import Testing
 
+/// A stream that compresses one piece after the other, and the inflation of its pieces.
 @Suite("Deflate")
 struct DeflateTests {
     private func row(_ number: Int) -> [UInt8] {
@@ -28,6 +29,7 @@ struct DeflateTests {
     }
 
     @Test func `100,000 random bytes, which fill many buffers, and a few more round-trip`() throws {
+        // The linear congruential generator of Knuth's MMIX.
         var state: UInt64 = 1
         let bytes = (0..<100_000).map { _ in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -2,6 +2,7 @@
 import Compression
 import Testing
 
+/// The gzip format (RFC 1952) of files that a server sends.
 @Suite struct GzipTests {
     /// The checksum of RFC 1952, section 8, bit by bit.
     private func checksum(of bytes: [UInt8]) -> UInt32 {

@@ -169,8 +169,8 @@ import Testing
             }
             let heldBefore = servers.map { $0.stream?.heldBytes ?? 0 }
             for server in servers { _ = try? server.stream?.write(shared) }
-            let added = loop.outputBudget.queuedBytes - queuedBefore
-            #expect((50_000..<51_000).contains(added))
+            let addedBytes = loop.outputBudget.queuedBytes - queuedBefore
+            #expect((50_000..<51_000).contains(addedBytes))
             for (server, held) in zip(servers, heldBefore) {
                 // Each queue also takes some bytes for its entry.
                 #expect((16_600..<17_000).contains((server.stream?.heldBytes ?? 0) - held), "a third of the bytes")
@@ -206,27 +206,29 @@ import Testing
     }
 
     @Test func `a sent piece is freed while later ones wait`() throws {
-        weak var first: SharedBytes?
+        weak var weakFirstPiece: SharedBytes?
         try self.withStalledPairs(1) { loop, servers, clients in
-            var piece: SharedBytes? = SharedBytes([UInt8](repeating: 0, count: 10_000))
-            first = piece
-            if let piece { _ = try? servers[0].stream?.write(piece) }
-            piece = nil
+            var firstPiece: SharedBytes? = SharedBytes([UInt8](repeating: 0, count: 10_000))
+            weakFirstPiece = firstPiece
+            if let firstPiece { _ = try? servers[0].stream?.write(firstPiece) }
+            firstPiece = nil
             for _ in 0..<40 { _ = try? servers[0].stream?.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
             let pendingBytes = servers[0].stream?.pendingBytes ?? 0
-            #expect(first != nil && pendingBytes > 800_000)
+            // The 40 further pieces have 800,000 bytes together.
+            #expect(weakFirstPiece != nil && pendingBytes > 800_000)
             clients[0].onReceived = { client in
                 // A write request has up to 16 pieces. After 200,000 bytes, the request with the first piece has ended,
                 // and later requests wait.
-                guard let left = servers[0].stream?.pendingBytes, left < pendingBytes - 200_000 else { return }
+                guard let remainingBytes = servers[0].stream?.pendingBytes, remainingBytes < pendingBytes - 200_000
+                else { return }
                 client.stream?.pauseReading()
-                #expect(left > 0)
-                #expect(first == nil)
+                #expect(remainingBytes > 0)
+                #expect(weakFirstPiece == nil)
                 loop.stop()
             }
             clients[0].stream?.startReading()
         }
-        #expect(first == nil)
+        #expect(weakFirstPiece == nil)
     }
 
     @Test func `a stream is stalled while its peer reads nothing, and not when it takes some bytes`() throws {

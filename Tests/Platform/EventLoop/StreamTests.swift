@@ -249,17 +249,17 @@ import Testing
 
     @Test func `a listener fails at an invalid address, and at a used port unless both share it`() throws {
         try runLoop { loop in
-            let first = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
-            #expect(first.port != 0)
+            let unsharedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            #expect(unsharedListener.port != 0)
             #expect(throws: LoopError.addressInUse) {
-                try TCPListener(loop: loop, host: "127.0.0.1", port: first.port) { _ in }
+                try TCPListener(loop: loop, host: "127.0.0.1", port: unsharedListener.port) { _ in }
             }
 
-            let shared = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, sharesPort: true) { _ in }
+            let sharedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, sharesPort: true) { _ in }
             let secondListener = try TCPListener(
-                loop: loop, host: "127.0.0.1", port: shared.port, sharesPort: true
+                loop: loop, host: "127.0.0.1", port: sharedListener.port, sharesPort: true
             ) { _ in }
-            #expect(secondListener.port == shared.port)
+            #expect(secondListener.port == sharedListener.port)
 
             #expect(throws: LoopError.addressInvalid) {
                 try TCPListener(loop: loop, host: "300.0.0.1", port: 0) { _ in }

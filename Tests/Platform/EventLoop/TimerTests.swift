@@ -7,32 +7,32 @@ import Testing
 @Suite struct TimerTests {
     @Test func `a one-shot timer fires once and not before its time`() throws {
         var fireTimes: [UInt64] = []
-        var began: UInt64 = 0
+        var startedAt: UInt64 = 0
         try runLoop { loop in
-            began = loop.nowMilliseconds
+            startedAt = loop.nowMilliseconds
             let timer = try LoopTimer(loop: loop) { _ in fireTimes.append(loop.nowMilliseconds) }
             timer.start(after: .milliseconds(20))
             let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             stopTimer.start(after: .milliseconds(60))
         }
         #expect(fireTimes.count == 1)
-        #expect(try #require(fireTimes.first) >= began + 20)
+        #expect(try #require(fireTimes.first) >= startedAt + 20)
     }
 
     @Test func `a repeating timer fires until it is closed`() throws {
-        var count = 0
+        var fireCount = 0
         try runLoop { loop in
             let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             let timer = try LoopTimer(loop: loop) { timer in
-                count += 1
-                if count == 5 {
+                fireCount += 1
+                if fireCount == 5 {
                     timer.close()
                     stopTimer.start(after: .milliseconds(20))
                 }
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(2))
         }
-        #expect(count == 5)
+        #expect(fireCount == 5)
     }
 
     @Test func `a closed timer does not fire and cannot be started`() throws {

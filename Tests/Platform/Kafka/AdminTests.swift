@@ -6,6 +6,7 @@ import KafkaClient
 import TestSupport
 import Testing
 
+/// The client that makes and describes topics, and the topics of the embedded broker.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdminTests {
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -39,8 +40,8 @@ struct AdminTests {
                 isGone = try admin.clusterInfo(timeout: .seconds(5)).topics[name] == nil
             }
             #expect(isGone)
-            let missing = #expect(throws: KafkaError.self) { _ = try admin.describeTopics([name]) }
-            #expect(missing?.kind == .unknownTopic)
+            let missingTopicError = #expect(throws: KafkaError.self) { _ = try admin.describeTopics([name]) }
+            #expect(missingTopicError?.kind == .unknownTopic)
         }
     }
 
@@ -54,10 +55,10 @@ struct AdminTests {
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "first"), timeout: .seconds(10))
             let consumer = try Server.real.consumer()
             try consumer.assign([partition: 0])
-            let first = try #require(try consumer.poll { records, _ in records.count == 1 })
+            let first = try #require(try consumer.poll { records, _ in records.count == 1 }).records[0]
             // Sends records until one has a later timestamp.
-            var last = first.records[0]
-            while last.timestamp == first.records[0].timestamp {
+            var last = first
+            while last.timestamp == first.timestamp {
                 _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "later"), timeout: .seconds(10))
                 last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
             }

@@ -5,6 +5,7 @@ import KafkaClient
 import TestSupport
 import Testing
 
+/// The typed errors of Kafka clients, and how the clients continue after a fault.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct FailureTests {
     /// Settings of a client that logs nothing.
@@ -91,12 +92,12 @@ struct FailureTests {
             let consumer = try KafkaConsumer(Self.silentSettings(broker.bootstrap))
             #expect(try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(5)) == 0)
             try broker.takeDown(broker: 1)
-            let began = ContinuousClock.now
+            let startedAt = ContinuousClock.now
             let error = #expect(throws: KafkaError.self) {
                 try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(1))
             }
             #expect(error?.isRetriable == true)
-            #expect(ContinuousClock.now - began < .seconds(3))
+            #expect(ContinuousClock.now - startedAt < .seconds(3))
             consumer.close()
         }
     }
@@ -169,8 +170,8 @@ struct FailureTests {
             let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
             try consumer.assign([partition: 0])
             _ = try producer.sendAndWait(OutgoingRecord("t", 0, "before"), timeout: .seconds(10))
-            let before = try #require(try consumer.poll { records, _ in !records.isEmpty })
-            #expect(before.records.map(\.text) == ["before"])
+            let readBefore = try #require(try consumer.poll { records, _ in !records.isEmpty })
+            #expect(readBefore.records.map(\.text) == ["before"])
 
             try broker.takeDown(broker: 1)
             let error = #expect(throws: KafkaError.self) {
@@ -183,8 +184,8 @@ struct FailureTests {
             try broker.bringUp(broker: 1)
             // The queued record was not lost, and is written first.
             _ = try producer.sendAndWait(OutgoingRecord("t", 0, "after"), timeout: .seconds(20))
-            let after = try #require(try consumer.poll { records, _ in records.count >= 2 })
-            #expect(after.records.map(\.text) == ["during", "after"])
+            let readAfter = try #require(try consumer.poll { records, _ in records.count >= 2 })
+            #expect(readAfter.records.map(\.text) == ["during", "after"])
             #expect(errors.all.contains { $0.kind == .brokerDown && !$0.isFatal }, "reported by onError")
             consumer.close()
             producer.close(timeout: .seconds(1))
@@ -225,12 +226,13 @@ struct FailureTests {
             try producer.send(OutgoingRecord(topic, 0, "50"))
             try kafka.restart()
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "51"), timeout: .seconds(30))
-            let after = try #require(try consumer.poll(until: { records, _ in records.count >= 2 }, seconds: 30))
-            #expect(after.records.map(\.text) == ["50", "51"])
+            let readAfter = try #require(try consumer.poll(until: { records, _ in records.count >= 2 }, seconds: 30))
+            #expect(readAfter.records.map(\.text) == ["50", "51"])
 
             try consumer.seek([partition: 0])
-            let all = try #require(try consumer.poll(until: { records, _ in records.count >= 52 }, seconds: 30))
-            #expect(all.records.map(\.text) == (0..<52).map(String.init))
+            let readAgain = try #require(
+                try consumer.poll(until: { records, _ in records.count >= 52 }, seconds: 30))
+            #expect(readAgain.records.map(\.text) == (0..<52).map(String.init))
             consumer.close()
             producer.close(timeout: .seconds(1))
         }

@@ -23,6 +23,7 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
+    /// Makes a topic, and returns its name: the prefix and a random suffix.
     func makeTopic(_ prefix: String, partitions: Int = 1) throws -> String {
         switch self {
         case .embedded:
@@ -38,6 +39,8 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
         KafkaSettings(brokers: try self.bootstrap(), clientID: clientID, overrides: overrides, log: { _, _, _ in })
     }
 
+    /// How long a broker may hold a fetch that finds no records.
+    ///
     /// New records do not complete a pending fetch on the embedded broker, so fetches must be short there.
     var fetchWait: Duration { self == .embedded ? .milliseconds(5) : .milliseconds(50) }
 

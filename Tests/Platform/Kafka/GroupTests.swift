@@ -4,6 +4,7 @@ import KafkaClient
 import TestSupport
 import Testing
 
+/// Consumer groups: the assignment of partitions to members, and commits of former members.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct GroupTests {
     /// A member of a group that records its assigned partitions; the test polls it.
@@ -99,10 +100,11 @@ struct GroupTests {
             let second = try Member(.real, group: "g-\(topic)", topic: topic)
             #expect(try Self.wait([first, second]) { first.assigned.count == 1 && second.assigned.count == 1 })
             let clock = ContinuousClock()
-            let start = clock.now
+            let closedAt = clock.now
             first.consumer.close()
             #expect(try Self.wait([second]) { second.assigned.count == 2 })
-            #expect(start.duration(to: clock.now) < .seconds(2))
+            // The group would wait for the session timeout (2 s) of a member that was lost.
+            #expect(closedAt.duration(to: clock.now) < .seconds(2))
             second.consumer.close()
         }
     }

@@ -4,6 +4,7 @@ import Foundation
 import KafkaClient
 import Testing
 
+/// Producers and consumers of the embedded broker, and of a real one if it is installed.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct ProducingAndConsumingTests {
     @Test(arguments: Server.available)
@@ -65,13 +66,13 @@ struct ProducingAndConsumingTests {
             let producer = try KafkaProducer(server.settings())
             let consumer = try server.consumer()
             try consumer.assign([partitions[0]: 0, partitions[1]: 0])
-            let empty = try #require(try consumer.readToEnd(partitions))
-            #expect(empty.ends == [partitions[0]: 0, partitions[1]: 0])
+            let readBefore = try #require(try consumer.readToEnd(partitions))
+            #expect(readBefore.ends == [partitions[0]: 0, partitions[1]: 0])
 
             _ = try producer.sendAndWait(OutgoingRecord(topic, 1, "one"), timeout: .seconds(10))
-            let one = try #require(try consumer.readToEnd([partitions[1]]))
-            #expect(one.records.map(\.text) == ["one"])
-            #expect(one.ends == [partitions[1]: 1])
+            let readAfter = try #require(try consumer.readToEnd([partitions[1]]))
+            #expect(readAfter.records.map(\.text) == ["one"])
+            #expect(readAfter.ends == [partitions[1]: 1])
             #expect(try consumer.beginningOffset(of: partitions[1], timeout: .seconds(5)) == 0)
             #expect(try consumer.endOffset(of: partitions[1], timeout: .seconds(5)) == 1)
             producer.close(timeout: .seconds(1))

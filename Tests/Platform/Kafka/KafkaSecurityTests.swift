@@ -63,8 +63,10 @@ struct KafkaSecurityTests {
             security.transport = .ssl
             security.caFile = server.authority.certificate
             let brokers = "127.0.0.1:\(server.tlsPort)"
-            let stranger = KafkaSettings(brokers: brokers, clientID: "stranger", security: security) { _, _, _ in }
-            #expect(Self.securityError(stranger) != nil)
+            let settingsWithoutCertificate = KafkaSettings(
+                brokers: brokers, clientID: "stranger", security: security
+            ) { _, _, _ in }
+            #expect(Self.securityError(settingsWithoutCertificate) != nil)
             security.certificateFile = server.authority.clientCertificate
             security.keyFile = server.authority.clientKey
             try Self.useAllClients(
@@ -93,14 +95,14 @@ struct KafkaSecurityTests {
             func failureCount() -> Int {
                 server.kafka.log.split(separator: "\n").count { $0.contains("Failed authentication") }
             }
-            let before = failureCount()
-            let began = ContinuousClock.now
+            let earlierFailures = failureCount()
+            let startedAt = ContinuousClock.now
             let error = try #require(Self.securityError(settings))
-            #expect(ContinuousClock.now - began < .seconds(3))
+            #expect(ContinuousClock.now - startedAt < .seconds(3))
             #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
             // Attempts that follow the report would be made in this second.
             DedicatedThread.sleep(for: .milliseconds(1000))
-            let attempts = failureCount() - before
+            let attempts = failureCount() - earlierFailures
             #expect((1...4).contains(attempts), "\(attempts) attempts")
             #expect(!("\(error)" + lines.withLock { $0.joined() }).contains("open sesame"))
             #expect(!"\(settings)".contains("open sesame"))
@@ -114,13 +116,14 @@ struct KafkaSecurityTests {
             var settings = server.settings(.plain, password: "open sesame")
             settings.onError = { error in kinds.withLock { $0.append(error.kind) } }
             func failureCount() -> Int { server.kafka.log.split(separator: "\n").count { $0.contains("Failed auth") } }
-            let before = failureCount()
+            let earlierFailures = failureCount()
             let producer = try KafkaProducer(settings)
             DedicatedThread.sleep(for: .seconds(5))
             producer.close(timeout: .zero)
             #expect(kinds.withLock { $0 }.contains(.authenticationFailed))
             // The pauses grow until there are at most two attempts in a second.
-            #expect((1...16).contains(failureCount() - before), "\(failureCount() - before) attempts in 5 s")
+            let attempts = failureCount() - earlierFailures
+            #expect((1...16).contains(attempts), "\(attempts) attempts in 5 s")
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import KafkaClient
 import Testing
 
+/// The statistics that librdkafka reports about a client.
 @Suite(.timeLimit(.minutes(1)))
 struct StatisticsTests {
     @Test func `statistics are parsed from librdkafka's JSON`() throws {

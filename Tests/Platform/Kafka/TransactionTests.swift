@@ -4,6 +4,7 @@ import KafkaClient
 import TestSupport
 import Testing
 
+/// Transactions of producers, and what consumers read of them.
 @Suite(.serialized, .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
 struct TransactionTests {
     static func producer(transactionalID: String) throws -> KafkaProducer {
@@ -33,8 +34,8 @@ struct TransactionTests {
             try producer.abortTransaction(timeout: .seconds(10))
 
             let uncommittedReader = try Server.real.consumer(isolation: .uncommitted)
-            // The partition holds kept, marker, dropped, marker. The broker writes the last marker after it has
-            // answered the abort.
+            // The partition holds kept, marker, dropped, marker: the broker ends each transaction with a marker record.
+            // It writes the last marker after it has answered the abort.
             var endOffset: Int64 = 0
             let giveUpAt = ContinuousClock.now + .seconds(10)
             while endOffset < 4, ContinuousClock.now < giveUpAt {

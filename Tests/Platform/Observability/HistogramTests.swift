@@ -36,15 +36,15 @@ import Testing
 
     @Test func `merged histograms equal one histogram of all values`() {
         // The fourth histogram stays empty.
-        var parts = [Histogram](repeating: Histogram(), count: 4)
-        var whole = Histogram()
+        var histograms = [Histogram](repeating: Histogram(), count: 4)
+        var histogramOfAll = Histogram()
         for (index, value) in Self.values(10_000, seed: 7).enumerated() {
-            parts[index % 3].record(value)
-            whole.record(value)
+            histograms[index % 3].record(value)
+            histogramOfAll.record(value)
         }
         var merged = Histogram()
-        for part in parts { merged.merge(part) }
-        #expect(merged == whole)
+        for histogram in histograms { merged.merge(histogram) }
+        #expect(merged == histogramOfAll)
     }
 
     @Test func `buckets ascend with their values, and values beyond the range share the last bucket`() {

@@ -8,11 +8,12 @@ import Testing
 /// Records log lines and provides a clock that the test sets.
 final class LogProbe: Sendable {
     private let storage = Mutex<[String]>([])
+    /// The wall time in milliseconds.
     let now = Atomic<Int64>(0)
 
     var lines: [String] { self.storage.withLock { $0 } }
 
-    func log(level: LogLevel = .info, linesPerSecond: Int = 20) -> Log {
+    func makeLog(level: LogLevel = .info, linesPerSecond: Int = 20) -> Log {
         Log(
             service: "gateway", instance: "gateway-1", level: level, linesPerSecond: linesPerSecond,
             clock: { self.now.load(ordering: .relaxed) },
@@ -20,11 +21,12 @@ final class LogProbe: Sendable {
     }
 }
 
+/// The form, levels and limits of log lines.
 @Suite struct LogTests {
     @Test func `a line is one JSON object with a constant message and dotted keys`() throws {
         let probe = LogProbe()
         probe.now.store(1_709_210_096_789, ordering: .relaxed)
-        probe.log().with([.app: "demo"]).info("room created", [.path: "l\"1\n\u{1}é", .count: 3, .reason: true])
+        probe.makeLog().with([.app: "demo"]).info("room created", [.path: "l\"1\n\u{1}é", .count: 3, .reason: true])
         #expect(
             probe.lines == [
                 """
@@ -39,7 +41,7 @@ final class LogProbe: Sendable {
 
     @Test func `lines below the level are left out`() {
         let probe = LogProbe()
-        let log = probe.log(level: .warning)
+        let log = probe.makeLog(level: .warning)
         log.debug("a")
         log.info("b")
         log.warning("c")
@@ -50,7 +52,7 @@ final class LogProbe: Sendable {
 
     @Test func `I16 the lines of each message are limited, and its next line counts the suppressed ones`() {
         let probe = LogProbe()
-        let log = probe.log(linesPerSecond: 5)
+        let log = probe.makeLog(linesPerSecond: 5)
         for _ in 0..<50 { log.info("again and again") }
         log.info("another")
         // Five lines of the first message, and one of the second.
@@ -64,9 +66,12 @@ final class LogProbe: Sendable {
 
     @Test func `I16 a line is limited in length, and says when fields are left out`() throws {
         let probe = LogProbe()
-        let long = String(repeating: "é\n", count: 100_000)
-        probe.log().info("long", [.detail: .string(long), .reason: .string(long), .path: .string(long), .count: 1])
+        let longText = String(repeating: "é\n", count: 100_000)
+        probe.makeLog().info(
+            "long",
+            [.detail: .string(longText), .reason: .string(longText), .path: .string(longText), .count: 1])
         let line = try #require(probe.lines.first)
+        // The limit is 4 KiB.
         #expect(line.utf8.count <= 4_096)
         #expect(line.contains("\"log.truncated\":true") && line.contains("\"count\":1"))
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }

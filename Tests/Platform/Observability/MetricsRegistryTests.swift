@@ -5,6 +5,7 @@ import Observability
 import TestSupport
 import Testing
 
+/// Counters, gauges and timings, and the text in which Prometheus reads them.
 @Suite struct MetricsRegistryTests {
     /// The path of Prometheus's tool; nil if it is not installed.
     static let promtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].first {
@@ -55,6 +56,7 @@ import Testing
         timing.record(milliseconds: 30)
         timing.record(milliseconds: 600_000)
 
+        // The values are 0.00015 s, 0.03 s and 600 s; each bucket counts all values up to its bound `le`.
         let text = PrometheusText.render(registry)
         #expect(text.contains("a_seconds_bucket{le=\"0.0001\"} 0\n"))
         #expect(text.contains("a_seconds_bucket{le=\"0.0002\"} 1\n"))

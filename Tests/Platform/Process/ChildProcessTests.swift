@@ -5,6 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
+/// How a child process starts, what it inherits, and how its end is reported.
 @Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
     @Test func `a child has its arguments, variables, directory and streams, and its exit status is reported`() throws {
         let (end, output) = try TestProcess.run(

@@ -14,16 +14,17 @@ extension RedisCommand {
     }
 }
 
-/// A clock that a test sets.
+/// A clock that a test sets, in milliseconds.
 final class TestClock {
     var now: Int64 = 0
 }
 
+/// A client of a real Redis: pipelines, scripts, lost connections, limits and logins.
 @Suite(.enabled(if: LiveRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
 struct RedisClientTests {
-    static let add = RedisScript(
+    static let addScript = RedisScript(
         name: "add", source: "return redis.call('INCRBY', KEYS[1], ARGV[1])")
-    static let fail = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
+    static let failScript = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
 
     static func client(
         _ port: Int, clock: TestClock = TestClock(), change: (inout RedisClient.Settings) -> Void = { _ in }
@@ -32,7 +33,7 @@ struct RedisClientTests {
         settings.timeout = .seconds(5)
         change(&settings)
         return RedisClient(
-            settings, scripts: [Self.add, Self.fail], random: SeededRandom(seed: 1), now: { clock.now })
+            settings, scripts: [Self.addScript, Self.failScript], random: SeededRandom(seed: 1), now: { clock.now })
     }
 
     @Test func `a pipeline returns each command's reply in order and continues after a failed one`() async throws {
@@ -60,8 +61,8 @@ struct RedisClientTests {
                 #expect(text.hasPrefix("ERR"))
             }
 
-            let many = try client.pipeline((0..<20_000).map { RedisCommand(["ECHO", "\($0)"]) })
-            #expect(many.enumerated().allSatisfy { $0.element.text == "\($0.offset)" })
+            let echoes = try client.pipeline((0..<20_000).map { RedisCommand(["ECHO", "\($0)"]) })
+            #expect(echoes.enumerated().allSatisfy { $0.element.text == "\($0.offset)" })
         }
     }
 
@@ -70,9 +71,9 @@ struct RedisClientTests {
             let redis = try LiveRedis()
             let client = Self.client(redis.port)
             let calls = [
-                RedisScriptCall(Self.add, keys: ["a"], arguments: ["5"]),
-                RedisScriptCall(Self.fail, keys: [], arguments: []),
-                RedisScriptCall(Self.add, keys: ["a"], arguments: ["2"]),
+                RedisScriptCall(Self.addScript, keys: ["a"], arguments: ["5"]),
+                RedisScriptCall(Self.failScript, keys: [], arguments: []),
+                RedisScriptCall(Self.addScript, keys: ["a"], arguments: ["2"]),
             ]
             #expect(try client.run(calls) == [.integer(5), .error("STALE a later owner"), .integer(7)])
 
@@ -87,17 +88,13 @@ struct RedisClientTests {
         }
     }
 
-    @Test
-    func
-        `I5 a restarted server has a new identity, and calls without a server fail at once`()
-        async throws
-    {
+    @Test func `I5 a restarted server has a new identity, and calls without a server fail at once`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let clock = TestClock()
             let client = Self.client(redis.port, clock: clock)
-            let first = try client.connect()
-            #expect(try client.connect() == first)
+            let firstIdentity = try client.connect()
+            #expect(try client.connect() == firstIdentity)
             redis.kill()
             guard case .unreachable = connectError(client) else {
                 Issue.record("a closed connection was not detected")
@@ -115,9 +112,9 @@ struct RedisClientTests {
 
             try redis.restart()
             clock.now += 1_000
-            let second = try client.connect()
-            #expect(second.serial == 2 && second.runID != first.runID)
-            #expect(first.runID.count == 40, "Redis gives 40 hexadecimal digits")
+            let secondIdentity = try client.connect()
+            #expect(secondIdentity.serial == 2 && secondIdentity.runID != firstIdentity.runID)
+            #expect(firstIdentity.runID.count == 40, "Redis gives 40 hexadecimal digits")
         }
     }
 
@@ -171,9 +168,10 @@ struct RedisClientTests {
                 settings.maxPipelineBytes = 2_000
                 settings.maxReplyBytes = 100_000
             }
-            let many = pipelineError(client, [RedisCommand](repeating: Self.ping, count: 11))
-            let long = pipelineError(client, [RedisCommand(["ECHO", String(repeating: "x", count: 2_000)])])
-            for error in [many, long] {
+            let errorOfManyCommands = pipelineError(client, [RedisCommand](repeating: Self.ping, count: 11))
+            let errorOfManyBytes = pipelineError(
+                client, [RedisCommand(["ECHO", String(repeating: "x", count: 2_000)])])
+            for error in [errorOfManyCommands, errorOfManyBytes] {
                 guard case .tooLarge = error else {
                     Issue.record("\(String(describing: error))")
                     continue
@@ -280,6 +278,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
 
 /// Servers that are unreachable or still load their data, and replies that violate the protocol of Redis.
 @Suite(.timeLimit(.minutes(1))) struct OddServerTests {
+    /// A client whose clock stands still.
     static func client(_ port: Int, timeoutMilliseconds: Int = 5_000) -> RedisClient {
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
         settings.timeout = .milliseconds(timeoutMilliseconds)

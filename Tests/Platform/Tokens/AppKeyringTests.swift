@@ -14,14 +14,14 @@ import Tokens
     }
 
     @Test func `the first key signs and all keys verify, so keys can be rotated`() throws {
-        let old = try AppKey(kid: "old", secret: [UInt8](repeating: 1, count: 32))
-        let new = try AppKey(kid: "new", secret: [UInt8](repeating: 2, count: 32))
-        let oldToken = try TokenSigner.sign(Sample.claims, with: old)
-        let bothKeys = try AppKeyring(["demo": [new, old]])
-        #expect(bothKeys.signingKey(for: "demo")?.kid == "new")
-        #expect(bothKeys.apps == ["demo"])
-        #expect(try TokenVerifier(keyring: bothKeys).verify(oldToken, now: Sample.now) == Sample.claims)
-        let newKeyVerifier = TokenVerifier(keyring: try AppKeyring(["demo": [new]]))
+        let oldKey = try AppKey(kid: "old", secret: [UInt8](repeating: 1, count: 32))
+        let newKey = try AppKey(kid: "new", secret: [UInt8](repeating: 2, count: 32))
+        let oldToken = try TokenSigner.sign(Sample.claims, with: oldKey)
+        let keyring = try AppKeyring(["demo": [newKey, oldKey]])
+        #expect(keyring.signingKey(for: "demo")?.kid == "new")
+        #expect(keyring.apps == ["demo"])
+        #expect(try TokenVerifier(keyring: keyring).verify(oldToken, now: Sample.now) == Sample.claims)
+        let newKeyVerifier = TokenVerifier(keyring: try AppKeyring(["demo": [newKey]]))
         #expect(throws: TokenError.unknownKey) { try newKeyVerifier.verify(oldToken, now: Sample.now) }
     }
 

@@ -8,6 +8,9 @@ enum PlainHMAC {
         return self.sha256(padded.map { $0 ^ 0x5c } + self.sha256(padded.map { $0 ^ 0x36 } + message))
     }
 
+    /// The digest of a message, with the constants and functions of FIPS 180-4.
+    ///
+    /// `v` has the working variables that the standard calls a to h, and `first` is its T1.
     static func sha256(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = self.primes(8).map { self.fraction(Double($0).squareRoot()) }
         let constants = self.primes(64).map { self.fraction(self.cubeRoot(Double($0))) }
@@ -48,7 +51,7 @@ enum PlainHMAC {
         return primes
     }
 
-    /// The first 32 bits of the fractional part.
+    /// The first 32 bits of the fractional part; 4,294,967,296 is 2 to the power of 32.
     private static func fraction(_ value: Double) -> UInt32 {
         UInt32((value - value.rounded(.down)) * 4_294_967_296)
     }

@@ -12,6 +12,7 @@ enum Sample {
     static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
     static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
     static let d = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"
+    /// The present time in seconds since 1970.
     static let now: Int64 = 1_800_000_000
 
     /// A keys file: the first key of `demo` is ES256, the others are HS256; both apps have a key with the id `k1`.
@@ -177,6 +178,7 @@ enum Sample {
     func `a claim at its limit is accepted, and a longer one is refused with its name`(
         claim: String, limit: Int, validationError: String
     ) throws {
+        /// The error of a token whose claim has this length.
         func error(_ count: Int) throws -> TokenError? {
             let members = ["sub": "alice"].merging([claim: String(repeating: "x", count: count)]) { $1 }
                 .map { #""\#($0.key)":"\#($0.value)""# }

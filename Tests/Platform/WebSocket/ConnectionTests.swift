@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import WebSocket
 
+/// WebSocket connections from their handshake to their end, over TCP on one loop.
 @Suite struct ConnectionTests {
     @Test func `client and server open a connection, exchange messages, close it and release it`() throws {
         let serverEvents = Recorder()

@@ -3,6 +3,7 @@ import MachineKit
 import Testing
 import WebSocket
 
+/// The decoder of WebSocket frames: its events, errors, limits and memory.
 @Suite struct FrameDecoderTests {
     static let hello = Array("Hello".utf8)
 
@@ -16,10 +17,10 @@ import WebSocket
         #expect(
             decode([0x8a, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58], role: .server)
                 == [.pong(Self.hello)])
-        let long = [UInt8](repeating: 7, count: 256)
-        #expect(decode([0x82, 0x7E, 0x01, 0x00] + long) == [.binary(long)])
-        let longer = [UInt8](repeating: 8, count: 65_536)
-        #expect(decode([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + longer) == [.binary(longer)])
+        let payload256 = [UInt8](repeating: 7, count: 256)
+        #expect(decode([0x82, 0x7E, 0x01, 0x00] + payload256) == [.binary(payload256)])
+        let payload65536 = [UInt8](repeating: 8, count: 65_536)
+        #expect(decode([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + payload65536) == [.binary(payload65536)])
     }
 
     @Test func `each protocol violation is reported with its own error and close code`() {
@@ -70,8 +71,9 @@ import WebSocket
 
         // The limit covers all frames of a message together: 600 bytes, and 0x191 = 401 bytes in the second frame.
         var fragmentDecoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
-        let first = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
-        #expect(decode(&fragmentDecoder, [first]) == [])
+        let firstFragment = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
+        #expect(decode(&fragmentDecoder, [firstFragment]) == [])
+        // An array may have some more capacity than its 600 bytes.
         #expect(fragmentDecoder.bufferedCapacityBytes <= 1_100)
         #expect(decode(&fragmentDecoder, [[0x80, 0x7E, 0x01, 0x91]]) == [.failure(.messageTooBig)])
         #expect(fragmentDecoder.bufferedCapacityBytes == 0)
@@ -114,12 +116,12 @@ import WebSocket
 
     @Test func `a character may be split anywhere, but an invalid byte is rejected at once`() {
         let text = Array("a😀é端\u{10FFFF}z".utf8)
-        for first in 0...text.count {
-            for second in first...text.count {
+        for firstSplit in 0...text.count {
+            for secondSplit in firstSplit...text.count {
                 let bytes =
-                    unmasked(.text, Array(text[..<first]), isFinal: false)
-                    + unmasked(.continuation, Array(text[first..<second]), isFinal: false)
-                    + unmasked(.continuation, Array(text[second...]))
+                    unmasked(.text, Array(text[..<firstSplit]), isFinal: false)
+                    + unmasked(.continuation, Array(text[firstSplit..<secondSplit]), isFinal: false)
+                    + unmasked(.continuation, Array(text[secondSplit...]))
                 #expect(decode(bytes) == [.text(text)])
             }
         }

@@ -3,6 +3,7 @@ import MachineKit
 import Testing
 import WebSocket
 
+/// The HTTP requests and responses that open a WebSocket connection.
 @Suite struct HandshakeTests {
     /// The lines of a valid request: the request line has the index 0, and the lines of the fields have 1 to 7.
     static let lines = [
@@ -121,11 +122,11 @@ import WebSocket
         let following: [UInt8] = [0x81, 0x80, 1, 2]
         for split in 0..<bytes.count {
             var reader = HTTPHeadReader(maxBytes: 8_192)
-            let first = Array(bytes[..<split])
-            let second = Array(bytes[split...]) + following
-            #expect(try reader.consume(first.span) == nil)
-            let result = try #require(try reader.consume(second.span))
-            #expect(result.usedBytes == second.count - following.count)
+            let firstPiece = Array(bytes[..<split])
+            let secondPiece = Array(bytes[split...]) + following
+            #expect(try reader.consume(firstPiece.span) == nil)
+            let result = try #require(try reader.consume(secondPiece.span))
+            #expect(result.usedBytes == secondPiece.count - following.count)
             #expect(result.head.fields.count == Self.lines.count - 1)
         }
     }

@@ -57,13 +57,13 @@ struct InteropTests {
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "\(line)")
 
-        let exchange = Recorder()
-        let closedByServer = Recorder()
-        let rejected = Recorder()
-        let byteByByte = Recorder()
-        let long = String(repeating: "ü", count: 40_000)
+        let exchangeEvents = Recorder()
+        let serverCloseEvents = Recorder()
+        let rejectionEvents = Recorder()
+        let byteByByteEvents = Recorder()
+        let longText = String(repeating: "ü", count: 40_000)
         // `server.py` echoes a text, but answers "fragments", "ping", "large" and "close" in a way of its own.
-        let sent = ["hello", "", "é端😀", long, "fragments", "ping", "large"]
+        let sentTexts = ["hello", "", "é端😀", longText, "fragments", "ping", "large"]
         try runLoop { loop in
             var configuration = WebSocketConfiguration()
             configuration.maxMessageBytes = 1_000_000
@@ -72,41 +72,43 @@ struct InteropTests {
                 let target = WebSocketTarget(
                     host: "127.0.0.1", port: port, path: path, subprotocols: ["liveplaza.v1"])
                 recorder.onClosed = { _, _ in
-                    let recorders = [exchange, closedByServer, rejected, byteByByte]
+                    let recorders = [exchangeEvents, serverCloseEvents, rejectionEvents, byteByByteEvents]
                     if recorders.allSatisfy({ $0.closures.count == 1 }) { loop.stop() }
                 }
                 _ = try WebSocketConnection.connect(group: group, to: target, delegate: recorder)
             }
-            exchange.onOpened = { connection in
+            exchangeEvents.onOpened = { connection in
                 #expect(connection.subprotocol == "liveplaza.v1")
-                for text in sent { connection.sendText(text) }
+                for text in sentTexts { connection.sendText(text) }
             }
-            exchange.onText = { connection, _ in
-                if exchange.texts.count == sent.count { connection.close(CloseCode(rawValue: 3_002), reason: "clïent") }
+            exchangeEvents.onText = { connection, _ in
+                if exchangeEvents.texts.count == sentTexts.count {
+                    connection.close(CloseCode(rawValue: 3_002), reason: "clïent")
+                }
             }
-            closedByServer.onOpened = { $0.sendText("close") }
-            byteByByte.onOpened = { $0.sendText("one by one 端") }
-            byteByByte.onText = { connection, _ in connection.close(.normal) }
-            try connect(exchange)
-            try connect(closedByServer)
-            try connect(rejected, path: "/refused")
+            serverCloseEvents.onOpened = { $0.sendText("close") }
+            byteByByteEvents.onOpened = { $0.sendText("one by one 端") }
+            byteByByteEvents.onText = { connection, _ in connection.close(.normal) }
+            try connect(exchangeEvents)
+            try connect(serverCloseEvents)
+            try connect(rejectionEvents, path: "/refused")
             // The server at the second port sends each byte alone, and appends "!" to the text.
-            try connect(byteByByte, port: ports[1])
+            try connect(byteByByteEvents, port: ports[1])
         }
         let fragments = "fragménts " + String(repeating: "端", count: 1_000)
         let large = String(repeating: "L", count: 200_000)
-        #expect(exchange.texts == ["hello", "", "é端😀", long, fragments, "pong came", large])
+        #expect(exchangeEvents.texts == ["hello", "", "é端😀", longText, fragments, "pong came", large])
         #expect(
-            exchange.closures == [
+            exchangeEvents.closures == [
                 WebSocketClosure(code: CloseCode(rawValue: 3_002), reason: "clïent", cause: .thisSide)
             ])
         #expect(
-            closedByServer.closures
+            serverCloseEvents.closures
                 == [WebSocketClosure(code: CloseCode(rawValue: 4_003), reason: "sérver closes", cause: .peer)])
         #expect(
-            rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
-        #expect(byteByByte.texts == ["one by one 端!"])
-        #expect(byteByByte.closures == [WebSocketClosure(code: .normal, reason: "", cause: .thisSide)])
+            rejectionEvents.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
+        #expect(byteByByteEvents.texts == ["one by one 端!"])
+        #expect(byteByByteEvents.closures == [WebSocketClosure(code: .normal, reason: "", cause: .thisSide)])
     }
 }
 

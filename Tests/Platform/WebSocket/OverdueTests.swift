@@ -86,13 +86,13 @@ import WebSocket
     @Test func `a connection without a pong is closed, and a connection with a pong stays open`() throws {
         let serverEvents = Recorder()
         let aliveEvents = Recorder()
-        var silent: RawClient?
+        var silentClient: RawClient?
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
                 $0.pingInterval = .milliseconds(40)
                 $0.pongTimeout = .milliseconds(80)
             }
-            silent = try RawClient(loop, port: server.port)
+            silentClient = try RawClient(loop, port: server.port)
             _ = try WebSocketConnection.connect(
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
                 delegate: aliveEvents)
@@ -102,9 +102,9 @@ import WebSocket
                 timer?.start(after: .milliseconds(200))
             }
         }
-        #expect(silent?.events.first == .ping([]))
+        #expect(silentClient?.events.first == .ping([]))
         #expect(serverEvents.closures.first?.cause == .pingTimeout)
-        // The other connection ended only when the test stopped the loop.
+        // The connection that sends pongs ended only when the test stopped the loop.
         #expect(aliveEvents.closures.map(\.cause) == [.connection(.loopEnding)])
         #expect(serverEvents.closures.count == 2)
     }
@@ -122,6 +122,7 @@ import WebSocket
                 // The whole process is blocked for longer than the pong timeout.
                 let blockedUntil = loop.nowMilliseconds + 100
                 while loop.nowMilliseconds < blockedUntil { loop.updateNow() }
+                // A sweep checks the timeouts of all connections; the second one comes after the pong was read.
                 group.sweep()
                 let timer = try? LoopTimer(loop: loop) { _ in
                     group.sweep()
@@ -209,30 +210,30 @@ import WebSocket
 
     @Test func `I16 a full server answers 503 with Retry-After, and a request filter answers its own status`() throws {
         let serverEvents = Recorder()
-        var refused: RawClient?
-        var filtered: RawClient?
+        var refusedClient: RawClient?
+        var filteredClient: RawClient?
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
                 $0.maxConnections = 1
                 $0.retryAfter = .seconds(9)
             }
-            let first = try RawClient(loop, port: server.port)
-            first.onUpgraded = { first in
-                refused = try? RawClient(loop, port: server.port)
-                refused?.onEnded = { _ in first.stream?.close() }
+            let firstClient = try RawClient(loop, port: server.port)
+            firstClient.onUpgraded = { firstClient in
+                refusedClient = try? RawClient(loop, port: server.port)
+                refusedClient?.onEnded = { _ in firstClient.stream?.close() }
             }
             serverEvents.onClosed = { _, _ in
                 server.requestFilter = { $0.path == "/" ? .unauthorized : nil }
                 let timer = try? LoopTimer(loop: loop) { _ in
-                    filtered = try? RawClient(loop, port: server.port)
-                    filtered?.onEnded = { _ in loop.stop() }
+                    filteredClient = try? RawClient(loop, port: server.port)
+                    filteredClient?.onEnded = { _ in loop.stop() }
                 }
                 timer?.start(after: .milliseconds(1))
             }
         }
-        #expect(refused?.response.hasPrefix("HTTP/1.1 503 ") == true)
-        #expect(refused?.response.contains("\r\nRetry-After: 9\r\n") == true)
-        #expect(filtered?.response.hasPrefix("HTTP/1.1 401 ") == true)
+        #expect(refusedClient?.response.hasPrefix("HTTP/1.1 503 ") == true)
+        #expect(refusedClient?.response.contains("\r\nRetry-After: 9\r\n") == true)
+        #expect(filteredClient?.response.hasPrefix("HTTP/1.1 401 ") == true)
         #expect(serverEvents.connections.count == 1)
     }
 
@@ -246,13 +247,13 @@ import WebSocket
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.maxMessageBytes = 4_096 }
             func sendRandomBytes() throws {
-                var junk =
+                var invalidBytes =
                     masked(.text, Array("{\"a\":1}".utf8)) + random.bytes(Int.random(in: 20...400, using: &random))
-                junk[Int.random(in: 0..<junk.count, using: &random)] = 0xFF
-                // The bytes end with invalid ones; without these, the decoder could wait for the end of a frame.
-                junk += [UInt8](repeating: 0xFF, count: 5_000)
+                invalidBytes[Int.random(in: 0..<invalidBytes.count, using: &random)] = 0xFF
+                // Without the invalid bytes at the end, the decoder could wait for the end of a frame.
+                invalidBytes += [UInt8](repeating: 0xFF, count: 5_000)
                 let client = try RawClient(loop, port: server.port)
-                client.onUpgraded = { $0.send(junk) }
+                client.onUpgraded = { $0.send(invalidBytes) }
                 client.onEnded = { client in
                     endedCount += 1
                     if case .close = client.events.last { closeFrameCount += 1 }

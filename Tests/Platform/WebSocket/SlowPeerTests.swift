@@ -13,18 +13,19 @@ import WebSocket
 
     /// Connects `count` clients, each of which stops reading after the handshake, and then calls `ready` with all.
     ///
-    /// It calls itself for each next client; `connected` has the clients before it. All clients but the first have the
-    /// local address `othersFrom`.
+    /// The function calls itself for each next client; `earlierClients` are already connected. All clients but the first
+    /// have the local address `laterAddress`.
     private func connect(
-        _ count: Int, _ loop: EventLoop, port: UInt16, othersFrom: String? = nil, connected: [RawClient] = [],
+        _ count: Int, _ loop: EventLoop, port: UInt16, laterAddress: String? = nil, earlierClients: [RawClient] = [],
         ready: @escaping ([RawClient]) -> Void
     ) throws {
-        let client = try RawClient(loop, port: port, from: connected.isEmpty ? nil : othersFrom)
+        let client = try RawClient(loop, port: port, from: earlierClients.isEmpty ? nil : laterAddress)
         client.onUpgraded = { client in
             client.stream?.pauseReading()
-            let all = connected + [client]
-            if all.count == count { return ready(all) }
-            try? self.connect(count, loop, port: port, othersFrom: othersFrom, connected: all, ready: ready)
+            let clients = earlierClients + [client]
+            if clients.count == count { return ready(clients) }
+            try? self.connect(
+                count, loop, port: port, laterAddress: laterAddress, earlierClients: clients, ready: ready)
         }
     }
 
@@ -71,7 +72,7 @@ import WebSocket
     @Test func `I16 beyond the limit for all queues, only the connection with the largest queue is closed`() throws {
         let serverEvents = Recorder()
         var closedIndexes: [Int] = []
-        let lastFrame = String(repeating: "z", count: 60_000)
+        let lastText = String(repeating: "z", count: 60_000)
         try runLoop { loop in
             var configuration = WebSocketConfiguration()
             configuration.maxPendingBytes = 10_000_000
@@ -81,7 +82,7 @@ import WebSocket
             let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
             let frame = FrameEncoder.text(String(repeating: "y", count: 10_000))
             // After connection 0 is closed, connection 1 becomes the one with the largest queue.
-            let secondOverflow = try LoopTimer(loop: loop) { _ in
+            let secondOverflowTimer = try LoopTimer(loop: loop) { _ in
                 if closedIndexes != [0] { return }
                 // Connection 1 queues nearly the whole limit. Connections 2 and 3 then exceed the limit, but each
                 // of them stays within its share, a third of the limit.
@@ -89,7 +90,7 @@ import WebSocket
                 group.sweep()
                 #expect(closedIndexes == [0], "all together are within the limit")
                 for connection in serverEvents.connections[2...] {
-                    #expect(connection.sendText(lastFrame) == .queued)
+                    #expect(connection.sendText(lastText) == .queued)
                 }
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep()
@@ -113,12 +114,12 @@ import WebSocket
 
                 for client in clients[2...] {
                     client.onEvent = { _, _ in
-                        let last = DecodedEvent.text(Array(lastFrame.utf8))
-                        if clients[2...].allSatisfy({ $0.events.last == last }) { loop.stop() }
+                        let lastEvent = DecodedEvent.text(Array(lastText.utf8))
+                        if clients[2...].allSatisfy({ $0.events.last == lastEvent }) { loop.stop() }
                     }
                 }
 
-                secondOverflow.start(after: .milliseconds(5), repeating: .milliseconds(5))
+                secondOverflowTimer.start(after: .milliseconds(5), repeating: .milliseconds(5))
                 let readTimer = try? LoopTimer(loop: loop) { _ in
                     if closedIndexes.count < 2 { return }
                     for client in clients[2...] { client.stream?.startReading() }
@@ -154,8 +155,8 @@ import WebSocket
                     closedIndexes.insert(index)
                 }
             }
-            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
-            try self.connect(10, loop, port: server.port, othersFrom: "127.0.0.2") { _ in
+            let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
+            try self.connect(10, loop, port: server.port, laterAddress: "127.0.0.2") { _ in
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
                 #expect(connections[0].send(FrameEncoder.text(String(repeating: "y", count: 180_000))) == .queued)
@@ -168,7 +169,7 @@ import WebSocket
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep()
                 // By then the closures have been reported.
-                end.start(after: .milliseconds(20))
+                stopTimer.start(after: .milliseconds(20))
             }
         }
         #expect((1...4).contains(closedIndexes.count) && !closedIndexes.contains(0), "\(closedIndexes)")
@@ -179,7 +180,7 @@ import WebSocket
         var events: [DecodedEvent] = []
         try runLoop { loop in
             let (server, group) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
-            let giveUp = try LoopTimer(loop: loop) { _ in loop.stop() }
+            let giveUpTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             try self.connect(1, loop, port: server.port) { clients in
                 let connection = serverEvents.connections[0]
                 self.fillSocketBuffer(connection)
@@ -197,7 +198,7 @@ import WebSocket
                     if event == .text(Array("two".utf8)) { loop.stop() }
                 }
                 clients[0].stream?.startReading()
-                giveUp.start(after: .seconds(5))
+                giveUpTimer.start(after: .seconds(5))
             }
         }
         #expect(events.suffix(2) == [.text(Array("one".utf8)), .text(Array("two".utf8))])
@@ -209,7 +210,7 @@ import WebSocket
         var events: [DecodedEvent] = []
         try runLoop { loop in
             let (server, _) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
-            let giveUp = try LoopTimer(loop: loop) { _ in loop.stop() }
+            let giveUpTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             try self.connect(2, loop, port: server.port) { clients in
                 for connection in serverEvents.connections { self.fillSocketBuffer(connection) }
                 // Now each connection holds more than its share.
@@ -226,7 +227,7 @@ import WebSocket
                     if case .close = event { loop.stop() }
                 }
                 clients[0].stream?.startReading()
-                giveUp.start(after: .seconds(5))
+                giveUpTimer.start(after: .seconds(5))
             }
         }
         #expect(events.last == .close(CloseCode(rawValue: 3_000), "bye"))

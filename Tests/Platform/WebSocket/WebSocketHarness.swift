@@ -68,6 +68,7 @@ final class RawClient: TCPStreamDelegate {
     /// The bytes that the client sends when it has connected.
     private let opening: [UInt8]
 
+    /// Connects to a server at 127.0.0.1, from the local address `source` if there is one.
     init(_ loop: EventLoop, port: UInt16, opening: String = RawClient.request, from source: String? = nil) throws {
         self.opening = Array(opening.utf8)
         self.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: port, from: source, delegate: self)
@@ -87,6 +88,7 @@ final class RawClient: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         let span = bytes.span
         for index in span.indices {
+            // A response ends with an empty line: 13 10 is CR LF, and 12 bytes are `HTTP/1.1 101`.
             if self.isUpgraded {
                 self.undecodedBytes.append(span[index])
             } else {

@@ -5,6 +5,7 @@ import HTTPClient
 import TestSupport
 import Testing
 
+/// The client that posts webhooks, and the signatures of its requests.
 @Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
     /// A client with its own thread.
     private final class RunningClient: Sendable {
@@ -57,10 +58,10 @@ import Testing
     @Test func `a request to a silent server fails after one timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let runningClient = RunningClient()
-        let began = MonotonicClock.milliseconds
+        let startedAt = MonotonicClock.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
         // In milliseconds; the upper bound is large because the computer may be busy.
-        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - startedAt))
         #expect(receiver.received.count <= 1, "no second attempt")
     }
 
@@ -77,8 +78,8 @@ import Testing
     }
 
     @Test func `I16 a too large response fails, as does a request beyond the limit of open requests`() async throws {
-        let large = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
-        let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, large) : .keepSilent }
+        let largeBody = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
+        let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, largeBody) : .keepSilent }
         let runningClient = RunningClient(maxOpenRequests: 1)
         #expect(await runningClient.post(receiver.url) == .failed(.tooLarge))
 

@@ -28,8 +28,8 @@ import Testing
         ///
         /// A client sees the end of its connection before the server reports the refusal.
         func waitForRefusals() -> [HTTPRefusal] {
-            Self.waitUntil { !self.refusals.list.isEmpty }
-            return self.refusals.list
+            Self.waitUntil { !self.refusals.all.isEmpty }
+            return self.refusals.all
         }
 
         /// Checks `condition` every 10 ms until it is true, for at most 10 s.
@@ -40,11 +40,12 @@ import Testing
     }
 
     private final class RefusalLog: Sendable {
-        private let all = Mutex<[HTTPRefusal]>([])
-        func add(_ refusal: HTTPRefusal) { self.all.withLock { $0.append(refusal) } }
-        var list: [HTTPRefusal] { self.all.withLock { $0 } }
+        private let refusals = Mutex<[HTTPRefusal]>([])
+        func add(_ refusal: HTTPRefusal) { self.refusals.withLock { $0.append(refusal) } }
+        var all: [HTTPRefusal] { self.refusals.withLock { $0 } }
     }
 
+    /// Answers with the client's address and the number of bytes in the body.
     @Sendable private static func echo(_ request: HTTPRequest) -> HTTPHeadDecision {
         .read { request, responder in
             responder.complete(.text("\(request.client?.description ?? "-") \(request.body.count)"))
@@ -174,13 +175,13 @@ import Testing
             client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 9.9.9.9, \(address)\r\n\r\n")
             return client
         }
-        let waiting = try send("/later", "1.1.1.1")
+        let waitingClient = try send("/later", "1.1.1.1")
         let responder = try await responders.next()
-        let second = try send("/", "1.1.1.1").readResponse()
-        #expect(second.status == 429 && second.headers["retry-after"] == "1")
+        let refusal = try send("/", "1.1.1.1").readResponse()
+        #expect(refusal.status == 429 && refusal.headers["retry-after"] == "1")
         #expect(try send("/", "2.2.2.2").readResponse().body == "2.2.2.2")
         responder.complete(.text("done"))
-        #expect(try waiting.readResponse().status == 200)
+        #expect(try waitingClient.readResponse().status == 200)
         #expect(fixture.waitForRefusals() == [.requestsPerAddress])
         var body: String?
         try ServerFixture.waitUntil {
@@ -207,9 +208,9 @@ import Testing
         let response = try largeClient.readResponse()
         #expect(response.status == 429 && response.headers["connection"] == "close")
 
-        let waiting = try RawClient(port: fixture.server.port)
-        waiting.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
-        #expect(try waiting.readResponse().status == 429)
+        let waitingClient = try RawClient(port: fixture.server.port)
+        waitingClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+        #expect(try waitingClient.readResponse().status == 429)
 
         let smallClient = try RawClient(port: fixture.server.port)
         smallClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789")

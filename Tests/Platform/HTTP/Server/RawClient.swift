@@ -17,8 +17,9 @@ final class RawClient {
 
     init(port: UInt16) throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
-        unsafe setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var readTimeout = timeval(tv_sec: 20, tv_usec: 0)
+        unsafe setsockopt(
+            self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &readTimeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -56,7 +57,7 @@ final class RawClient {
             var received = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
             if unsafe poll(&received, 1, 100) > 0, !self.fill() { return ContinuousClock.now - began }
             if received.revents == 0 { continue }
-            // The server has sent something, so `poll` returned early.
+            // The server has sent something, so `poll` returned early. This second `poll` only waits.
             _ = poll(nil, 0, 100)
         }
         throw Failure(text: "still open")
@@ -91,7 +92,7 @@ final class RawClient {
         return Response(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
     }
 
-    /// Whether a response starts, or the server closes the connection, before the socket's timeout.
+    /// Waits until a response starts or the server closes the connection; false after the socket's timeout of 20 s.
     func isServed() -> Bool { self.fill() || errno != EAGAIN }
 
     /// Reads more bytes into the buffer; false at the end of the connection and after the socket's timeout.

@@ -9,7 +9,7 @@ import Testing
 /// The memory of responses that clients do not read, all together (I16).
 @Suite(.timeLimit(.minutes(1))) struct UnreadResponseTests {
     private final class RefusalLog: Sendable {
-        let all = Mutex<[HTTPRefusal]>([])
+        let refusals = Mutex<[HTTPRefusal]>([])
     }
 
     /// Connections 1, 2 and 3, each with a response of so many bytes that its client has not read.
@@ -50,8 +50,9 @@ import Testing
         #expect(connections.responseBytes == 80 && connections.takeConnectionWithUnreadResponse() == nil)
         connections.remove(3)
         #expect(connections.responseBytes == 30)
-        connections.addResponse(ofBytes: 500, of: 77)
-        #expect(connections.responseBytes == 30, "connection 77 does not exist")
+        let unknownID: UInt = 77
+        connections.addResponse(ofBytes: 500, of: unknownID)
+        #expect(connections.responseBytes == 30)
 
         connections.enterPhase(.sendingResponse, of: 1, at: MonotonicTime(milliseconds: 9_000))
         connections.addResponse(ofBytes: 200, of: 1)
@@ -63,10 +64,11 @@ import Testing
     @Test func `clients that read nothing lose their responses, and others are served`() throws {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = 80 << 20
-        let refusals = RefusalLog()
+        let refusalLog = RefusalLog()
         // Each path but `/` has a response of 32 MiB.
         let server = try WebServer(
-            port: 0, limits: limits, refusalObserver: { refusal in refusals.all.withLock { $0.append(refusal) } },
+            port: 0, limits: limits,
+            refusalObserver: { refusal in refusalLog.refusals.withLock { $0.append(refusal) } },
             headHandler: { request in
                 .reject(
                     HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: request.path == "/" ? 5 : 32 << 20)))
@@ -75,12 +77,12 @@ import Testing
         // Three of these exceed the limit of 80 MiB: the server closes the first connection when the third begins.
         let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
         for client in clients { client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") }
-        let honest = try RawClient(port: server.port)
+        let readingClient = try RawClient(port: server.port)
         let giveUpAt = ContinuousClock.now + .seconds(10)
         repeat {
-            honest.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try honest.readResponse().status == 200)
-        } while refusals.all.withLock({ $0.isEmpty }) && ContinuousClock.now < giveUpAt
-        #expect(refusals.all.withLock { $0 } == [.unreadResponses])
+            readingClient.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try readingClient.readResponse().status == 200)
+        } while refusalLog.refusals.withLock({ $0.isEmpty }) && ContinuousClock.now < giveUpAt
+        #expect(refusalLog.refusals.withLock { $0 } == [.unreadResponses])
     }
 }

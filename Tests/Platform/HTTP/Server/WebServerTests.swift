@@ -27,6 +27,7 @@ final class ResponderQueue: Sendable {
     }
 }
 
+/// The HTTP server: its responses, limits, time limits and end.
 @Suite(.timeLimit(.minutes(1))) struct WebServerTests {
     /// A server that echoes requests and collects the responders of `/later`.
     static func server(_ responders: ResponderQueue = ResponderQueue(), change: (inout HTTPLimits) -> Void = { _ in })
@@ -106,13 +107,14 @@ final class ResponderQueue: Sendable {
         #expect(!responder.complete(.text("again")))
         #expect(try client.readResponse().status == 409)
 
-        let large = try RawClient(port: server.port)
-        large.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
-        #expect(try large.readResponse().status == 413)
-        let odd = try RawClient(port: server.port)
-        odd.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try odd.readResponse().status == 400)
+        let largeClient = try RawClient(port: server.port)
+        largeClient.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
+        #expect(try largeClient.readResponse().status == 413)
+        let unreadableClient = try RawClient(port: server.port)
+        unreadableClient.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try unreadableClient.readResponse().status == 400)
         #expect(observed.withLock { $0.map(\.status) } == [200, 409, 413, 400])
+        // No response of this test takes a minute.
         #expect(observed.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
     }
 
@@ -212,15 +214,15 @@ final class ResponderQueue: Sendable {
     func `I16 a request with very many parts of any kind is answered, or its connection is closed`(count: Int) throws {
         let server = try Self.server()
         defer { server.stop() }
-        func many(_ part: String) -> String { String(repeating: part, count: count) }
-        let chunked = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        func repeated(_ part: String) -> String { String(repeating: part, count: count) }
+        let chunkedHead = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         for text in [
-            "GET /hello/bob HTTP/1.1\r\nHost: a\r\nCookie: \(many("a=1; "))a=1\r\n\r\n",
-            "GET /hello/bob HTTP/1.1\r\nHost: a\r\n\(many("a: b\r\n"))\r\n",
-            "GET /hello/bob?\(many("a&")) HTTP/1.1\r\nHost: a\r\n\(many("a: b\r\n"))\r\n",
-            "GET /\(many("a/")) HTTP/1.1\r\nHost: a\r\n\r\n",
-            "\(chunked)1;\(many("e"))\r\na\r\n0\r\n\r\n",
-            "\(chunked)1\r\na\r\n0\r\n\(many("a: b\r\n"))\r\n",
+            "GET /hello/bob HTTP/1.1\r\nHost: a\r\nCookie: \(repeated("a=1; "))a=1\r\n\r\n",
+            "GET /hello/bob HTTP/1.1\r\nHost: a\r\n\(repeated("a: b\r\n"))\r\n",
+            "GET /hello/bob?\(repeated("a&")) HTTP/1.1\r\nHost: a\r\n\(repeated("a: b\r\n"))\r\n",
+            "GET /\(repeated("a/")) HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\(chunkedHead)1;\(repeated("e"))\r\na\r\n0\r\n\r\n",
+            "\(chunkedHead)1\r\na\r\n0\r\n\(repeated("a: b\r\n"))\r\n",
         ] {
             let client = try RawClient(port: server.port)
             client.send(text)
@@ -266,10 +268,11 @@ final class ResponderQueue: Sendable {
             $0.connectionsPerAddress = 2_000
         }
         defer { server.stop() }
-        let whole = Array("POST /echo?a=b%20c HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".utf8)
+        let validRequest = Array(
+            "POST /echo?a=b%20c HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".utf8)
         var random = SeededRandom(seed: 11)
         for _ in 0..<1_500 {
-            var bytes = whole
+            var bytes = validRequest
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 let index = Int.random(in: bytes.indices, using: &random)
                 bytes[index] = UInt8.random(in: 0...255, using: &random)
@@ -336,15 +339,15 @@ enum BadRequest: String, CaseIterable {
     case lengthAndCoding, unknownCoding, blankBeforeColon, signedLength
 
     var text: String {
-        let long = String(repeating: "a", count: 40_000)
-        let many = String(repeating: "X-A: b\r\n", count: 120)
+        let longText = String(repeating: "a", count: 40_000)
+        let headerLines = String(repeating: "X-A: b\r\n", count: 120)
         return switch self {
         case .badEscape: "GET /hello/%zz HTTP/1.1\r\nHost: a\r\n\r\n"
         case .notUnicode: "GET /hello/x?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n"
         case .noPath: "GET * HTTP/1.1\r\nHost: a\r\n\r\n"
-        case .longPath: "GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n"
-        case .manyHeaders: "GET / HTTP/1.1\r\nHost: a\r\n\(many)\r\n"
-        case .longHeader: "GET / HTTP/1.1\r\nHost: a\r\nX-A: \(long)\r\n\r\n"
+        case .longPath: "GET /\(longText) HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .manyHeaders: "GET / HTTP/1.1\r\nHost: a\r\n\(headerLines)\r\n"
+        case .longHeader: "GET / HTTP/1.1\r\nHost: a\r\nX-A: \(longText)\r\n\r\n"
         case .negativeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"
         case .hugeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"
         case .lengthAndCoding:
