@@ -8,16 +8,17 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// Checks the HTTP API against its own OpenAPI description with the tool schemathesis.
+/// Checks the HTTP API against its own OpenAPI description with the Python tool schemathesis.
 ///
 /// The tool generates valid and invalid requests from the description, and validates each response.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct APIContractTests {
     private static let checks = [
         "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
     ]
-    /// The options for generated requests: 20 for each operation, in addition to those that the description implies.
+    /// The tool's options for generated requests.
     ///
-    /// The requests are the same in each run.
+    /// Its phase `coverage` derives requests from the description, and `fuzzing` adds 20 random ones for each
+    /// operation. `--generation-deterministic` (see `runTool`) makes them the same in each run.
     private static let generatedRequests = ["--phases", "coverage,fuzzing", "--max-examples", "20"]
 
     /// Rules: R13.10, R13.13.
@@ -41,7 +42,8 @@ import Testing
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let serverToken = harness.token("shop", isServer: true)
-            // These calls make the resources that `namedResources` names: two connected lives with their owners, and gifts.
+            // These requests make the resources that `namedResources` names: two connected lives with their owners, and
+            // gifts.
             for (method, path, body) in [
                 ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
                 ("POST", "/v1/lives", #"{"live":"duet","owner":"bob"}"#),
@@ -60,7 +62,7 @@ import Testing
                 "POST", "/v1/battles", #"{"live":"concert","to":["duet"],"duration":300}"#, of: gateway.http,
                 token: serverToken)
             let result = try Wire.decode(JSONValue.self, from: Array(battleResponse.text.utf8)).members["result"]
-            guard battleResponse.status == 201, case .text(let id)? = result?.members["battle"]?.members["battle"]
+            guard battleResponse.status == 201, case .text(let battleID)? = result?.members["battle"]?.members["battle"]
             else {
                 Issue.record("there is no battle: \(battleResponse.text)")
                 return
@@ -71,7 +73,7 @@ import Testing
                 "path.user" = "alice"
                 "path.gift" = "rose"
                 "path.category" = "new"
-                "path.battle" = "\(id)"
+                "path.battle" = "\(battleID)"
                 """
             // Both excluded operations could end the live.
             try await Self.runTool(
@@ -84,13 +86,15 @@ import Testing
             try await Self.runTool(
                 on: gateway.http, token: serverToken, ["--phases", "coverage", "--include-operation-id", "endLive"],
                 configuration: namedResources)
-            let ended = try await harness.sendRequest(
+            let requestAfterEnd = try await harness.sendRequest(
                 "GET", "/v1/lives/concert", "", of: gateway.http, token: serverToken)
-            #expect(ended.status == 404)
+            #expect(requestAfterEnd.status == 404)
         }
     }
 
     /// Runs the tool, and records an issue if the tool finds a fault.
+    ///
+    /// `configuration` is the text of the tool's configuration file, which may give values for parameters.
     private static func runTool(
         on url: String, token: String, _ options: [String], configuration: String = ""
     ) async throws {
@@ -98,25 +102,25 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appending(path: "liveplaza-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "schemathesis.toml")
-        try Data(configuration.utf8).write(to: file)
-        // The tool may replace the invalid part of a request by a configured name, and would still expect an error.
-        // So this check runs only without a configuration.
+        let configurationFile = folder.appending(path: "schemathesis.toml")
+        try Data(configuration.utf8).write(to: configurationFile)
+        // The check `negative_data_rejection` expects that each invalid request is rejected. But the tool may replace
+        // the invalid part of a request by a configured name, so this check runs only without a configuration.
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [
-                "python3", "-m", "schemathesis.cli", "--config-file", file.path, "run", "\(url)/openapi.json",
-                "--checks",
+                "python3", "-m", "schemathesis.cli", "--config-file", configurationFile.path, "run",
+                "\(url)/openapi.json", "--checks",
                 checks.joined(separator: ","), "--header", "Authorization:Bearer \(token)",
                 "--generation-deterministic",
                 "--request-timeout", "15", "--suppress-health-check", "all",
                 "--warnings", "off", "--no-color", "--continue-on-failure",
             ] + options
-        let (exit, text) = try await runOnDedicatedThread {
+        let (end, output) = try await runOnDedicatedThread {
             try TestProcess.run(
                 arguments, environment: PythonPackages.environment(packages: packages), directory: folder.path)
         }
-        #expect(exit == .exited(0), "\(text.suffix(8000))")
+        #expect(end == .exited(0), "\(output.suffix(8000))")
     }
 }
 

@@ -35,16 +35,18 @@ import Testing
         }
     }
 
+    /// A text of `count` bytes.
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
     /// Repeats the character U+0001, which JSON writes with six bytes.
     ///
     /// A text may be at most twice as long in JSON as its limit in bytes. So a little more than a third of the limit is
     /// too long: 34 of these characters need 204 bytes, and a notice of at most 100 bytes may need 200.
     private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
+    /// A JSON array of `count` elements, which `element` writes for the numbers from 0.
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         "[\((0..<count).map(element).joined(separator: ","))]"
     }
-    // Each of these lists has one element more than is allowed: `0...limit` are `limit + 1` numbers.
+    // Each of these collections has one member more than is allowed: `0...limit` are `limit + 1` numbers.
     private static let words = #""words":\#(Self.list(AppLimits.words + 1) { "\"w\($0)\"" })"#
     private static let categories =
         #""categories":\#(Self.list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# })"#
@@ -55,7 +57,8 @@ import Testing
     private static let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
     private static let live = "/v1/lives/concert"
 
-    /// Most of the numbers exceed a limit by one: a live's name may have 100 bytes, and `text(101)` has 101.
+    /// Most of the values exceed a limit of `Limits` or `AppLimits` by one, such as `text(101)` for a live's name of at
+    /// most 100 bytes.
     ///
     /// Other rows have an empty value or a control character, which is not allowed in their field.
     private static let rows: [Row] = [
@@ -153,10 +156,10 @@ import Testing
                 #expect(resource.status == call.status, "\(description)")
                 for (form, answer) in [("resource", resource.text), ("call", call.text)] {
                     let code = try Self.errorCode(in: answer)
-                    #expect(code == .integer(Int64(row.code.code)), "\(description), by the \(form): \(answer)")
+                    #expect(code == .integer(Int64(row.code.code)), "\(description), as a \(form): \(answer)")
                 }
             }
-            // No list has returned this cursor.
+            // A cursor is in the query, not in the body, so it has no row. No list has returned this cursor.
             for (path, code) in [
                 ("/v1/lives", ReplyCode.cursorExpired), ("\(Self.live)/audience", ReplyCode.invalidParameter),
             ] {

@@ -10,8 +10,9 @@ import Testing
 @Suite(.serialized) struct AttackTests {
     /// The attacks whose HTTP bodies cost the most time.
     ///
-    /// A gateway parses them on its one HTTP thread. A debug build is many times slower, so fewer connections send them.
-    private static let heavyBodies = ["numbers-http", "deep-json-http"]
+    /// A gateway parses the bodies on its one HTTP thread. In a debug build this takes many times longer, so these
+    /// attacks use fewer connections.
+    private static let attacksWithHeavyBodies = ["numbers-http", "deep-json-http"]
 
     @Test(.timeLimit(.minutes(3)))
     func `I1 I16 no attack ends a process, stops a partition, or keeps others from being served`() async throws {
@@ -25,18 +26,19 @@ import Testing
                 },
                 partitions: cluster.state.partitions, app: AppID(AppsFile.demoApp)
             ) { harness.token($0, isServer: $1) }
-            let isHeavy = { (attack: any Attack) in Self.heavyBodies.contains(attack.name) }
+            let isHeavy = { (attack: any Attack) in Self.attacksWithHeavyBodies.contains(attack.name) }
             let attacks = AttackCatalog.all
             let results = [
-                try await Self.run(attacks.filter { !isHeavy($0) }, on: target, maxConnections: 200),
-                try await Self.run(attacks.filter(isHeavy), on: target, maxConnections: 20),
+                try await Self.runAttacks(attacks.filter { !isHeavy($0) }, on: target, maxConnections: 200),
+                try await Self.runAttacks(attacks.filter(isHeavy), on: target, maxConnections: 20),
             ].flatMap { $0 }
             #expect(results.map(\.name).sorted() == attacks.map(\.name).sorted())
             for result in results {
-                // The p99 is not judged, because an attack lasts only a second and the machine runs other tests too.
+                // The 99th percentile of the latency is not judged, because an attack lasts only a second and the
+                // machine runs other tests too.
                 let failures = result.verdict.failures.filter { !$0.hasPrefix("p99") }
                 #expect(failures == [], "\(result.name)")
-                // The verdict judges how honest clients were served during the attack. So these must have been active.
+                // The verdict judges how honest clients were served during the attack. So they must have been active.
                 let honest = result.measured.honest
                 #expect(honest.published >= 10 && honest.admitted > 0, "\(result.name): \(honest)")
                 #expect(result.measured.http.asked >= 5, "\(result.name): too few honest HTTP requests")
@@ -45,8 +47,8 @@ import Testing
         }
     }
 
-    /// Runs each attack for a second.
-    private static func run(
+    /// Runs each attack for a second, and prints a table of the results.
+    private static func runAttacks(
         _ attacks: [any Attack], on target: AttackTarget, maxConnections: Int
     ) async throws -> [AttackReport.Result] {
         var plan = AttackPlan(target: target, attacks: attacks, seed: UInt64.random(in: 0..<1_000_000_000))

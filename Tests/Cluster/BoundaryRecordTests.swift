@@ -24,7 +24,7 @@ extension BoundaryTableTests {
     ]
 
     @Test(.timeLimit(.minutes(6)))
-    func `I16 no record, key or header ends a process or stops a partition`() async throws {
+    func `I16 no damaged record, key or header ends a process or stops a partition`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let began = ContinuousClock.now
@@ -35,8 +35,10 @@ extension BoundaryTableTests {
             }.get()
             for (topic, golden) in Self.inboxes + Self.outputTopics {
                 let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
-                let faults = try await runOnDedicatedThread { Result { try driver.value.drive(cases) } }.get()
-                #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+                let missingReplies = try await runOnDedicatedThread {
+                    Result { try driver.value.sendInGroups(cases) }
+                }.get()
+                #expect(missingReplies.isEmpty, "\(missingReplies.joined(separator: "\n"))")
                 // The cluster does not restart processes, so an ended process stays visible.
                 for process in cluster.processes {
                     #expect(
@@ -45,13 +47,14 @@ extension BoundaryTableTests {
                 }
             }
             print("\(driver.value.sentCount) records, \(ContinuousClock.now - began)")
-            #expect(driver.value.sentCount > 50_000, "the table has its cases")
+            // Far fewer would mean that golden records were not found.
+            #expect(driver.value.sentCount > 50_000, "too few records were sent")
             let letters = try await runOnDedicatedThread {
                 Result { try DeadLetterBox(brokers: brokers).letters() }
             }.get()
             for letter in letters {
-                let name = letter.record.header(RecordCases.nameHeader) ?? []
-                Issue.record("dead letter: \(String(decoding: name, as: UTF8.self)): \(letter.origin.reason)")
+                let caseName = letter.record.header(RecordCases.nameHeader) ?? []
+                Issue.record("dead letter: \(String(decoding: caseName, as: UTF8.self)): \(letter.origin.reason)")
             }
             driver.value.close()
             try await harness.playScenario()
@@ -59,7 +62,7 @@ extension BoundaryTableTests {
     }
 
     @Test(.timeLimit(.minutes(6)))
-    func `I16 no row keeps a service from starting again or stops a partition`() async throws {
+    func `I16 no damaged row keeps a service from starting again or stops a partition`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let partitions = cluster.options.partitions
@@ -72,7 +75,8 @@ extension BoundaryTableTests {
                 try await runOnDedicatedThread { Result { try driver.value.send(cases) } }.get()
             }
             print("\(driver.value.sentCount) rows")
-            #expect(driver.value.sentCount > 10_000, "the table has its cases")
+            // Far fewer would mean that rows of the corpora were not found.
+            #expect(driver.value.sentCount > 10_000, "too few rows were sent")
             // A gateway restores no rows.
             for kind in ServiceKind.allCases where kind != .gateway {
                 let name = "\(kind.rawValue)-1"
@@ -83,7 +87,7 @@ extension BoundaryTableTests {
             let pids = cluster.processes.map(\.pid)
             for (topic, golden) in Self.inboxes {
                 let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
-                // One call to each partition is enough; its session needs the number of some group.
+                // One call to each partition is enough. The number of its group is of no use here.
                 let unansweredSessions = try await runOnDedicatedThread {
                     Result {
                         let sessions = try driver.value.sendCalls(cases, group: 0)
@@ -109,11 +113,12 @@ private struct SendableDriver: @unchecked Sendable {
 }
 
 extension RecordDriver {
-    /// Writes all cases of a topic, and a call to each partition after each group of cases.
+    /// Writes all cases of a topic in groups, and after each group a call to each partition.
     ///
-    /// - Returns: a text for each call without a reply, with the cases before it.
-    func drive(_ cases: RecordCases) throws -> [String] {
+    /// - Returns: a text for each call without a reply, with the group of cases before the call.
+    func sendInGroups(_ cases: RecordCases) throws -> [String] {
         let groups = [cases.garbageCases()] + (try cases.fieldCases())
+        // The sessions of the calls.
         var sessions: Set<String> = []
         for (index, group) in groups.enumerated() {
             try self.send(group)

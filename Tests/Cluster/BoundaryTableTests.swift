@@ -15,7 +15,7 @@ import Testing
 /// a broker delivers.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
     @Test(.timeLimit(.minutes(6)))
-    func `I16 no value ends a process, and each gets a documented answer in time`() async throws {
+    func `I16 no boundary value ends a process, and each request gets a documented answer in time`() async throws {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
         var options = LiveCluster.options()
         // The cases are sent faster than a client may send calls, so the rate limits are raised.
@@ -28,11 +28,11 @@ import Testing
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
-            let tests = URL(filePath: #filePath).deletingLastPathComponent()
+            let folder = URL(filePath: #filePath).deletingLastPathComponent()
             let arguments = [
-                "python3", tests.appending(path: "boundary_table.py").path,
-                tests.appending(path: "../Model/PlazaWire/Golden/calls.json").path,
-                tests.appending(path: "../../docs").path, "ws://\(gateway.host):\(gateway.port)/v1",
+                "python3", folder.appending(path: "boundary_table.py").path,
+                folder.appending(path: "../Model/PlazaWire/Golden/calls.json").path,
+                folder.appending(path: "../../docs").path, "ws://\(gateway.host):\(gateway.port)/v1",
                 gateway.http,
             ]
             var environment = PythonPackages.environment(packages: packages)
@@ -40,11 +40,12 @@ import Testing
             let (end, output) = try await runOnDedicatedThread { [environment] in
                 try TestProcess.run(arguments, environment: environment)
             }
-            let lines = output.split(separator: "\n").suffix(2)
-            print(lines.joined(separator: "\n"))
+            let summary = output.split(separator: "\n").suffix(2)
+            print(summary.joined(separator: "\n"))
             // The last line begins with the number of cases.
-            let count = lines.last?.prefix { $0.isNumber }
-            #expect(count.flatMap { Int($0) } ?? 0 > 45_000, "the table has its cases")
+            let caseCount = summary.last?.prefix { $0.isNumber }
+            // The script sends more cases than that; far fewer would mean that it did not find the calls or operations.
+            #expect(caseCount.flatMap { Int($0) } ?? 0 > 45_000, "too few cases were sent")
             #expect(end == .exited(0), "\(output.suffix(8000))")
             // The cluster does not restart processes, so an ended process stays visible.
             #expect(cluster.processes.allSatisfy { $0.restarts == 0 && $0.lastExitDescription == nil })

@@ -4,13 +4,15 @@ import ClusterKit
 import TestSupport
 import Testing
 
-/// Runs some rounds of `plaza chaos` on a real Kafka; longer runs are started by hand (RELIABILITY.md).
+/// Runs some rounds of `plaza chaos` (random faults under load) on a real Kafka; longer runs are started by hand
+/// (RELIABILITY.md).
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct ChaosTests {
     @Test(.timeLimit(.minutes(8)), arguments: [UInt64(1)])
     func `I1 I5 I7 I8 I13 I14 I15 every promise holds in rounds of faults under load`(seed: UInt64) async throws {
         var options = LiveCluster.options(realKafka: 1)
         options.restartsExitedProcesses = true
+        // In messages a second for each live, as in `plaza chaos`.
         options.feedBudget = 60
         for kind in ServiceKind.allCases { options.scale[kind] = 2 }
         let network = try ChaosNetwork(for: &options)
@@ -22,8 +24,9 @@ struct ChaosTests {
             }
             let report = try await ChaosRunner.run(plan, on: cluster, network: network) { print($0) }
             #expect(report.isPassed, "\(report.table)")
-            // The run does as many of the rounds as fit into its duration.
+            // The run does as many of the five rounds as fit into its duration.
             #expect(report.rounds.count >= 2)
+            // No promise can be broken in a round without messages, battles and requests.
             #expect(report.rounds.allSatisfy { $0.admitted > 0 && $0.battles > 0 && $0.requests > 0 })
         }
     }

@@ -9,24 +9,24 @@ import Tokens
 /// Gives a test access to a running cluster: addresses, tokens, clients, a load run and the scenario.
 struct ClusterHarness: Sendable {
     let cluster: LocalCluster
-    private let key: AppKey
+    private let signingKey: AppKey
 
     init(_ cluster: LocalCluster) throws {
         self.cluster = cluster
-        self.key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
+        self.signingKey = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
     }
 
     var addresses: [PlazaAddress] {
         self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
-    /// Signs a token of the demo app.
+    /// Signs a token of the demo app; returns an empty text if that fails, with which no login succeeds.
     func token(_ user: String, isServer: Bool = false, validFor lifetime: Duration = .seconds(3600)) -> String {
         let claims = TokenClaims(
             app: AppsFile.demoApp, user: user,
             expires: Int64(Date().timeIntervalSince1970) + lifetime.components.seconds,
             role: isServer ? .server : .user)
-        return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
+        return (try? TokenSigner.sign(claims, with: self.signingKey)) ?? ""
     }
 
     /// A random name for lives and users, unique in the cluster.

@@ -10,6 +10,7 @@ import Testing
 struct SharedCluster: SuiteTrait, TestScoping {
     @TaskLocal private static var running: (harness: ClusterHarness, backend: WebhookReceiver)?
 
+    /// Well below the default of 90 s, so that a test can wait until the lease of a silent user expires.
     static let lease = Duration.seconds(6)
 
     /// The suite's cluster.
@@ -29,20 +30,21 @@ struct SharedCluster: SuiteTrait, TestScoping {
         defer { backend.stop() }
         var options = LiveCluster.options()
         options.lease = Self.lease
-        try Self.writeApps(RunDirectory(options.runDirectory), hook: backend.url)
+        try Self.writeApps(RunDirectory(options.runDirectory), backendURL: backend.url)
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             try await Self.$running.withValue((harness, backend)) { try await body() }
         }
     }
 
-    /// Writes the apps file: the demo app has a backend at `url`, and allows each user one device.
-    private static func writeApps(_ directory: RunDirectory, hook url: String) throws {
+    /// Writes the apps file: the demo app's backend receives events, and each user is allowed one device.
+    private static func writeApps(_ directory: RunDirectory, backendURL: String) throws {
         try directory.create()
         try AppsFile.prepare(at: directory.appsFile, feedBudget: nil)
         let text = try String(contentsOfFile: directory.appsFile, encoding: .utf8)
+        // Inserts the hooks in front of the app's policy, and the rule for devices at the beginning of the policy.
         let policy = "\"policy\" : {"
-        let hooks = #""hooks" : {"url": "\#(url)", "secret": "a secret of the tests", "events": ["roomEnded"]}"#
+        let hooks = #""hooks" : {"url": "\#(backendURL)", "secret": "a secret of the tests", "events": ["roomEnded"]}"#
         let changed = text.replacing(policy, with: "\(hooks), \(policy) \"devices\" : \"one\",", maxReplacements: 1)
         try #require(changed != text)
         try Data(changed.utf8).write(to: URL(filePath: directory.appsFile))
