@@ -33,8 +33,8 @@ extension BoundaryTableTests {
             let driver = try await runOnDedicatedThread {
                 Result { SendableDriver(try RecordDriver(brokers: brokers, partitions: partitions)) }
             }.get()
-            for (topic, golden) in Self.inboxes + Self.outputTopics {
-                let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
+            for (topic, goldenFile) in Self.inboxes + Self.outputTopics {
+                let cases = RecordCases(topic: topic, partitions: partitions, goldenFile: goldenFile)
                 let missingReplies = try await runOnDedicatedThread {
                     Result { try driver.value.sendInGroups(cases) }
                 }.get()
@@ -85,8 +85,8 @@ extension BoundaryTableTests {
             }
             try await cluster.waitUntilReady(within: .seconds(90))
             let pids = cluster.processes.map(\.pid)
-            for (topic, golden) in Self.inboxes {
-                let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
+            for (topic, goldenFile) in Self.inboxes {
+                let cases = RecordCases(topic: topic, partitions: partitions, goldenFile: goldenFile)
                 // One call to each partition is enough. The number of its group is of no use here.
                 let unansweredSessions = try await runOnDedicatedThread {
                     Result {

@@ -7,8 +7,8 @@ import Testing
 
 /// Tests of the supervision of processes, with small scripts in place of the services.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ClusterKitTests {
-    /// A fake service, which answers `/readyz` and prints its option `--kafka`.
-    static let script = """
+    /// A fake service, which answers every GET (so also `/readyz`) with 200, and prints its option `--kafka`.
+    static let serviceScript = """
         #!/usr/bin/env python3
         import http.server, os, signal, sys
         options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
@@ -33,8 +33,8 @@ import Testing
         for kind in ServiceKind.allCases {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
             let path = directory + "/" + kind.rawValue
-            #expect(
-                FileManager.default.createFile(atPath: path, contents: Data(Self.script.utf8), attributes: attributes))
+            let script = Data(Self.serviceScript.utf8)
+            #expect(FileManager.default.createFile(atPath: path, contents: script, attributes: attributes))
         }
         let plaza = try ProgramFinder().path(of: "plaza")
         try FileManager.default.createSymbolicLink(atPath: directory + "/plaza", withDestinationPath: plaza)
@@ -103,7 +103,7 @@ import Testing
             #expect(throws: ClusterError.notAlive("barrage-fanout-1")) {
                 try cluster.signal("barrage-fanout-1", SIGSTOP)
             }
-            // A process that was killed on purpose is not waited for.
+            // The cluster does not wait for a process that was killed on purpose.
             try await cluster.waitUntilReady(within: .seconds(10))
             try await cluster.restart("barrage-fanout-1")
             try await cluster.waitUntilReady(within: .seconds(10))
@@ -114,6 +114,7 @@ import Testing
     @Test func `a stopped process is not ready, and becomes ready when it continues`() async throws {
         try await LiveCluster.with(try self.options()) { cluster in
             try cluster.signal("gateway-1", SIGSTOP)
+            // The cluster waits in vain, so the time is short.
             let error = await #expect(throws: ClusterError.self) {
                 try await cluster.waitUntilReady(within: .milliseconds(1200))
             }
@@ -177,18 +178,18 @@ import Testing
     @Test func `a program that keeps failing is reported with the end of its log`() async throws {
         var options = try self.options()
         options.restartsExitedProcesses = true
-        let gateway = (options.binaryDirectory ?? "") + "/gateway"
-        try Data("#!/bin/sh\necho no such thing as a shard\nexit 3\n".utf8).write(to: URL(fileURLWithPath: gateway))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: gateway)
+        let gatewayPath = (options.binaryDirectory ?? "") + "/gateway"
+        try Data("#!/bin/sh\necho no such thing as a shard\nexit 3\n".utf8).write(to: URL(fileURLWithPath: gatewayPath))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: gatewayPath)
         let cluster = LocalCluster(options)
         try await cluster.start()
         let error = await #expect(throws: ClusterError.self) { try await cluster.waitUntilReady(within: .seconds(30)) }
         await cluster.stop()
-        guard case .ended("gateway-1", "ended with status 3", _, let lines) = error else {
+        guard case .ended("gateway-1", "ended with status 3", _, let endOfLog) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(lines.contains("no such thing as a shard"))
+        #expect(endOfLog.contains("no such thing as a shard"))
     }
 
     /// Runs `plaza up`, sends it a signal when the cluster is ready, waits until all its children have ended, and returns
@@ -228,6 +229,7 @@ import Testing
     func `a killed real Kafka restarts on the same ports; three brokers do not start on the data of one`() async throws
     {
         var options = try self.options(realKafka: 1)
+        // The cluster has no services.
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)
         try await cluster.start()

@@ -6,11 +6,10 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests in real processes of how a host's change in one service changes the state of another (R18.4, R18.5, R18.7,
-/// R18.8).
+/// Tests in real processes of how a host's change in one service changes the state of another.
 ///
-/// Stage events are compared by their `shortText` (LiveFixture.swift): `fights` is a live that joins the battle, `exits` one
-/// that leaves it, `over` the end of the battle, and `out` a live that leaves the connection.
+/// Stage events are compared by their `shortText` (LiveFixture.swift): `fights` is a live that joins the battle,
+/// `exits` one that leaves it, `over` the end of the battle, and `out` a live that leaves the connection (co-hosting).
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {
     /// Rules: R8.7, R18.7.
     @Test func `I12 all viewers of a new connection see all its lives on stage, in the co-host template`()
@@ -22,9 +21,10 @@ import Testing
             try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601)
         )
         try await firstLive.connect(secondLive)
-        for (fixture, other) in [(firstLive, secondLive), (secondLive, firstLive)] {
+        for (fixture, partner) in [(firstLive, secondLive), (secondLive, firstLive)] {
+            // `seats` of a member are its occupied seats, and a host has seat 0.
             let stage = try await fixture.watcher.waitForStage("both hosts on their seats") { record, _ in
-                record.connection?.members.first { $0.live == other.live }?.seats?.map(\.index) == [0]
+                record.connection?.members.first { $0.live == partner.live }?.seats?.map(\.index) == [0]
             }
             #expect(
                 Set(stage.layout.regions.map(\.userID)) == [
@@ -33,7 +33,7 @@ import Testing
             // 600 is the default template of a connection of video lives, whatever template each live has of its own.
             #expect(stage.layout.canvas.templateID == 600)
             #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
-            #expect(fixture.watcher.events.map(\.shortText).contains("joined \(other.live)"))
+            #expect(fixture.watcher.events.map(\.shortText).contains("joined \(partner.live)"))
         }
         // A guest in one live is seen in the other.
         let guest = try await secondLive.join("guest")
@@ -59,7 +59,7 @@ import Testing
         _ = try await firstLive.startBattle(secondLive, seconds: 120)
         try await firstLive.call(firstLive.host, "cohost.exit")
         for (fixture, template) in [(firstLive, 800), (secondLive, 601)] {
-            let stage = try await fixture.watcher.waitForStage("the stage alone again") { record, events in
+            let stage = try await fixture.watcher.waitForStage("the live alone on its stage again") { record, events in
                 record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
             }
             #expect(Set(stage.layout.regions.map(\.live)) == [fixture.live])
@@ -93,8 +93,8 @@ import Testing
             #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
         }
         // No battle is in progress, so the next one may begin.
-        let next = try await firstLive.startBattle(secondLive, seconds: 60)
-        #expect(next != battle)
+        let nextBattle = try await firstLive.startBattle(secondLive, seconds: 60)
+        #expect(nextBattle != battle)
     }
 
     /// Rules: R18.4.
@@ -151,6 +151,7 @@ import Testing
             throw ScenarioFailure("no statistics")
         }
         #expect(statistics.totalMessageCount == 1)
+        // The watcher; an owner is not counted.
         #expect(statistics.totalViewers == 1)
         for participant in [firstLive.host, firstLive.watcher] {
             _ = try await participant.wait("the end") { $0.items.last?.isEnd == true ? true : nil }
@@ -161,7 +162,7 @@ import Testing
                     "exits \(firstLive.live)", "exits \(secondLive.live)", "over allMemberExit",
                     "out \(firstLive.live)",
                 ])
-            #expect(participant.leftUsers == [], "the end puts everybody out, and says so once")
+            #expect(participant.leftUsers == [], "nobody is reported as having left, because the end itself tells it")
         }
         let stage = try await secondLive.watcher.waitForStage("the other live alone") { record, events in
             record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }

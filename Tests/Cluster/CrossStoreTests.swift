@@ -5,7 +5,7 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// Tests in real processes of how a user's change in one service changes the state of another (R18.1, R18.10, R6.20).
+/// Tests in real processes of how a user's change in one service changes the state of another.
 ///
 /// Stage events are compared by their `shortText` (LiveFixture.swift).
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {
@@ -13,6 +13,7 @@ import Testing
     enum Departure: String, CaseIterable, Sendable {
         case leaves
         case isKicked
+        /// Its client stops without a leave, so that its lease expires.
         case fallsSilent
     }
 
@@ -41,17 +42,18 @@ import Testing
         try await fixture.watcher.waitForNotice("the admin's invitation") {
             if case .invitationReceived = $0 { true } else { false }
         }
-        for person in [admin, applicant] {
+        for user in [admin, applicant] {
             switch departure {
-            case .leaves: try await fixture.call(person, "live.leave")
+            case .leaves: try await fixture.call(user, "live.leave")
             case .isKicked:
-                try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.user(person)))
-                try await person.waitForNotice("that it was put out") {
+                try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.user(user)))
+                try await user.waitForNotice("that it was put out") {
                     if case .kickedOut(.byAdmin, _) = $0 { true } else { false }
                 }
-            case .fallsSilent: person.client.stop()
+            case .fallsSilent: user.client.stop()
             }
         }
+        // A silent user is missed only when its lease of 6 s expires, so each wait may last 20 s.
         try await fixture.watcher.waitForStage("the seat is free", within: 20) { record, events in
             record.seats[3].occupant == nil && events.map(\.shortText) == ["left 3"]
         }
@@ -72,7 +74,7 @@ import Testing
             let haveLeft = Set(client.leftUsers) == [fixture.user(admin), fixture.user(applicant)]
             return haveLeft && client.audienceCount == 1 ? true : nil
         }
-        #expect(fixture.watcher.leftUsers.count == 2, "told once each")
+        #expect(fixture.watcher.leftUsers.count == 2, "each leave is reported once")
         guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),
             case .seatRequests(let applications, let invitations, _) = try await fixture.call(
                 fixture.host, "seat.requests")
@@ -109,7 +111,7 @@ import Testing
         let admin = try await fixture.join("admin")
         let guest = try await fixture.join("guest")
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
-        _ = try await fixture.watcher.wait("the admin") {
+        _ = try await fixture.watcher.wait("that the first user is an admin") {
             $0.trueIfReceived { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
         }
         try await fixture.call(
@@ -118,7 +120,7 @@ import Testing
             if case .invitationReceived = $0 { true } else { false }
         }
         try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.user(admin)))
-        _ = try await fixture.watcher.wait("that it is an admin no longer") {
+        _ = try await fixture.watcher.wait("that the first user is no longer an admin") {
             $0.trueIfReceived { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
         }
         let kick = try await fixture.rejectionCode(admin, "audience.kick", CallParams(user: fixture.user(guest)))
@@ -139,7 +141,7 @@ import Testing
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "before"))
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: true))
-        _ = try await fixture.watcher.wait("the muted room") { client in
+        _ = try await fixture.watcher.wait("that messages are disabled") { client in
             client.items.contains { if case .infoChanged(let info, _) = $0 { info.isMessageDisable } else { false } }
                 ? true : nil
         }
@@ -150,7 +152,7 @@ import Testing
         try await fixture.call(fixture.watcher, "like.send")
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: false))
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "after"))
-        let texts = try await fixture.watcher.wait("all that was said") { client -> [String]? in
+        let texts = try await fixture.watcher.wait("all messages") { client -> [String]? in
             let texts = client.items.compactMap { if case .text(_, let text, _) = $0 { text } else { nil } }
             return texts.last == "after" ? texts : nil
         }
@@ -186,6 +188,7 @@ import Testing
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
+        // The token is valid for 6 s. The client's pings renew its lease, so only the token's end can end the session.
         var options = ClientCore.Options(
             token: fixture.harness.token("\(fixture.live)-guest", validFor: SharedCluster.lease), session: "short")
         options.pingInterval = .seconds(1)

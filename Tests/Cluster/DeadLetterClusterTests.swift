@@ -7,7 +7,8 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// Tests of the dead-letter topic of a running cluster: listing it and submitting a call again.
+/// Tests of the dead-letter topic of a running cluster: listing dead letters (records that a service could not process)
+/// and submitting a call again.
 @Suite(.serialized) struct DeadLetterClusterTests {
     @Test(.timeLimit(.minutes(2)))
     func `a dead letter is listed with its origin, and its call is answered once it is submitted again`() async throws {
@@ -27,16 +28,17 @@ import Testing
     private static func unansweredAfterResubmission(brokers: String, partitions: Int) throws -> Set<String> {
         let driver = try RecordDriver(brokers: brokers, partitions: partitions)
         defer { driver.close() }
-        let cases = RecordCases(topic: .barrageInbox, partitions: partitions, golden: "barrage-inbox")
+        let cases = RecordCases(topic: .barrageInbox, partitions: partitions, goldenFile: "barrage-inbox")
         let app = RecordCases.app(inPartition: 0, of: partitions)
         let live = RecordCases.live("letter", of: app, inPartition: 0, of: partitions)
         let session = "letter-0"
         var record = try #require(try cases.record("sendText", in: live, session: session, partition: 0))
         record.topic = PlazaTopic.deadLetters.rawValue
+        // The offset is arbitrary.
         let origin = DeadLetterOrigin(
             topic: PlazaTopic.barrageInbox.rawValue, partition: 0, offset: 12, machine: "barrage", reason: "a test")
         record.headers = origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
-        // This is the same record, but set aside as a row of the state topic.
+        // The same record again, with the origin of a row: a state topic.
         var row = record
         row.headers = DeadLetterOrigin(
             topic: PlazaTopic.barrageState.rawValue, partition: 0, offset: 12, machine: "barrage", reason: "a row"

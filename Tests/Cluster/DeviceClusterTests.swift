@@ -7,7 +7,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests in real processes of a user's devices and of the owner's presence.
+/// Tests in real processes of a user's devices, and of a live whose owner is absent.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct DeviceClusterTests {
     /// The options of a cluster with two gateways whose demo app allows each user one device; writes its apps file.
@@ -24,6 +24,7 @@ struct DeviceClusterTests {
         return options
     }
 
+    /// The code with which the connection ended; nil for any other update.
     private static func endCode(_ update: ClientUpdate) -> UInt16? {
         if case .event(.ended(let code)) = update { code } else { nil }
     }
@@ -81,6 +82,7 @@ struct DeviceClusterTests {
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let live = LiveID(ClusterHarness.name("room"))
+            // All clients of a user have the same session, `the-one`; `name` names a client in errors.
             func makeUser(_ user: String, _ name: String, gateway: Int) -> DemoUser {
                 var options = ClientCore.Options(token: harness.token(user), session: "the-one")
                 options.pingInterval = .seconds(1)
@@ -135,6 +137,7 @@ struct DeviceClusterTests {
                     if case .infoChanged(let info, _) = content, info.status == status { true } else { nil }
                 }
             }
+            // The host sends nothing from now on, so its lease of 4 s expires.
             host.client.stop()
             try await waitForStatus(.suspended, within: 12)
             let returnedHost = DemoUser("host again", harness.client("\(live)-host", on: hub))
@@ -148,7 +151,7 @@ struct DeviceClusterTests {
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
             try await cluster.restart("redis")
-            _ = try await viewer.waitForUpdate("a true count", within: 16) { update -> Bool? in
+            _ = try await viewer.waitForUpdate("a count that is not stale", within: 16) { update -> Bool? in
                 guard case .event(.counts(let count)) = update, count.count == 1, !count.stale else { return nil }
                 return true
             }

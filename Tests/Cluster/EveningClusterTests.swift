@@ -6,7 +6,8 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Plays the evening of `plaza demo --evening` with real processes, and reads what the browser pages read.
+/// Plays the evening of `plaza demo --evening` (lives with chat, seats and battles) with real processes, and reads what
+/// the browser pages read.
 @Suite(.serialized) struct EveningClusterTests {
     @Test(.timeLimit(.minutes(2)))
     func `the evening shows lives, gifts and a battle, continues without a gateway, and ends its lives`() async throws {
@@ -26,14 +27,14 @@ import Testing
 
             // The numbers of lives, categories and gifts are those of the evening's script.
             try await Self.wait(for: "a list of four lives with viewers and covers") {
-                let lives = await Self.lives(viewer)
+                let lives = await Self.listLives(as: viewer)
                 return lives.count == 4 && lives.allSatisfy { $0.audienceCount >= 3 && !$0.info.coverURL.isEmpty }
             }
-            let lives = await Self.lives(viewer)
+            let lives = await Self.listLives(as: viewer)
             #expect(Set(lives.flatMap(\.info.categoryList)) == [0, 1, 2, 3])
             #expect(lives.count { $0.info.metaData["product-name"] != nil } == 1)
             try await Self.wait(for: "a battle with scores, and a guest on a seat") {
-                guard let stage = await Self.stage(viewer), let battle = stage.battle else { return false }
+                guard let stage = await Self.readStage(as: viewer), let battle = stage.battle else { return false }
                 return battle.ended == nil && battle.sides.allSatisfy { $0.score > 0 }
                     && stage.seats.count { $0.occupant != nil } >= 2
             }
@@ -55,18 +56,20 @@ import Testing
 
             eveningTask.cancel()
             await eveningTask.value
-            try await Self.wait(for: "an empty list after the evening") { await Self.lives(viewer).isEmpty }
+            try await Self.wait(for: "an empty list after the evening") { await Self.listLives(as: viewer).isEmpty }
         }
     }
 
     private static let live = LiveID("evening-piano")
 
-    private static func lives(_ user: DemoUser) async -> [LiveListEntry] {
+    /// The list of lives; empty if the call fails.
+    private static func listLives(as user: DemoUser) async -> [LiveListEntry] {
         guard case .lives(let items, _)? = try? await user.call("live.list", CallParams(count: 50)) else { return [] }
         return items
     }
 
-    private static func stage(_ user: DemoUser) async -> StageRecord? {
+    /// The stage of `live`; nil if the call fails.
+    private static func readStage(as user: DemoUser) async -> StageRecord? {
         guard case .stage(let record)? = try? await user.call("stage.get", CallParams(live: Self.live)) else {
             return nil
         }

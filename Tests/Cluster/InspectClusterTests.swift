@@ -10,11 +10,12 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// `plaza inspect` against the topics of a broker.
+/// Tests of `plaza inspect`, which replays the messages of a live or the calls of a user from the topics of a broker.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct InspectClusterTests {
     private static let live = LiveKey("demo", LiveID("concert-\(UUID().uuidString.prefix(8))"))
     private static let user: UserID = "alice"
 
+    /// The caller of Alice's call with the number `counter`.
     private static func caller(counter: Int64) -> Caller {
         Caller(
             user: UserInfo(userID: Self.user), role: .user,
@@ -77,10 +78,10 @@ import Testing
             let lines = try inspector.replay(Self.live.live).lines
             #expect(inspector.gaps == [])
             // The live's lines are its messages: request 2 was admitted, request 3 was dropped.
-            let sorted = lines.sorted { ($0.request?.counter ?? 0) < ($1.request?.counter ?? 0) }
-            #expect(sorted.map(\.request?.counter) == [2, 3])
-            #expect(sorted.map { $0.position?.number } == [1, nil])
-            #expect(sorted.last?.answer.verdict == .dropped)
+            let linesByRequest = lines.sorted { ($0.request?.counter ?? 0) < ($1.request?.counter ?? 0) }
+            #expect(linesByRequest.map(\.request?.counter) == [2, 3])
+            #expect(linesByRequest.map { $0.position?.number } == [1, nil])
+            #expect(linesByRequest.last?.answer.verdict == .dropped)
             #expect(lines.allSatisfy { $0.scene.present == [Self.user] })
 
             var userInspector = try Self.inspector(broker, isReal: isReal)

@@ -9,7 +9,7 @@ import Testing
 /// Kills or stops each service while load runs on a real Kafka.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct KillTests {
-    /// The maximum outage in milliseconds: how long a call during the kill may wait for its reply.
+    /// The maximum outage in milliseconds: how long a call during the kill may wait for its reply (OPERATING.md).
     static let maxOutageMilliseconds = 3000.0
     /// In messages a second for each live, well above the rate of the load.
     private static let feedBudget = 60
@@ -57,9 +57,9 @@ struct KillTests {
                 for name in added {
                     let began = ContinuousClock.now
                     try await cluster.remove(name)
-                    let stopTime = ContinuousClock.now - began
-                    print("\(name) stopped in \(stopTime)")
-                    #expect(stopTime < .seconds(2), "\(name) took \(stopTime) to stop")
+                    let timeToStop = ContinuousClock.now - began
+                    print("\(name) stopped in \(timeToStop)")
+                    #expect(timeToStop < .seconds(2), "\(name) took \(timeToStop) to stop")
                 }
             }
             Self.expectClean(report, "instances added and removed")
@@ -77,47 +77,47 @@ struct KillTests {
             }
             print("broker-2 of three killed: longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms")
             #expect(report.isClean, "\(report)")
-            #expect(report.unanswered == 0, "\(report.unanswered) without an answer")
+            #expect(report.unanswered == 0, "\(report.unanswered) messages without an answer")
             // The gateway rejects calls during the outage at once, with `unavailable`, so no client waits for a
             // timeout.
             #expect(report.refused.keys.allSatisfy { $0 == "unavailable" }, "\(report.refused)")
             #expect(report.admitted > 0, "nothing was admitted")
             #expect(
                 report.longestPauseMilliseconds <= 5000,
-                "the feeds stood still for \(Int(report.longestPauseMilliseconds)) ms")
+                "a feed paused for \(Int(report.longestPauseMilliseconds)) ms")
         }
     }
 
-    /// Kills the process `name` two seconds into a load, while a probe calls its service.
+    /// Kills a process of the service `kind` two seconds into a load, while a probe calls the service.
     ///
-    /// `disturbance` describes the case in failures.
-    static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ disturbance: String)
+    /// `situation` describes the case in failures.
+    static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ process: String, _ situation: String)
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
         let probe = try await ServiceProbe(harness, kind, on: hub)
         let isProbing = Locked(true)
-        async let longestCall = probe.run(while: { isProbing.withLock { $0 } })
-        let report = try await harness.load { try await harness.cluster.kill(name) }
+        async let longestCall = probe.callRepeatedly(while: { isProbing.withLock { $0 } })
+        let report = try await harness.load { try await harness.cluster.kill(process) }
         isProbing.withLock { $0 = false }
         let outage = try await longestCall
-        print(
-            "\(name) \(disturbance): away \(Int(outage)) ms, longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms"
-        )
-        Self.expectClean(report, "\(name) \(disturbance)")
-        #expect(outage <= Self.maxOutageMilliseconds, "\(name) \(disturbance): away for \(Int(outage)) ms")
+        let feedPause = Int(report.longestPauseMilliseconds)
+        print("\(process) \(situation): no reply for \(Int(outage)) ms, no feed item for \(feedPause) ms")
+        Self.expectClean(report, "\(process) \(situation)")
+        #expect(outage <= Self.maxOutageMilliseconds, "\(process) \(situation): no reply for \(Int(outage)) ms")
     }
 
-    /// Checks that each message was admitted or dropped, and that none was lost, repeated or reordered.
+    /// Checks that each message was admitted or dropped (by the feed budget), and that none was lost, repeated or
+    /// reordered.
     static func expectClean(
-        _ report: LoadReport, _ disturbance: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ report: LoadReport, _ situation: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(report.isClean, "\(disturbance): \(report)", sourceLocation: sourceLocation)
+        #expect(report.isClean, "\(situation): \(report)", sourceLocation: sourceLocation)
         #expect(
-            report.unanswered == 0, "\(disturbance): \(report.unanswered) without an answer",
+            report.unanswered == 0, "\(situation): \(report.unanswered) messages without an answer",
             sourceLocation: sourceLocation)
-        #expect(report.refused.isEmpty, "\(disturbance): \(report.refused)", sourceLocation: sourceLocation)
-        #expect(report.admitted > 0, "\(disturbance): nothing was admitted", sourceLocation: sourceLocation)
+        #expect(report.refused.isEmpty, "\(situation): \(report.refused)", sourceLocation: sourceLocation)
+        #expect(report.admitted > 0, "\(situation): nothing was admitted", sourceLocation: sourceLocation)
     }
 }

@@ -4,6 +4,8 @@ import PlazaModel
 import ProtocolClient
 
 /// One live of the suite's cluster, with a host who created it and a watcher; both have joined and are real clients.
+///
+/// The audience list and count leave out the host, because an owner is not audience.
 struct LiveFixture {
     let harness: ClusterHarness
     let hub: ClientHub
@@ -79,8 +81,8 @@ struct LiveFixture {
 
     /// Reads the live's info repeatedly until it satisfies a condition, at most for 5 s.
     ///
-    /// A change that the feed has shown may be in the gateway's read model only later, because they are separate
-    /// topics.
+    /// A change that the feed has shown may be in the gateway's read model only later, because the feed and the infos
+    /// of lives are separate topics.
     ///
     /// - Parameter isExpected: the condition.
     /// - Returns: the info that was read last, even if it does not satisfy the condition.
@@ -94,8 +96,9 @@ struct LiveFixture {
         return info
     }
 
-    /// The live's entry in the list; waits for the entry, because the list shows a live a few seconds after its
-    /// creation.
+    /// The info of the live in the list.
+    ///
+    /// Waits for it for at most 10 s, because the list shows a live a few seconds after its creation.
     func listEntry() async throws -> LiveInfo {
         for _ in 0..<20 {
             var cursor: String?
@@ -123,21 +126,21 @@ struct LiveFixture {
         }
     }
 
-    /// Connects this live with others and waits until each watcher receives all of them.
+    /// Connects this live with others (co-hosting), and waits until each watcher receives all of them.
     func connect(_ others: LiveFixture...) async throws {
         let lives = others.map(\.live)
         try await self.call(self.host, "cohost.request", CallParams(timeout: 30, to: lives))
-        for other in others {
-            try await other.host.waitForNotice("a co-host request") {
+        for partner in others {
+            try await partner.host.waitForNotice("a co-host request") {
                 if case .coHostRequestReceived = $0 { true } else { false }
             }
-            try await other.call(other.host, "cohost.accept", CallParams(inviter: self.live))
+            try await partner.call(partner.host, "cohost.accept", CallParams(inviter: self.live))
         }
         for fixture in [self] + others {
-            try await fixture.watcher.waitForStage("everybody's seats") { record, _ in
-                let members = record.connection?.members ?? []
-                let shown = Set(record.layout.regions.map(\.live))
-                return Set(members.map(\.live)) == Set(lives + [self.live]) && shown == Set(members.map(\.live))
+            try await fixture.watcher.waitForStage("all lives in connection and layout") { record, _ in
+                let connectedLives = Set((record.connection?.members ?? []).map(\.live))
+                let livesInLayout = Set(record.layout.regions.map(\.live))
+                return connectedLives == Set(lives + [self.live]) && livesInLayout == connectedLives
             }
         }
     }
@@ -146,7 +149,7 @@ struct LiveFixture {
     func startBattle(_ others: LiveFixture..., seconds: Int) async throws -> BattleID {
         let result = try await self.call(
             self.host, "battle.request", CallParams(to: others.map(\.live), duration: seconds))
-        guard case .battle(let battle, _, _, _) = result else { throw ScenarioFailure("the battle gave \(result)") }
+        guard case .battle(let battle, _, _, _) = result else { throw ScenarioFailure("battle.request gave \(result)") }
         for fixture in [self] + others {
             try await fixture.watcher.waitForStage("the battle's begin") { _, events in
                 events.contains(.battleStarted(battle: battle))

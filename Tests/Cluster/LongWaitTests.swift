@@ -5,12 +5,12 @@ import LoadKit
 import TestSupport
 import Testing
 
-/// Tests of processes that stand still under load; they last minutes, and wait most of the time.
+/// Tests of processes that stand still (SIGSTOP) under load; they last minutes, and wait most of the time.
 ///
 /// The cases run beside each other, each in a cluster of its own; one after the other they would take eight minutes.
 @Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct LongWaitTests {
-    /// More clusters would keep the processors busy with the starts of their brokers.
+    /// With more clusters, the starts of their brokers would keep the processors busy.
     private static let clustersAtATime = 4
 
     @Test(.timeLimit(.minutes(8)))
@@ -33,10 +33,10 @@ struct LongWaitTests {
                     try await Task.sleep(for: .seconds(8))
                     try cluster.signal(name, SIGCONT)
                 }
-                KillTests.expectClean(report, "\(name) slept 8 s")
+                KillTests.expectClean(report, "\(name) stood still for 8 s")
                 #expect(
                     report.unexpectedLeaveTips == 0,
-                    "\(name): \(report.unexpectedLeaveTips) viewers were said to have left")
+                    "\(name): \(report.unexpectedLeaveTips) viewers were falsely reported as having left")
                 try await cluster.waitUntilReady(within: .seconds(30))
             }
         }

@@ -6,7 +6,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests of presence with a real Redis and its real timeouts.
+/// Tests of presence (who is in a live) with a real Redis and its real timeouts.
 @Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct PresenceClusterTests {
     /// Each case has a cluster of its own.
@@ -57,7 +57,9 @@ struct PresenceClusterTests {
             }
         }
 
-        /// Receives for `seconds`, and counts all leave tips of the host that no earlier wait has returned.
+        /// Receives for `seconds`, and counts the host's leave tips that no earlier wait has returned.
+        ///
+        /// A leave tip is the feed item that a viewer has left.
         func countLeaveTips(withinSeconds seconds: Double) async -> Int {
             await self.host.collectUpdates(seconds: seconds)
             var tipCount = 0
@@ -65,6 +67,7 @@ struct PresenceClusterTests {
             return tipCount
         }
 
+        /// The user whose leave the item reports; nil for any other item.
         static func leftUser(_ content: FeedContent) -> UserID? {
             if case .audienceLeft(let user) = content { user.userID } else { nil }
         }
@@ -97,6 +100,7 @@ struct PresenceClusterTests {
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 5, on: hub)
             try await fixture.waitForCount(5, within: 10)
             try await cluster.kill("redis")
+            // Without Redis the last count is shown as stale.
             try await fixture.waitForCount(5, isStale: true, within: 10)
             #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == "presence without Redis")
             // Chat works without Redis.
@@ -105,8 +109,8 @@ struct PresenceClusterTests {
             try await cluster.restart("redis")
             let restartedAt = ContinuousClock.now
             try await fixture.waitForCount(5, within: 15)
-            print(
-                "the count was true again \((ContinuousClock.now - restartedAt) / .seconds(1)) s after Redis came back")
+            let seconds = (ContinuousClock.now - restartedAt) / .seconds(1)
+            print("the count was no longer stale \(seconds) s after Redis came back")
             #expect(await fixture.countLeaveTips(withinSeconds: 3) == 0)
             #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == nil)
         }
@@ -136,7 +140,7 @@ struct PresenceClusterTests {
             #expect(await fixture.countLeaveTips(withinSeconds: 1) == 0)
             fixture.viewers[1].client.stop()
             let leftUser = try await fixture.host.waitForFeedItem(
-                "that the other left", within: 12, PresenceFixture.leftUser)
+                "that the second viewer left", within: 12, PresenceFixture.leftUser)
             #expect(leftUser == UserID("\(fixture.live)-viewer1"))
             #expect(await fixture.countLeaveTips(withinSeconds: 1) == 0)
         }

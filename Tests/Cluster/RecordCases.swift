@@ -4,8 +4,8 @@ import KafkaClient
 import PlazaModel
 import PlazaWire
 
-/// Damaged records of one topic: golden records with a boundary value in one field, and records whose value, key or
-/// headers are garbage.
+/// Damaged records of one topic: golden records (samples of the wire format) with a boundary value in one field, and
+/// records whose value, key or headers are garbage.
 struct RecordCases {
     /// A record, and what was changed in it.
     struct Case {
@@ -18,7 +18,7 @@ struct RecordCases {
     static let nameHeader = "case"
 
     /// Stands for the changed field, until a boundary value replaces it.
-    private static let fieldPlaceholder = "@hole@"
+    private static let fieldPlaceholder = "@field@"
     /// Stands for each request's counter, until a number replaces it.
     private static let counterPlaceholder = "@counter@"
 
@@ -39,19 +39,19 @@ struct RecordCases {
         ]
         let deepArray =
             String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
-        let others: [String] = ["-0", "0.5", "1e308", "1e309", deepArray, "null", "true", "{}", "[]", "[null]"]
-        return int64Limits + valuesNearOtherLimits + texts + others
+        let otherValues: [String] = ["-0", "0.5", "1e308", "1e309", deepArray, "null", "true", "{}", "[]", "[null]"]
+        return int64Limits + valuesNearOtherLimits + texts + otherValues
     }()
 
-    /// A large object.
+    /// An object with very many members.
     ///
-    /// Only one field of each record gets it, because the cases would be too large together.
+    /// Only one field of each record gets it, because otherwise the cases would be too large together.
     private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
 
     let topic: PlazaTopic
     let partitions: Int
     /// The file of the topic's golden records, without `.json`.
-    let golden: String
+    let goldenFile: String
 
     /// An app whose key belongs to a partition; it is never the demo app, so that the scenario still works.
     static func app(inPartition partition: Int, of count: Int) -> AppID {
@@ -71,10 +71,10 @@ struct RecordCases {
         preconditionFailure("the numbers do not end")
     }
 
-    /// The names and the text of the golden records.
+    /// The golden records of the topic: the name and the JSON text of each.
     private func goldenRecords() throws -> [(name: String, text: String)] {
         let url = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../Model/PlazaWire/Golden/\(self.golden).json")
+            .appending(path: "../Model/PlazaWire/Golden/\(self.goldenFile).json")
         return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").dropFirst().dropLast().map { line in
             // Each line between the braces of the file is `"name": record,`, the last one without the comma.
             let parts = line.split(separator: ": ", maxSplits: 1)
@@ -165,8 +165,8 @@ struct RecordCases {
         // The headers that readers know: of feed items (`p`, `c`, `k`), of appended batches (`e`, `b`, `r`), of ticks
         // (`take`), of traces, and of dead letters.
         let headerNames = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
-        // A valid epoch in `e`, or the header `take` on a record with the key `#tick`, would claim the partition. There is
-        // no such case.
+        // No case has a valid epoch in `e`, or the header `take` on a record with the key `#tick`, because such a
+        // record would take the partition from its owner.
         let headerTexts = [
             "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
             "1e308 1",
@@ -178,7 +178,7 @@ struct RecordCases {
                 cases.append(Case(name: "\(self.topic.rawValue)/\(partition) \(name)", record: record))
             }
             for (number, key) in keys.enumerated() {
-                // Large values go with the first key only, because the cases would be too large together.
+                // Large values go with the first key only, because otherwise the cases would be too large together.
                 for (index, value) in values.enumerated() where number == 0 || (value?.count ?? 0) < 1_000 {
                     add("key \(number), value \(index)", key, value)
                 }
@@ -197,9 +197,9 @@ struct RecordCases {
         return cases
     }
 
-    /// The text of a golden record about the live `demo/concert`, changed so that it is about another live.
-    static func replacingLive(in golden: String, with key: LiveKey) -> String {
-        golden.replacing("\"demo\"", with: "\"\(key.app.text)\"").replacing("\"concert\"", with: "\"\(key.live.text)\"")
+    /// The text of a record about the live `demo/concert`, changed so that it is about another live.
+    static func replacingLive(in text: String, with key: LiveKey) -> String {
+        text.replacing("\"demo\"", with: "\"\(key.app.text)\"").replacing("\"concert\"", with: "\"\(key.live.text)\"")
     }
 
     /// The key of a record about a live.
@@ -241,14 +241,14 @@ struct RecordCases {
     /// Copies of a record, each with a placeholder in one field, and the path of that field.
     private static func copiesWithPlaceholder(_ value: JSONValue, at path: String) -> [(path: String, value: JSONValue)]
     {
-        var found: [(path: String, value: JSONValue)] = [(path, .text(Self.fieldPlaceholder))]
+        var copies: [(path: String, value: JSONValue)] = [(path, .text(Self.fieldPlaceholder))]
         switch value {
         case .object(let members):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
                 for inner in Self.copiesWithPlaceholder(member, at: "\(path).\(name)") {
                     var changed = members
                     changed[name] = inner.value
-                    found.append((inner.path, .object(changed)))
+                    copies.append((inner.path, .object(changed)))
                 }
             }
         case .array(let elements):
@@ -256,11 +256,11 @@ struct RecordCases {
                 for inner in Self.copiesWithPlaceholder(element, at: "\(path).\(index)") {
                     var changed = elements
                     changed[index] = inner.value
-                    found.append((inner.path, .array(changed)))
+                    copies.append((inner.path, .array(changed)))
                 }
             }
         default: break
         }
-        return found
+        return copies
     }
 }

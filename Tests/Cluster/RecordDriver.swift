@@ -12,18 +12,19 @@ import PlazaWire
 /// All methods block their thread.
 final class RecordDriver {
     /// For each inbox, the golden record of a call that always gets a reply.
-    private static let calls: [PlazaTopic: String] = [
+    private static let goldenCalls: [PlazaTopic: String] = [
         .directoryInbox: "setMetadata", .audienceInbox: "join", .barrageInbox: "sendText", .seatInbox: "take",
         .connectionInbox: "request",
     ]
 
     private let producer: KafkaProducer
+    /// Reads the topic `replies`.
     private let replies: KafkaConsumer
     private let partitions: Int
     private let deliveryErrors: Locked<[KafkaError]>
-    /// The sessions whose calls have a reply.
+    /// The sessions of which a reply has been read.
     private var answeredSessions: Set<String> = []
-    /// The number of cases sent.
+    /// The number of cases sent; calls are not counted.
     private(set) var sentCount = 0
 
     init(brokers: String, partitions: Int) throws {
@@ -49,9 +50,9 @@ final class RecordDriver {
 
     /// Writes the records of cases, and waits until the broker has them.
     func send(_ cases: [RecordCases.Case]) throws {
-        for (index, item) in cases.enumerated() {
-            var record = item.record
-            record.headers.append(KafkaHeader(name: RecordCases.nameHeader, text: item.name))
+        for (index, recordCase) in cases.enumerated() {
+            var record = recordCase.record
+            record.headers.append(KafkaHeader(name: RecordCases.nameHeader, text: recordCase.name))
             try self.producer.send(record)
             // Flushes after every 500 records, so that few records wait in the producer.
             if index % 500 == 499 { try self.producer.flush(timeout: .seconds(30)) }
@@ -69,14 +70,14 @@ final class RecordDriver {
     /// - Returns: the session of each call, which identifies its reply and ends with the number of the group.
     /// - Throws: why a call cannot be sent.
     func sendCalls(_ cases: RecordCases, group: Int) throws -> Set<String> {
-        guard let call = Self.calls[cases.topic] else { return [] }
+        guard let call = Self.goldenCalls[cases.topic] else { return [] }
         var sessions: Set<String> = []
         for partition in 0..<self.partitions {
-            let session = "mark-\(cases.topic.rawValue)-\(partition)-\(group)"
+            let session = "check-\(cases.topic.rawValue)-\(partition)-\(group)"
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
-            let live = RecordCases.live("mark", of: app, inPartition: partition, of: self.partitions)
+            let live = RecordCases.live("check", of: app, inPartition: partition, of: self.partitions)
             guard let record = try cases.record(call, in: live, session: session, partition: partition) else {
-                throw KafkaError(.unsupported, "\(cases.golden) has no \(call)")
+                throw KafkaError(.unsupported, "\(cases.goldenFile) has no \(call)")
             }
             try self.producer.send(record)
             sessions.insert(session)
@@ -85,7 +86,7 @@ final class RecordDriver {
         return sessions
     }
 
-    /// Reads replies until all of `sessions` have one.
+    /// Reads replies until all of `sessions` have one, or the time is over.
     ///
     /// - Parameters:
     ///   - sessions: the sessions of calls.

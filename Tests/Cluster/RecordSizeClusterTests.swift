@@ -12,15 +12,17 @@ import Testing
 ///
 /// They run on a real Kafka if there is one, otherwise on the embedded broker, whose clients have the same limit.
 @Suite(.serialized) struct RecordSizeClusterTests {
-    /// A reason of control characters, which are not allowed in a reason; JSON writes each of them with six bytes.
+    /// A reason for a ban that consists of control characters, which are not allowed in a reason.
+    ///
+    /// JSON writes each of them with six bytes.
     private static let reasonOfControls = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
-    /// The longest reason: the limit counts the bytes in JSON, which writes each quotation mark with two bytes.
+    /// The longest allowed reason: the limit counts the bytes in JSON, which writes each quotation mark with two bytes.
     private static let longestReason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
 
     /// The body of a request that bans the users of a group.
     ///
     /// Each group has as many users as a call may name.
-    private static func ban(_ group: Int, _ reason: String) -> String {
+    private static func banBody(_ group: Int, _ reason: String) -> String {
         // The numbers begin at 1000, so that each has four digits and each id 32 bytes.
         let users = (0..<SanctionLimits.usersPerCall).map {
             "\"user-with-a-long-name-of-32-\(1000 + group * SanctionLimits.usersPerCall + $0)\""
@@ -51,20 +53,21 @@ import Testing
             // The attack: bans with a reason of control characters. Each is refused, and nothing is stored.
             for group in 0..<50 {
                 let (status, text) = try await send(
-                    "POST", "/v1/lives/concert/bans", Self.ban(group, Self.reasonOfControls))
+                    "POST", "/v1/lives/concert/bans", Self.banBody(group, Self.reasonOfControls))
                 #expect(status == 400 && text.contains("\(ReplyCode.badParameter.code)"), "\(text)")
             }
             try await expectStatus(400, "PATCH", "/v1/lives/concert", #"{"coverURL":"\u0001"}"#)
-            // The largest number of the largest bans is allowed, one more ban is not.
+            // As many bans as a live may have, with the longest reason, are allowed; one more is not.
             for group in 0..<SanctionLimits.perLive / SanctionLimits.usersPerCall {
-                try await expectStatus(200, "POST", "/v1/lives/concert/bans", Self.ban(group, Self.longestReason))
+                try await expectStatus(200, "POST", "/v1/lives/concert/bans", Self.banBody(group, Self.longestReason))
             }
-            let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
+            // The groups 0 to 49 are banned: 1,000 users, which is the limit.
+            let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.banBody(50, "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
             // Eight of the longest values are all the metadata that a live may have (16 KiB). JSON writes each quotation
             // mark with two bytes.
-            let value = String(repeating: #"\""#, count: Limits.metadataValueBytes)
-            let values = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
+            let longestValue = String(repeating: #"\""#, count: Limits.metadataValueBytes)
+            let values = (0..<8).map { "\"k\($0)\":\"\(longestValue)\"" }.joined(separator: ",")
             try await expectStatus(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")
             for number in 0..<20 {
                 try await expectStatus(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)

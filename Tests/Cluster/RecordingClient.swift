@@ -7,7 +7,7 @@ import ProtocolClient
 final class RecordingClient {
     let name: String
     let client: PlazaClient
-    /// All feed items so far, of the live that the client is in.
+    /// All feed items so far of the live that the client is in.
     private(set) var items: [FeedContent] = []
     private(set) var notices: [NoticeContent] = []
     /// The last audience count that the client has received.
@@ -66,7 +66,7 @@ final class RecordingClient {
     /// All events of stages so far, in order.
     var events: [StageEvent] { self.stages.flatMap(\.events) }
 
-    /// The users whose leave tips the client has received.
+    /// The users whom feed items have reported as having left, in order.
     var leftUsers: [UserID] {
         self.items.compactMap { if case .audienceLeft(let user) = $0 { user.userID } else { nil } }
     }

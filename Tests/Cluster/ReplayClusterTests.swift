@@ -38,7 +38,7 @@ import Testing
             try await Self.sendMessages(60, from: 4, as: host, in: live)
             try await Task.sleep(for: .seconds(3))
             try await cluster.restart("gateway-1")
-            let isReplayed = try await viewer.waitForUpdate("that it is back", within: 30) { update -> Bool? in
+            let isReplayed = try await viewer.waitForUpdate("that it has resumed", within: 30) { update -> Bool? in
                 if case .event(.resumed(live, let replayed)) = update { replayed } else { nil }
             }
             #expect(isReplayed)
@@ -49,7 +49,7 @@ import Testing
             #expect(viewer.texts == (1...63).map { "message \($0)" })
             let newcomer = DemoUser("newcomer", harness.client("\(live)-new", on: hub, addresses: firstGateway))
             try await newcomer.call("live.join", CallParams(live: live), live: live)
-            let texts = try await newcomer.waitForUpdate("what was said", within: 10) { update -> [String]? in
+            let texts = try await newcomer.waitForUpdate("the history", within: 10) { update -> [String]? in
                 if case .history(let entries, _) = update { entries.compactMap { Self.text($0.content) } } else { nil }
             }
             // The history has the last 10 messages.
@@ -63,6 +63,7 @@ import Testing
         }
     }
 
+    /// The text of a message; nil for any other feed item.
     private static func text(_ content: FeedContent) -> String? {
         if case .text(_, let text, _) = content { text } else { nil }
     }

@@ -4,8 +4,8 @@ import KafkaClient
 import PlazaModel
 import PlazaWire
 
-/// Damaged rows of one state topic: rows of a fuzz corpus with a boundary value in one field, and records whose key or
-/// value is garbage.
+/// Damaged rows of one state topic (the stored state of a service): rows of a fuzz corpus with a boundary value in one
+/// field, and records whose key or value is garbage.
 struct RowCases {
     /// Each state topic, and the corpus that has its rows.
     ///
@@ -26,11 +26,12 @@ struct RowCases {
         for (index, row) in try self.rows().enumerated() {
             let partition = index % self.partitions
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
-            // The text of the row gets another app and keeps the live `concert`. Its key gets another live (see `key`).
+            // The text of the row gets another app and keeps the live `concert`. The key of the row gets another live
+            // (see `uniqueKey`).
             let text = RecordCases.replacingLive(in: row.text, with: LiveKey(app, "concert"))
             let tree = try Wire.decode(JSONValue.self, from: Array(text.utf8))
             for variant in RecordCases.variants(of: tree, named: row.key, manyMembersAt: index) {
-                let key = Self.key(row.key, in: app, number: cases.count)
+                let key = Self.uniqueKey(row.key, in: app, number: cases.count)
                 cases.append(self.makeCase(variant.name, key, Array(variant.text.utf8), partition))
             }
         }
@@ -39,21 +40,21 @@ struct RowCases {
 
     /// The rows of the corpus; if several have the same key, only the longest, because it sets the most fields.
     ///
-    /// A corpus file is a `RowScript`: a line `key<TAB>row` is a row, except `metadata<TAB>text`. Lines without a tab
-    /// are inputs.
+    /// A corpus file is a `RowScript` (RowScript.swift): a line `key<TAB>row` is a row, except `metadata<TAB>text`.
+    /// Lines without a tab are inputs.
     private func rows() throws -> [(key: String, text: String)] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Fuzz/Corpus/\(self.corpus)")
-        var longest: [String: String] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            let script = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+        var longestTexts: [String: String] = [:]
+        for fileName in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let script = try String(contentsOf: folder.appending(path: fileName), encoding: .utf8)
             for line in script.split(separator: "\n") {
                 guard let tab = line.firstIndex(of: "\t"), !line.hasPrefix("metadata") else { continue }
                 let (key, text) = (String(line[..<tab]), String(line[line.index(after: tab)...]))
-                if text.utf8.count > longest[key]?.utf8.count ?? 0 { longest[key] = text }
+                if text.utf8.count > longestTexts[key]?.utf8.count ?? 0 { longestTexts[key] = text }
             }
         }
-        return longest.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }
+        return longestTexts.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }
     }
 
     /// The key of a row, changed so that it names `app` and, by `number`, another live, user or app in each case.
@@ -61,15 +62,15 @@ struct RowCases {
     /// With the number 7, `live/demo/concert` becomes `live/<app>/concert-7`, and `app/demo` becomes `app/<app>-7`.
     /// Without the number, each case would replace the previous case with the same key. The key `partition` is not
     /// changed, because each partition has only one such row.
-    private static func key(_ key: String, in app: AppID, number: Int) -> String {
-        var parts = key.split(separator: "/").map(String.init)
-        if parts.count > 2 {
-            parts[1] = app.text
-            parts[2] += "-\(number)"
-        } else if parts.count == 2 {
-            parts[1] = "\(app.text)-\(number)"
+    private static func uniqueKey(_ key: String, in app: AppID, number: Int) -> String {
+        var components = key.split(separator: "/").map(String.init)
+        if components.count > 2 {
+            components[1] = app.text
+            components[2] += "-\(number)"
+        } else if components.count == 2 {
+            components[1] = "\(app.text)-\(number)"
         }
-        return parts.joined(separator: "/")
+        return components.joined(separator: "/")
     }
 
     /// Records to each partition with each pair of a garbage key and a garbage value.

@@ -3,7 +3,7 @@ import ClusterKit
 import TestSupport
 import Testing
 
-/// Runs the demo scenario with real processes and real clients.
+/// Runs the scenario of `plaza demo` (a short live, checked step by step) with real processes and real clients.
 @Suite(.serialized) struct ScenarioTests {
     @Test(.timeLimit(.minutes(2)))
     func `I1 I6 I7 I12 I14 the demo scenario passes on the embedded broker`() async throws {

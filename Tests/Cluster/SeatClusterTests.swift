@@ -7,6 +7,8 @@ import Testing
 
 /// Tests of seats in real processes: a call to one service changes the state of another in the right order (R18.1,
 /// R7.7).
+///
+/// Stage events are compared by their `shortText` (LiveFixture.swift).
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct SeatClusterTests {
     /// A host, a guest and a watcher in one live, each a real client.
@@ -34,7 +36,7 @@ struct SeatClusterTests {
             return try await user.call(method, params, live: self.live)
         }
 
-        func expectRejection(_ user: DemoUser, _ code: ReplyCode, _ method: String, _ params: CallParams) async throws {
+        func expectRefusal(_ user: DemoUser, _ code: ReplyCode, _ method: String, _ params: CallParams) async throws {
             var params = params
             params.live = self.live
             try await user.expectRefusal(code, method, params)
@@ -67,14 +69,14 @@ struct SeatClusterTests {
     }
 
     private static func inviteGuest(_ fixture: SeatFixture) async throws {
-        try await fixture.expectRejection(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
+        try await fixture.expectRefusal(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
         try await fixture.call(
             fixture.host, "seat.invite", CallParams(user: fixture.id(of: fixture.guest), seatIndex: 3, timeout: 60))
         _ = try await fixture.guest.waitForNotice("an invitation") { content in
             if case .invitationReceived(_, 3, _, _) = content { true } else { nil }
         }
         try await fixture.call(fixture.guest, "seat.acceptInvitation", CallParams(user: fixture.id(of: fixture.host)))
-        _ = try await fixture.host.waitForNotice("the answer") { content in
+        _ = try await fixture.host.waitForNotice("the guest's acceptance") { content in
             if case .invitationAnswered(_, true) = content { true } else { nil }
         }
         let stage = try await fixture.waitForStage("the guest on its seat") { events, _ in
@@ -99,7 +101,7 @@ struct SeatClusterTests {
         _ = try await fixture.waitForStage("a closed microphone") { _, record in
             record.seats[3].occupant?.allowOpenMicrophone == false
         }
-        try await fixture.expectRejection(
+        try await fixture.expectRefusal(
             fixture.guest, .microphoneNeedsHost, "seat.device", CallParams(microphone: true))
     }
 
@@ -111,7 +113,7 @@ struct SeatClusterTests {
         _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
             events.map(\.shortText) == ["left 3", "locked 3"]
         }
-        try await fixture.expectRejection(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
+        try await fixture.expectRefusal(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
     }
 
     private static func leaveReturnAndKick(_ fixture: SeatFixture) async throws {

@@ -20,19 +20,19 @@ struct SecureClusterTests {
         "user liveplaza on >\(redisPassword) resetchannels ~{audience.* "
         + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
 
-    /// The options of a cluster at `server`: this process logs in by PLAIN, the services by `mechanism`.
+    /// The options of a cluster that uses `kafka`: this process logs in by PLAIN, the services by `mechanism`.
     ///
-    /// If `password` is nil, each uses the right password.
+    /// If `password` is nil, all use the right password.
     private static func options(
-        _ server: SecureKafka, mechanism: KafkaSecurity.Mechanism = .plain, password: String? = nil
+        _ kafka: SecureKafka, mechanism: KafkaSecurity.Mechanism = .plain, password: String? = nil
     ) throws -> ClusterOptions {
         var options = LiveCluster.options()
-        let authority = server.authority
+        let authority = kafka.authority
         let user = SecureKafka.user(of: mechanism)
         let passwordFile = try authority.secretFile(
             "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? user.password)
-        options.broker = .external("127.0.0.1:\(server.saslPort)")
-        options.kafkaSecurity = server.settings(.plain, password: password).security
+        options.broker = .external("127.0.0.1:\(kafka.saslPort)")
+        options.kafkaSecurity = kafka.settings(.plain, password: password).security
         options.kafkaArguments = [
             "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", mechanism.rawValue, "--kafka-user",
             user.name, "--kafka-password-file", passwordFile, "--kafka-ca-file", authority.certificate,
@@ -41,15 +41,16 @@ struct SecureClusterTests {
     }
 
     @Test func `the demo scenario passes over secured connections, and no process shows a secret`() async throws {
-        let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
-        let libraries = try #require(
-            await runOnDedicatedThread { PythonPackages.newerLibrdkafka }, "Tests/requirements.txt does not install")
-        let password = Self.redisPassword
-        let aclFile = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
-        let passwordFile = try server.authority.secretFile("redis.password", password + "\n")
+        let kafka = try await runOnDedicatedThread { try Self.sharedKafka.get() }
+        // Debian's librdkafka cannot log in by SCRAM at Kafka 4.
+        let libraryDirectory = try #require(
+            await runOnDedicatedThread { PythonPackages.newerLibrdkafka },
+            "the packages of Tests/requirements.txt are not there")
+        let aclFile = try kafka.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
+        let passwordFile = try kafka.authority.secretFile("redis.password", Self.redisPassword + "\n")
         let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", aclFile]) }
-        var options = try Self.options(server, mechanism: .scramSHA512)
-        options.environment["LD_LIBRARY_PATH"] = libraries
+        var options = try Self.options(kafka, mechanism: .scramSHA512)
+        options.environment["LD_LIBRARY_PATH"] = libraryDirectory
         options.extraArguments[.audiencePresence] = [
             "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", passwordFile,
         ]
@@ -59,7 +60,7 @@ struct SecureClusterTests {
             #expect(Self.value("audience_leases_away{partition=\"0\"}", in: metrics) == 0)
             #expect(metrics.contains("redis_pipelines_total{outcome=\"failed\"} 0"), "\(metrics)")
             #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"))
-            let secrets = [SecureKafka.scramUser.password, password]
+            let secrets = [SecureKafka.scramUser.password, Self.redisPassword]
             for process in cluster.processes {
                 let pid = try #require(process.pid)
                 for name in ["cmdline", "environ"] {
@@ -74,7 +75,7 @@ struct SecureClusterTests {
                 try ProgramFinder().path(of: "plaza"), "dead-letters", "--run-dir", cluster.directory.path,
             ]
             let (end, output) = try await runOnDedicatedThread {
-                try TestProcess.run(command, environment: ["LD_LIBRARY_PATH": libraries], errors: .output)
+                try TestProcess.run(command, environment: ["LD_LIBRARY_PATH": libraryDirectory], errors: .output)
             }
             #expect(end == .exited(0) && output.contains("no dead letters"), "\(output)")
             try await Self.checkMetricsWithoutRedis(redis, cluster)
@@ -86,7 +87,7 @@ struct SecureClusterTests {
         return try #require(HealthProbe.http(host: "127.0.0.1", port: port, path: "/metrics")).body
     }
 
-    /// The value of a series in the text of Prometheus.
+    /// The value of a series in metrics in Prometheus's text format; nil if the series is missing.
     private static func value(_ series: String, in metrics: String) -> Double? {
         metrics.split(separator: "\n").first { $0.hasPrefix(series + " ") }.flatMap {
             Double($0.dropFirst(series.count + 1))
@@ -106,7 +107,7 @@ struct SecureClusterTests {
             try await Task.sleep(for: .milliseconds(200))
         }
         #expect(areLeasesAway)
-        // These are the other series that alerts use.
+        // Other series that alerts use: each is there, and shows that nothing hangs.
         let presence = try Self.metrics(of: "audience-presence-1", in: cluster)
         #expect(try #require(Self.value("shell_waiting_seconds{machine=\"audience\"}", in: presence)) < 10)
         let gateway = try Self.metrics(of: "gateway-1", in: cluster)
@@ -120,11 +121,11 @@ struct SecureClusterTests {
     }
 
     @Test func `a service with a wrong password ends at once and reports why`() async throws {
-        let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
-        let options = try Self.options(server, password: "open sesame")
+        let kafka = try await runOnDedicatedThread { try Self.sharedKafka.get() }
+        let options = try Self.options(kafka, password: "open sesame")
         let command =
             [
-                try ProgramFinder().path(of: "room-directory"), "--kafka", "127.0.0.1:\(server.saslPort)",
+                try ProgramFinder().path(of: "room-directory"), "--kafka", "127.0.0.1:\(kafka.saslPort)",
                 "--instance", "wrong-1",
             ] + options.kafkaArguments
         let began = ContinuousClock.now
@@ -136,9 +137,9 @@ struct SecureClusterTests {
     }
 
     @Test func `a cluster with a wrong password or authority is not started, and the error says why`() async throws {
-        let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
+        let kafka = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
-        var options = try Self.options(server, password: "open sesame")
+        var options = try Self.options(kafka, password: "open sesame")
         // The first cluster has a wrong password; the end of the loop changes the options to a wrong authority.
         for expectedReason in ["authenticationFailed", "tlsFailed"] {
             let cluster = LocalCluster(options)
@@ -150,7 +151,7 @@ struct SecureClusterTests {
             let errorText = error.map { "\($0)" } ?? ""
             #expect(reason.contains(expectedReason) && !errorText.contains("open sesame"))
             try? FileManager.default.removeItem(atPath: cluster.directory.path)
-            options = try Self.options(server)
+            options = try Self.options(kafka)
             options.kafkaSecurity.caFile = otherAuthority.certificate
         }
     }

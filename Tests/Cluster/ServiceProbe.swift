@@ -8,11 +8,12 @@ import ProtocolClient
 /// The probe uses one live in each half of the partitions. Two instances own one half each, so the probe notices when
 /// either instance is killed.
 struct ServiceProbe: Sendable {
-    /// The machine or service that one loop of the probe calls.
+    /// What one loop of the probe calls: a state machine of a service, or the gateway.
     private enum Target: Sendable {
         case directory, audience, barrage, seats, connections, gateway
     }
 
+    /// The two lives, each with the client of its owner.
     private let owners: [(live: LiveID, client: PlazaClient)]
     private let targets: [Target]
 
@@ -40,10 +41,9 @@ struct ServiceProbe: Sendable {
 
     /// Calls the service again and again while `isRunning` returns true.
     ///
-    /// Each call must succeed or meet a rate limit.
-    ///
-    /// - Returns: the longest call, in milliseconds.
-    func run(while isRunning: @escaping @Sendable () -> Bool) async throws -> Double {
+    /// - Returns: the longest time until a reply, in milliseconds.
+    /// - Throws: the error of a call that neither succeeds nor is rejected by a rate limit.
+    func callRepeatedly(while isRunning: @escaping @Sendable () -> Bool) async throws -> Double {
         let longest = try await withThrowingTaskGroup(of: Duration.self) { group in
             for owner in self.owners {
                 for target in self.targets {
@@ -57,6 +57,7 @@ struct ServiceProbe: Sendable {
         return longest / .milliseconds(1)
     }
 
+    /// A live whose key belongs to the lower (0) or upper (1) half of the partitions.
     private static func live(inHalf half: Int, of partitions: Int) -> LiveID {
         while true {
             let live = LiveID(ClusterHarness.name("probe"))

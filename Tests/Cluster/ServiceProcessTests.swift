@@ -11,7 +11,7 @@ import Testing
 /// The exit codes are those of sysexits.h: 64 is a wrong option or setting, 74 a failed write. A service that cannot
 /// start for another reason ends with 1.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
-    /// Runs a service until it ends, and returns its output.
+    /// Runs a service until it ends; returns how it ended, and its output with its errors.
     private func runUntilEnd(of service: ServiceKind, _ arguments: [String]) async throws -> (
         end: ProcessEnd, output: String
     ) {
@@ -63,6 +63,7 @@ import Testing
         #expect(
             output.contains("--apps-json") && !output.contains("--apps:") && !output.contains("--apps="), "\(output)")
         #expect(!output.contains("AAECAwQ"), "keys are never logged")
+        // With the apps in a file, the errors name the file instead of the option.
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data(apps.utf8).write(to: URL(filePath: path))
@@ -86,7 +87,8 @@ import Testing
 
     @Test func `output that cannot be written is reported and never traps`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
-            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            // Each write to this device fails because no space is left.
+            let fullDevice = try #require(FileHandle(forWritingAtPath: "/dev/full"))
             let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"
             defer { try? FileManager.default.removeItem(atPath: log) }
             let process = try TestProcess(
@@ -94,13 +96,14 @@ import Testing
                     try ProgramFinder().path(of: "plaza"), "token", "--run-dir", cluster.directory.path, "--user",
                     "alice",
                 ],
-                output: .descriptor(full.fileDescriptor), errors: .log(log))
+                output: .descriptor(fullDevice.fileDescriptor), errors: .log(log))
             #expect(await process.ended() == .exited(74))
             let output = try String(contentsOfFile: log, encoding: .utf8)
             #expect(output.contains("standard output cannot be written"), "\(output)")
         }
     }
 
+    // The key `c2hvcnQ` is `short` in Base64.
     @Test(
         arguments: [
             ("{\"apps\":{}}", "name at least one app with a key"), ("{", "give JSON of the form"),

@@ -11,12 +11,14 @@ import Testing
 
 /// Stops services, the only broker, or one of three brokers for 12, 30 and 75 s (SIGSTOP and SIGCONT) under load.
 ///
-/// Meanwhile sessions, transactions and leases time out, and the stopped process does not notice it. Calls may be
-/// refused or stay without a reply during the stop. But every acknowledged message is delivered once and in order,
-/// viewers receive messages again soon after each stop, and the cluster works again afterwards.
+/// During a stop Kafka's group sessions and transactions and the viewers' leases time out, and the stopped process does
+/// not notice it. Calls may be refused or stay without a reply during the stop. But every acknowledged message is
+/// delivered once and in order, viewers receive messages again soon after each stop, and the cluster works again
+/// afterwards.
 enum StandstillCases {
     /// How long viewers may wait for messages after the end of a stop (RELIABILITY.md, section 2).
     private static let (serviceRecovery, brokerRecovery) = (Duration.seconds(15), Duration.seconds(20))
+    /// The lengths of the stops of a broker.
     private static let stopSeconds = [12, 30, 75]
 
     /// The cases, each with a cluster of its own.
@@ -34,7 +36,7 @@ enum StandstillCases {
 
     /// Stops all services except the gateway at the same time, and continues them one after the other.
     ///
-    /// All must meet the same requirements. A service that continues early runs while others are still stopped.
+    /// So a service that continues early runs while others are still stopped.
     private static func stopServices() async throws {
         let secondsByService = [
             "room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75,
@@ -64,6 +66,7 @@ enum StandstillCases {
 
     /// Two brokers continue during each stop, so viewers receive messages before the stop ends.
     private static func stopEachOfThreeBrokers() async throws {
+        // The load lasts for all stops and 15 s more, for the last recovery.
         let report = try await Self.underLoad(
             realKafka: 3, seconds: Self.stopSeconds.reduce(0, +) + 15
         ) { cluster, probe in
@@ -76,8 +79,8 @@ enum StandstillCases {
                 }
             }
         }
-        // The stops follow each other closely, so the recoveries of two stops may become one pause of a feed. But no
-        // feed may pause until the longest stop ends.
+        // The stops follow each other closely, so the recoveries of two stops may become one pause of a feed. But each
+        // feed must continue before the longest stop ends.
         #expect(report.longestPauseMilliseconds <= Self.brokerRecovery * 2 / .milliseconds(1), "\(report)")
     }
 
@@ -111,7 +114,7 @@ enum StandstillCases {
         throw ScenarioFailure("replicas stay behind: \(output)")
     }
 
-    /// Runs load for `seconds` in a new cluster, calls `disturb` meanwhile, and checks the report of the load.
+    /// Runs load for `seconds` in a new cluster, calls `disturb` during the load, and checks the report of the load.
     @discardableResult
     private static func underLoad(
         realKafka brokers: Int, seconds: Int,
@@ -156,11 +159,12 @@ private struct FeedProbe {
         try await self.expectDelivery(within: .seconds(10), after: "the join")
     }
 
-    /// Sends a message again and again until it is accepted, and fails unless the viewer receives it in time.
+    /// Sends a message again and again until the call is accepted, and fails unless the viewer receives the message in
+    /// time.
     ///
     /// - Parameters:
     ///   - limit: how long it may take until the viewer receives the message.
-    ///   - event: what happened right before; for the text of the failure.
+    ///   - event: what happened right before; for the log and the text of a failure.
     /// - Throws: `ScenarioFailure` if the viewer does not receive it.
     func expectDelivery(within limit: Duration, after event: String) async throws {
         let began = ContinuousClock.now
@@ -176,7 +180,7 @@ private struct FeedProbe {
                 let pause = ContinuousClock.now - began
                 refusals.append("\(pause / .seconds(1)) s: \(error)")
                 guard pause < limit else { throw ScenarioFailure("\(event): \(refusals.suffix(20))") }
-                // A client that sends too many frames is disconnected.
+                // The pause is necessary because a client that sends too many frames is disconnected.
                 try await Task.sleep(for: .milliseconds(200))
             }
         }

@@ -6,7 +6,7 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// Tests of LivePlazaKit's stores with real processes.
+/// Tests of LivePlazaKit's stores (the Swift SDK's observable states) with real processes.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreClusterTests {
     /// A host who has created a live, and a guest who has entered it.
@@ -46,10 +46,10 @@ struct StoreClusterTests {
             try await Self.seatGuest(fixture)
             try await Self.compareWithNewcomer(fixture, harness, transport)
             try await Self.muteAndKickGuest(fixture)
-            let lists = fixture.host.plaza.liveListStore
-            let statistics = try await lists.endLive()
+            let hostLiveList = fixture.host.plaza.liveListStore
+            let statistics = try await hostLiveList.endLive()
             #expect(statistics.totalMessageCount >= 2)
-            #expect(lists.state.value.currentLive.isEmpty)
+            #expect(hostLiveList.state.value.currentLive.isEmpty)
             try await fixture.host.plaza.loginStore.logout()
             try await fixture.guest.plaza.loginStore.logout()
         }
@@ -154,7 +154,7 @@ struct StoreClusterTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `two hosts connect and fight, and both see the same`() async throws {
+    func `two hosts connect and battle, and the stores of both show the same`() async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
@@ -197,6 +197,7 @@ struct StoreClusterTests {
         }
     }
 
+    /// Logs a user in who creates a live.
     private static func makeHost(
         _ name: String, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws -> (live: String, user: StoreUser, stores: StoresOfLive) {

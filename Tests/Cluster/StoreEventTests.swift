@@ -170,15 +170,16 @@ struct StoreEventTests {
     }
 
     private static func fight(_ firstHost: Member, _ secondHost: Member) async throws {
+        // Requests a battle that the other host must accept; returns its id.
         func request(timeout: Double = 30) async throws -> String {
             let config = BattleConfig(duration: 30, needResponse: true)
-            return try await firstHost.stores.battle.requestBattle(
-                config: config, userIDList: [secondHost.id], timeout: timeout
-            ).0.battleID
+            let (battle, _) = try await firstHost.stores.battle.requestBattle(
+                config: config, userIDList: [secondHost.id], timeout: timeout)
+            return battle.battleID
         }
-        let cancelled = try await request()
-        try await secondHost.waitForEvent(#"onBattleRequestReceived(battleID: "\#(cancelled)""#)
-        try await firstHost.stores.battle.cancelBattleRequest(battleId: cancelled, userIdList: [secondHost.id])
+        let cancelledBattle = try await request()
+        try await secondHost.waitForEvent(#"onBattleRequestReceived(battleID: "\#(cancelledBattle)""#)
+        try await firstHost.stores.battle.cancelBattleRequest(battleId: cancelledBattle, userIdList: [secondHost.id])
         try await secondHost.waitForEvent("onBattleRequestCancelled")
         try await secondHost.stores.battle.rejectBattle(battleID: try await request())
         try await firstHost.waitForEvent("onBattleRequestReject")
@@ -193,18 +194,18 @@ struct StoreEventTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `a login ends when its user signs in elsewhere, and when its token expires`() async throws {
+    func `a login ends when the same session logs in again, and when its token expires`() async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let name = ClusterHarness.name("user")
             // The demo app lets a user have several devices, but not the same session twice.
-            let first = StoreUser(name, harness, over: transport, session: name)
-            try await first.login(harness)
-            let second = StoreUser(name, harness, over: transport, session: name)
-            try await second.login(harness)
-            try await first.waitForEvent("kickedOffline")
-            #expect(first.plaza.loginStore.state.value == LoginState())
+            let olderLogin = StoreUser(name, harness, over: transport, session: name)
+            try await olderLogin.login(harness)
+            let newerLogin = StoreUser(name, harness, over: transport, session: name)
+            try await newerLogin.login(harness)
+            try await olderLogin.waitForEvent("kickedOffline")
+            #expect(olderLogin.plaza.loginStore.state.value == LoginState())
             let userOfShortToken = StoreUser(ClusterHarness.name("short"), harness, over: transport)
             try await userOfShortToken.login(harness, validFor: .seconds(3))
             try await userOfShortToken.waitForEvent("loginExpired")

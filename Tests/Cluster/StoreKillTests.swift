@@ -42,7 +42,8 @@ struct StoreKillTests {
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            // The host, the witness and the newcomer use only the gateway that is not killed.
+            // The gateway that is not killed. Only the host, the newcomer and the witness (a viewer to compare with) are
+            // sure to use it.
             let survivingGateway = Array(harness.addresses.suffix(1))
             let host = try await Self.logIn("host", harness, survivingGateway, transport)
             var info = LiveInfo()
@@ -51,6 +52,7 @@ struct StoreKillTests {
             let witness = try await Self.enter("witness", harness, survivingGateway, transport)
             let clients = try await Self.enterAll(harness, transport)
 
+            // The user of the first client has the name "0" (see `enterAll`).
             let guest = clients[0]
             try await guest.coGuestStore(liveID: Self.live).applyForSeat(timeout: 60)
             try await host.coGuestStore(liveID: Self.live).acceptApplication(userID: "\(Self.live)-0")
@@ -67,16 +69,16 @@ struct StoreKillTests {
             try await guest.likeStore(liveID: Self.live).sendLike(count: 7)
             try await guest.coGuestStore(liveID: Self.live).disConnect()
 
-            let expected = (0..<100).map(String.init)
+            let sentTexts = (0..<100).map(String.init)
             try await waitUntil("all clients show what the witness shows") {
                 let snapshot = StoreSnapshot(witness, Self.live)
-                return snapshot.messages == expected
+                return snapshot.messages == sentTexts
                     && clients.allSatisfy { StoreSnapshot($0, Self.live) == snapshot }
             }
             let seconds = (ContinuousClock.now - killedAt) / .seconds(1)
             print("\(Self.viewerCount) clients showed the same \(seconds) s after the kill")
             let newcomer = try await Self.enter("newcomer", harness, survivingGateway, transport)
-            try await waitUntil("a newcomer shows the same, without earlier messages") {
+            try await waitUntil("the newcomer shows the same, without earlier messages") {
                 StoreSnapshot(newcomer, Self.live) == StoreSnapshot(witness, Self.live, withMessages: false)
             }
             let audience = witness.audienceStore(liveID: Self.live)

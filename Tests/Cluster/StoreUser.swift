@@ -6,7 +6,7 @@ import LivePlazaTransport
 import ProtocolClient
 import TestSupport
 
-/// A user of LivePlazaKit's stores, with the events that the stores have published.
+/// A user of LivePlazaKit's stores, with the descriptions of the events that the stores have published.
 final class StoreUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
@@ -27,6 +27,7 @@ final class StoreUser: @unchecked Sendable {
     /// Connects and logs in.
     func login(_ harness: ClusterHarness, validFor lifetime: Duration = .seconds(3600)) async throws {
         try await self.plaza.loginStore.login(
+            // Any number, because the demo app's name is no number.
             sdkAppID: 1, userID: self.id, userSig: harness.token(self.id, validFor: lifetime))
     }
 

@@ -8,7 +8,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests that the spans of one message through real processes form one trace.
+/// Tests that the spans of one message (its steps through real processes) form one trace.
 @Suite(.serialized) struct TracingClusterTests {
     /// A span that the collector received, with the service that sent it.
     private struct ReceivedSpan {
@@ -19,14 +19,17 @@ import Testing
         var name: String
     }
 
+    /// The text of a JSON string; nil for any other value.
     private static func text(_ value: JSONValue?) -> String? {
         if case .text(let text)? = value { text } else { nil }
     }
 
+    /// The elements of a JSON array; empty for any other value.
     private static func elements(_ value: JSONValue?) -> [JSONValue] {
         if case .array(let elements)? = value { elements } else { [] }
     }
 
+    /// The spans in the requests that the collector received, which are OTLP in JSON.
     private static func spans(in received: [WebhookReceiver.Received]) -> [ReceivedSpan] {
         received.flatMap { request -> [ReceivedSpan] in
             guard let body = try? Wire.decode(JSONValue.self, from: request.body) else { return [] }
@@ -85,7 +88,7 @@ import Testing
             }
             let spans = Self.spans(in: try #require(received))
             let call = try #require(spans.first { $0.name == "call barrage.sendText" })
-            // The gateway's delivery to its viewers, not the service barrage-fanout.
+            // This span is the gateway's delivery to its viewers, not a step of the service barrage-fanout.
             let gatewayFanOut = try #require(spans.first { $0.name == "fan-out" && $0.trace == call.trace })
             #expect(
                 Self.path(to: gatewayFanOut, in: spans) == [

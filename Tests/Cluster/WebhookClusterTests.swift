@@ -14,7 +14,9 @@ import Testing
 @Suite(.serialized) struct WebhookClusterTests {
     static let secret = "the backend's secret"
 
-    /// The options of a cluster whose demo app has these hooks; writes them to the apps file that the cluster reads.
+    /// The options of a cluster whose demo app has these hooks (the backend's URL, and for what it is asked or told).
+    ///
+    /// Writes the hooks to the apps file that the cluster reads.
     static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
         let options = LiveCluster.options(realKafka: brokers)
         try RunDirectory(options.runDirectory).create()
@@ -119,28 +121,29 @@ import Testing
     private static func expectEventsOfConcert(_ events: [ReceivedEvent], _ battle: BattleID) throws {
         let kinds = events.map(\.kind)
         #expect(kinds.filter { $0.hasPrefix("battle") } == ["battleCreated", "battleStarted", "battleEnded"])
-        let ended = try #require(events.first { $0.kind == "battleEnded" }?.content.members)
+        let battleEnd = try #require(events.first { $0.kind == "battleEnded" }?.content.members)
         // 1 is `allMemberExit`.
-        #expect(ended["battle"] == .text(battle.text) && ended["kind"] == 1)
-        #expect(ended["from"]?.members["live"] == "concert")
+        #expect(battleEnd["battle"] == .text(battle.text) && battleEnd["kind"] == 1)
+        #expect(battleEnd["from"]?.members["live"] == "concert")
         let seats = try #require(events.last { $0.kind == "seatsChanged" }?.content.members["seats"])
-        guard case .array(let list) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
-        #expect(list.count > 4 && list[4].members["isLocked"] == true)
+        guard case .array(let seatList) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
+        #expect(seatList.count > 4 && seatList[4].members["isLocked"] == true)
         // A text with the user and the cause, for each user in each event about joins or leaves.
-        let presence = events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
+        let presenceChanges = events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
             guard case .array(let users)? = event.content.members["users"] else { return [] }
             return users.map { "\($0.members["userID"] ?? "") \(event.content.members["cause"] ?? "")" }
         }
-        let guest = presence.filter { $0.contains("guest") }
-        #expect(guest.count == 2 && guest[0].contains("enter") && guest[1].contains("leave"), "\(presence)")
-        #expect(presence.contains { $0.contains("alice") && $0.contains("enter") })
+        let changesOfGuest = presenceChanges.filter { $0.contains("guest") }
+        #expect(changesOfGuest.count == 2, "\(presenceChanges)")
+        #expect(changesOfGuest.first?.contains("enter") == true && changesOfGuest.last?.contains("leave") == true)
+        #expect(presenceChanges.contains { $0.contains("alice") && $0.contains("enter") })
         let changes = ["roomUpdated", "metadataSet", "metadataDeleted", "adminChanged"]
         #expect(kinds.filter { changes.contains($0) } == changes)
         #expect(events.first { $0.kind == "metadataSet" }?.content == ["values": ["k": "v"], "by": "alice"])
         #expect(events.first { $0.kind == "adminChanged" }?.content.members["admins"] == ["guest"])
-        let end = try #require(events.first { $0.kind == "roomEnded" }?.content.members)
-        #expect(end["info"]?.members["notice"] == "soon")
-        #expect(end["statistics"]?.members["totalViewers"] != nil && end["reason"] != nil)
+        let liveEnd = try #require(events.first { $0.kind == "roomEnded" }?.content.members)
+        #expect(liveEnd["info"]?.members["notice"] == "soon")
+        #expect(liveEnd["statistics"]?.members["totalViewers"] != nil && liveEnd["reason"] != nil)
         #expect(kinds.filter { $0 == "roomCreated" }.count == 1 && kinds.filter { $0 == "roomEnded" }.count == 1)
     }
 
@@ -219,7 +222,7 @@ import Testing
                 "POST", "/v1/lives/concert/messages", #"{"text":"bad"}"#, of: gateway.http, token: serverToken)
             #expect(serverMessage.status == 200, "\(serverMessage.text)")
             try await carl.waitForText("bad")
-            #expect(carl.texts.filter { $0 == "bad" }.count == 1, "bob's was refused")
+            #expect(carl.texts.filter { $0 == "bad" }.count == 1, "the message of bob was rejected")
             // Requests for decisions are signed like events.
             #expect(receiver.received.allSatisfy { $0.headers["liveplaza-event"]?.hasPrefix("before") == true })
             for request in receiver.received {
@@ -230,6 +233,7 @@ import Testing
         }
     }
 
+    /// The parameters of a call that sends roses.
     private static func gift(_ count: Int64) -> JSONValue {
         ["live": "concert", "gift": "rose", "count": .integer(count)]
     }
@@ -278,16 +282,17 @@ import Testing
         return statistics.totalGiftCoins
     }
 
-    /// Checks that messages are accepted and gifts rejected after two seconds when the backend is silent.
+    /// Checks that messages are accepted and gifts rejected after two seconds when the backend is silent, and that
+    /// other senders are not delayed meanwhile.
     ///
-    /// Other senders are not delayed meanwhile. A timer may end a little early, so the checks require only 1.9 s.
+    /// A timer may end a little early, so the checks require only 1.9 s.
     private static func sendWhileBackendIsSilent(_ bob: DemoUser, _ carl: DemoUser, _ receiver: WebhookReceiver)
         async throws
     {
         let clock = ContinuousClock()
         let began = clock.now
         let client = bob.client
-        async let message = client.call(
+        async let silentMessage = client.call(
             "barrage.sendText", CallParams(live: "concert", text: "silent"), live: "concert")
         // Two tasks may run in either order. So the second message is sent only after the backend has received the
         // request about the first one.
@@ -299,9 +304,9 @@ import Testing
             "barrage.sendText", CallParams(live: "concert", text: "next"), live: "concert")
         try await carl.call("barrage.sendText", CallParams(live: "concert", text: "meanwhile"), live: "concert")
         #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
-        _ = try await message
-        let elapsed = clock.now - began
-        #expect(elapsed >= .milliseconds(1900) && elapsed < .seconds(5), "\(elapsed)")
+        _ = try await silentMessage
+        let messageDelay = clock.now - began
+        #expect(messageDelay >= .milliseconds(1900) && messageDelay < .seconds(5), "\(messageDelay)")
         _ = try await nextMessage
         try await carl.waitForText("next")
         let texts = carl.texts.filter { ["silent", "next", "meanwhile"].contains($0) }
@@ -309,8 +314,8 @@ import Testing
 
         let giftSentAt = clock.now
         try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(99))
-        let waited = clock.now - giftSentAt
-        #expect(waited >= .milliseconds(1900) && waited < .seconds(5), "\(waited)")
+        let giftDelay = clock.now - giftSentAt
+        #expect(giftDelay >= .milliseconds(1900) && giftDelay < .seconds(5), "\(giftDelay)")
         // The backend answers this message with status 500, and the message is accepted too.
         try await bob.call("barrage.sendText", CallParams(live: "concert", text: "broken"), live: "concert")
     }
