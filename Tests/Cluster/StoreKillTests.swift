@@ -42,8 +42,7 @@ struct StoreKillTests {
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            // The gateway that is not killed. Only the host, the newcomer and the witness (a viewer to compare with) are
-            // sure to use it.
+            // The gateway that is not killed, for the host, the newcomer and the witness (a viewer to compare with).
             let survivingGateway = Array(harness.addresses.suffix(1))
             let host = try await Self.logIn("host", harness, survivingGateway, transport)
             var info = LiveInfo()

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The handshakes and the HTTP requests of the boundary table."""
+"""The WebSocket handshakes and the HTTP requests of the boundary table (boundary_table.py)."""
 import asyncio
 import json
 import re
 import urllib.parse
 
-from boundary_cases import ANSWER_LIMIT, MANY_MEMBERS, MAX_WAITS, NUMBERS, RAW, TEXTS, VALUES, leaves, token, write
+from boundary_cases import ANSWER_LIMIT, MANY_MEMBERS, MAX_WAITS, NUMBERS, RAW, TEXTS, VALUES, paths, replaced, token
 
 HEADER_VALUES = ["", "a" * 300, "a" * 9000, "\x01", "é", "9223372036854775808", "-1", "0", "1e308", ",", ";", "=", "\"", "*/*;q=9",
                  ", ".join(["a"] * 200)]
-# All boundary values on one line; the parser of heads is the same for every operation, so two operations get them.
+# All boundary values without a line break. The gateway parses the headers of every operation in the same way, so only the
+# handshake and two operations get these values.
 MORE_HEADER_VALUES = NUMBERS + [text for text in TEXTS + RAW if not set(text) & set("\r\n")]
 OPERATIONS_WITH_ALL_HEADER_VALUES = {"getLive", "sendText"}
 
@@ -17,12 +18,12 @@ OPERATIONS_WITH_ALL_HEADER_VALUES = {"getLive", "sendText"}
 async def exchange(host, port, data):
     """Sends bytes; returns the status, the fields of the head and the body of the response.
 
-    Throws EOFError if the connection ends before the whole response.
+    Raises EOFError if the connection ends before the whole response.
     """
     reader, writer = await asyncio.open_connection(host, port, limit=1 << 22)
     try:
         writer.write(data)
-        # A gateway may answer a head and close before it has read the body.
+        # The response is read at once, because a gateway may answer a bad head and close before it has read the body.
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         status = int(head[0].split()[1])
         fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
@@ -35,7 +36,7 @@ async def exchange(host, port, data):
 
 
 async def respond(report, address, case, data, statuses):
-    """One case: the response to `data`, or None after a fault was noted."""
+    """Sends one case; returns the response, or None if there is none, which is a fault. A wrong status is a fault, too."""
     report.cases += 1
     try:
         response = await asyncio.wait_for(exchange(*address, data), ANSWER_LIMIT)
@@ -50,6 +51,7 @@ async def respond(report, address, case, data, statuses):
 
 
 async def drive_handshakes(report, documented, ws):
+    """Every header of a handshake with every value, and broken request lines."""
     headers = {"Host": ws.netloc, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
                "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "liveplaza.v1",
                "Sec-WebSocket-Extensions": "permessage-deflate", "Origin": "http://a", "X-Forwarded-For": "1.1.1.1",
@@ -58,14 +60,14 @@ async def drive_handshakes(report, documented, ws):
     for name in headers:
         for value in HEADER_VALUES + MORE_HEADER_VALUES:
             changed = dict(headers, **{name: value})
-            text = "GET /v1 HTTP/1.1\r\n" + "".join(f"{key}: {given}\r\n" for key, given in changed.items()) + "\r\n"
+            text = "GET /v1 HTTP/1.1\r\n" + "".join(f"{key}: {content}\r\n" for key, content in changed.items()) + "\r\n"
             await respond(report, address, f"handshake {name} = {value[:60]!r}", text.encode(), documented.handshake)
     for line in ("GET  HTTP/1.1", "GET /v1", "POST /v1 HTTP/1.1", "GET /" + "a" * 9000 + " HTTP/1.1", "GET /v1 HTTP/9.9", "\x00", "é"):
         await respond(report, address, f"request line {line[:60]!r}", line.encode() + b"\r\n\r\n", documented.handshake)
 
 
 def resolved(node, document):
-    """The node to which a reference of the description leads."""
+    """The part of the description to which a reference leads; `node` itself if it is no reference."""
     while "$ref" in node:
         target = document
         for part in node["$ref"].lstrip("#/").split("/"):
@@ -75,7 +77,7 @@ def resolved(node, document):
 
 
 def example_of(schema, document, depth=0):
-    """A value that a schema describes."""
+    """A value that satisfies a schema; objects deeper than 5 levels are empty, because a schema may contain itself."""
     schema = resolved(schema, document)
     for key in ("oneOf", "anyOf", "allOf"):
         if key in schema:
@@ -91,22 +93,27 @@ def example_of(schema, document, depth=0):
 
 
 class Operation:
-    """The cases of one operation of the description."""
+    """One operation of the description with all its cases.
+
+    Each case is the arguments of `drive_case` after the address.
+    """
 
     def __init__(self, document, documented, netloc, path, method, item):
         operation = item[method]
-        self.limits = documented.requests
+        self.common_statuses = documented.requests
         self.name = operation.get("operationId", method + path)
         self.method, self.netloc = method.upper(), netloc
         self.bearer = "Bearer " + token("shop", "server")
         self.responses = {int(status): resolved(response, document) for status, response in operation["responses"].items()}
-        self.cases, self.cases_of_tokens = [], []
-        parameters = [resolved(each, document) for each in item.get("parameters", []) + operation.get("parameters", [])]
+        # Cases with a changed Authorization header are kept apart (see `drive_http`).
+        self.cases, self.token_cases = [], []
+        parameters = [resolved(parameter, document) for parameter in item.get("parameters", []) + operation.get("parameters", [])]
         content = operation.get("requestBody", {}).get("content", {}).get("application/json")
         body = example_of(content["schema"], document) if content else None
-        whole = json.dumps(body) if content else None
+        body_text = json.dumps(body) if content else None
 
         def target(name=None, value=None):
+            """The path with `value` for the parameter `name`, and an example for each other parameter."""
             text = path
             for parameter in parameters:
                 if parameter["in"] == "path":
@@ -119,42 +126,45 @@ class Operation:
                 quoted = urllib.parse.quote(text, safe="")
                 # A path with an empty part is another path, which may have no such method.
                 if parameter["in"] == "path":
-                    self.add(case, target(parameter["name"], quoted), whole, {404, 405} if text == "" else set())
+                    self.add(case, target(parameter["name"], quoted), body_text, {404, 405} if text == "" else set())
                 elif parameter["in"] == "query":
-                    self.add(case, target() + f"?{parameter['name']}={quoted}", whole)
+                    self.add(case, target() + f"?{parameter['name']}={quoted}", body_text)
         for header in ("Authorization", "Idempotency-Key", "Idempotency-Age", "Content-Length", "Content-Type", "X-Forwarded-For",
                        "Accept", "traceparent", "Expect", "Origin", "If-None-Match", "Accept-Encoding"):
             for value in HEADER_VALUES + (MORE_HEADER_VALUES if self.name in OPERATIONS_WITH_ALL_HEADER_VALUES else []):
-                self.add(f"header {header} = {value[:60]!r}", target(), whole, headers={header: value})
+                self.add(f"header {header} = {value[:60]!r}", target(), body_text, headers={header: value})
         if content:
-            for place in leaves(body):
+            for place in paths(body):
                 for value in VALUES + [MANY_MEMBERS]:
-                    self.add(f"body {'.'.join(map(str, place))} = {value[:60]}", target(), write(body, place, value))
+                    self.add(f"body {'.'.join(map(str, place))} = {value[:60]}", target(), replaced(body, place, value))
 
     def add(self, case, target, body, further=frozenset(), headers=None):
         """Adds the case of a request; `further` are statuses beyond those of the description."""
-        given = {"Host": self.netloc, "Connection": "close", "Authorization": self.bearer}
+        fields = {"Host": self.netloc, "Connection": "close", "Authorization": self.bearer}
         data = body.encode("utf-8", "surrogatepass") if body is not None else b""
         if data:
-            given.update({"Content-Type": "application/json", "Content-Length": str(len(data))})
-        given.update(headers or {})
-        head = f"{self.method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in given.items()) + "\r\n"
-        length = given.get("Content-Length", "0")
-        # Without a length that is a number of 64 bits the bytes are no HTTP (RFC 9112, section 6.3).
+            fields.update({"Content-Type": "application/json", "Content-Length": str(len(data))})
+        fields.update(headers or {})
+        head = f"{self.method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
+        length = fields.get("Content-Length", "0")
+        # A length must be a number of 64 bits; otherwise the bytes are no HTTP request (RFC 9112, section 6.3).
         is_http = re.fullmatch(r"\d+", length) is not None and int(length) < 2**64
         if is_http and len(data) < int(length) < 2**16:
-            return  # The gateway waits for the rest of the body, as it should.
-        cases = self.cases_of_tokens if "Authorization" in (headers or {}) else self.cases
-        statuses = set(self.responses) | self.limits | set(further)
+            return  # No case: the gateway waits for the rest of the body, as it should.
+        cases = self.token_cases if "Authorization" in (headers or {}) else self.cases
+        statuses = set(self.responses) | self.common_statuses | set(further)
         cases.append((self, f"{self.name} {case}", head.encode() + data, statuses, is_http))
 
     def has_body(self, status, is_http):
-        """Whether a response of this status has JSON, as the description says."""
+        """Whether a response of this status must have JSON: if the description says so, or does not know the status.
+
+        The refusal of bytes that are no HTTP request (400 or 413) need not.
+        """
         return (is_http or status not in (400, 413)) and "content" in self.responses.get(status, {"content": {}})
 
 
 async def drive_case(report, documented, address, operation, case, data, statuses, is_http):
-    """Sends a case until it is not refused as too frequent; judges its answer."""
+    """Sends a case until no rate limit refuses it, and judges its answer."""
     for _ in range(1 + MAX_WAITS):
         response = await respond(report, address, case, data, statuses)
         if response is None:
@@ -182,7 +192,7 @@ async def drive_case(report, documented, address, operation, case, data, statuse
 
 
 async def drive_http(report, documented, http, limit):
-    """Every path, query and body field and header of every operation of the description."""
+    """Every parameter of a path or query, every body field and every header of every operation of the description."""
     address = (http.hostname, http.port)
     request = f"GET /openapi.json HTTP/1.1\r\nHost: {http.netloc}\r\nConnection: close\r\n\r\n"
     response = await respond(report, address, "description", request.encode(), {200})
@@ -190,12 +200,13 @@ async def drive_http(report, documented, http, limit):
     operations = [Operation(document, documented, http.netloc, path, method, item) for path, item in document["paths"].items()
                   for method in ("get", "put", "post", "delete", "patch") if method in item]
 
-    # The requests of one operation have a common rate, so each operation sends one at a time.
+    # The requests of one operation have a common rate limit, so each operation sends one at a time.
     async def drive(cases):
-        for each in cases:
+        for case in cases:
             async with limit:
-                await drive_case(report, documented, address, *each)
+                await drive_case(report, documented, address, *case)
 
     await asyncio.gather(*(drive(operation.cases) for operation in operations))
-    # The refused tokens of an address have a common rate, beyond which its good tokens are refused too.
-    await drive([each for operation in operations for each in operation.cases_of_tokens])
+    # The refused tokens of an address have a common rate limit, beyond which its good tokens are refused too. So these
+    # cases come last.
+    await drive([case for operation in operations for case in operation.token_cases])

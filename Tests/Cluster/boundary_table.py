@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives every parameter of a running gateway with the values at which programs break.
+"""Sends boundary values, at which programs break, to every parameter of a running gateway.
 
 usage: boundary_table.py CALLS DOCS WS-URL HTTP-URL [PARTS], with the apps file's path in BOUNDARY_APPS. CALLS is the
-catalogue of calls, DOCS the folder of the pages that list the codes. Prints each wrong answer with its case, then the number of
-cases; the exit status is 1 if an answer was wrong. PARTS: calls,frames,tokens,handshakes,http,websocket.
+catalogue of calls, DOCS the folder of the pages that list the codes. PARTS are some of
+calls,frames,tokens,handshakes,http,websocket; without it all are sent. Prints each wrong answer with its case, then the
+number of cases; the exit status is 1 if an answer was wrong.
 
 Each case needs an answer in time: a result, or a refusal with a documented code. No answer, a close without a documented
 code, an answer that blames the server (`timedOut`, `overloaded`, `unavailable`, `internalError`, any status from 500 on),
@@ -19,7 +20,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from boundary_cases import (ANSWER_LIMIT, APP, KEY, MANY_MEMBERS, MAX_WAITS, SOME_MEMBERS, VALUES, Documented, Report,
-                            leaves, token, write)
+                            paths, replaced, token)
 from boundary_http import drive_handshakes, drive_http
 from boundary_websocket import drive_websocket
 
@@ -29,6 +30,7 @@ class Client:
 
     def __init__(self, url, user, role, documented, report):
         self.url, self.user, self.role, self.documented, self.report = url, user, role, documented, report
+        # `number` counts the calls on the present connection.
         self.socket, self.number = None, 0
 
     async def open(self):
@@ -40,14 +42,18 @@ class Client:
             await self.socket.close()
             self.socket = None
 
-    async def connected(self):
+    async def ensure_login(self):
+        """Connects and logs in unless there is a connection."""
         if self.socket is None:
             await self.open()
             reply = await self.exchange("login", json.dumps({"token": token(self.user, self.role)}))
             assert "result" in reply, reply
 
     async def exchange(self, method, params, envelope=None):
-        """Sends a call and returns its reply; the reply to a frame that is no call has the id -1."""
+        """Sends a call and returns its reply; the reply to a frame that is no call has the id -1.
+
+        `envelope` makes the whole frame from the call's number, in place of the method and the parameters.
+        """
         self.number += 1
         text = envelope(self.number) if envelope else f'{{"id":{self.number},"method":"{method}","params":{params}}}'
         await self.socket.send(text)
@@ -58,15 +64,15 @@ class Client:
                 return reply
 
     async def drive(self, case, method, params, envelope=None, begin=None):
-        """One case: sends a call until it is not refused as too frequent, and judges its answer.
+        """Sends one case until no rate limit refuses it, and judges its answer.
 
-        `begin` prepares the connection: by default it logs in.
+        `begin` prepares the connection; without it the client logs in.
         """
         self.report.cases += 1
         for _ in range(1 + MAX_WAITS):
             try:
                 async with asyncio.timeout(ANSWER_LIMIT):
-                    await (begin or self.connected)()
+                    await (begin or self.ensure_login)()
                     reply = await self.exchange(method, params, envelope)
             except ConnectionClosed as closed:
                 self.socket = None
@@ -86,7 +92,7 @@ class Client:
             fault = self.documented.fault_of(error)
             if fault:
                 self.report.fault(case, f"{fault}: {error}")
-            # Ten frames that are no calls close a connection; a new one begins to count again.
+            # The server closes a connection after ten frames that are no calls. It counts them anew on a new connection.
             if reply["id"] == -1:
                 await self.close()
             if fault or error["name"] != "tooFrequent":
@@ -96,7 +102,7 @@ class Client:
 
 
 async def drive_method(url, number, call, documented, report, limit):
-    """All cases of one method, by the owner of a live of its own, or by the app's server."""
+    """All cases of one method. Its caller is the app's server, or the owner of a live that only this method uses."""
     async with limit:
         live, user = f"bt{number}", f"host{number}"
         owner = Client(url, user, "user", documented, report)
@@ -106,16 +112,17 @@ async def drive_method(url, number, call, documented, report, limit):
         example = call["params"]
         if "live" in example and call["method"] != "live.create":
             example["live"] = live
-        for path in leaves(example):
-            # A frame with 10,000 members is beyond the limit of a frame, with 5,000 within it.
+        for path in paths(example):
+            # A frame with 10,000 members is larger than a frame may be, a frame with 5,000 is not.
             for value in VALUES + ([MANY_MEMBERS, SOME_MEMBERS] if path == () else []):
                 name = call["method"] + " " + ".".join(map(str, path)) + " = " + value[:80]
-                await client.drive(name, call["method"], write(example, path, value))
+                await client.drive(name, call["method"], replaced(example, path, value))
         await client.close()
         await owner.close()
 
 
 async def drive_envelopes(url, documented, report):
+    """Every field of the frame around a call."""
     client = Client(url, "envelope", "user", documented, report)
     for field in ("id", "method", "params", "age"):
         for value in VALUES:
@@ -129,19 +136,19 @@ async def drive_envelopes(url, documented, report):
 
 async def drive_tokens(url, documented, report, limit):
     """Every claim of a token; each refused token closes its connection."""
-    bodies = []
-    base = {"app": APP, "sub": "claim", "role": "user", "exp": int(time.time()) + 3600, "iat": int(time.time()), "nbf": 0,
+    cases = []
+    claims = {"app": APP, "sub": "claim", "role": "user", "exp": int(time.time()) + 3600, "iat": int(time.time()), "nbf": 0,
             "name": "N", "avatar": "a", "ver": "1"}
-    for claim in base:
+    for claim in claims:
         for value in VALUES:
-            bodies.append((f"claim {claim} = {value[:80]}", token("x", raw=write(base, (claim,), value))))
+            cases.append((f"claim {claim} = {value[:80]}", token("x", raw=replaced(claims, (claim,), value))))
     head = {"alg": "HS256", "typ": "JWT", "kid": KEY["kid"], "crit": ["exp"], "jku": "http://127.0.0.1:1/"}
     for field in head:
         for value in VALUES:
-            bodies.append((f"token header {field} = {value[:80]}", token("x", header=write(head, (field,), value))))
-    bodies += [("token", text) for text in ("", ".", "..", "a.b.c", "é", "a" * 9000, "." * 5000)]
+            cases.append((f"token header {field} = {value[:80]}", token("x", header=replaced(head, (field,), value))))
+    cases += [("token", text) for text in ("", ".", "..", "a.b.c", "é", "a" * 9000, "." * 5000)]
 
-    async def one(case, text):
+    async def drive_token(case, text):
         async with limit:
             client = Client(url, "claim", "user", documented, report)
 
@@ -152,7 +159,7 @@ async def drive_tokens(url, documented, report, limit):
             await client.drive(case, "login", json.dumps({"token": text}), begin=begin)
             await client.close()
 
-    await asyncio.gather(*(one(case, text) for case, text in bodies))
+    await asyncio.gather(*(drive_token(case, text) for case, text in cases))
 
 
 async def main():
@@ -161,6 +168,7 @@ async def main():
     ws, http = sys.argv[3], urllib.parse.urlparse(sys.argv[4])
     parts = sys.argv[5].split(",") if len(sys.argv) > 5 else ["calls", "frames", "tokens", "handshakes", "http", "websocket"]
     began = time.time()
+    # How many methods, and how many HTTP requests, are driven at a time.
     limit, http_limit = asyncio.Semaphore(24), asyncio.Semaphore(16)
     work = []
     if "calls" in parts:
@@ -180,8 +188,8 @@ async def main():
         if isinstance(result, BaseException):
             report.fault("the table", repr(result))
     print(", ".join(f"{answer}: {count}" for answer, count in report.answers.most_common()))
-    print(f"{report.cases} cases, {len(report.wrong)} wrong, {time.time() - began:.0f} s")
-    sys.exit(1 if report.wrong else 0)
+    print(f"{report.cases} cases, {len(report.faults)} wrong, {time.time() - began:.0f} s")
+    sys.exit(1 if report.faults else 0)
 
 
 asyncio.run(main())

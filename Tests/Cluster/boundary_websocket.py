@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The raw frames of the boundary table: every field of a WebSocket frame's head, control frames, and fragments."""
+"""The raw WebSocket frames of the boundary table (boundary_table.py): every field of a head, control frames, fragments."""
 import asyncio
 import json
 import os
@@ -8,9 +8,10 @@ import struct
 from boundary_cases import ANSWER_LIMIT, TEXTS, token
 
 MASK = b"\x5a\x00\xff\x01"
-TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+CONTINUATION, TEXT, BINARY, CLOSE, PING = 0, 1, 2, 8, 9
 CALL = b'{"id":1,"method":"ping","params":{}}'
-# The length is the payload's, or a lie: one of the extremes of each of the three encodings, also where a shorter one is due.
+# Lengths in a head that are not the payload's, as (bits, value): the extremes of each of the three encodings, also where a
+# shorter encoding is required.
 LENGTHS = [(7, 0), (7, 125), (16, 0), (16, 125), (16, 126), (16, 2**15), (16, 2**16 - 1), (64, 0), (64, 125), (64, 2**16),
            (64, 2**31 - 1), (64, 2**31), (64, 2**32), (64, 2**53), (64, 2**63 - 1), (64, 2**63), (64, 2**64 - 1)]
 CLOSE_CODES = [0, 1, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1011, 1014, 1015, 1016, 2999, 3000, 3999, 4000, 4999, 5000,
@@ -18,7 +19,7 @@ CLOSE_CODES = [0, 1, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1011, 
 
 
 def frame(opcode, payload=b"", fin=1, rsv=0, masked=True, length=None):
-    """The bytes of a frame; `length` is (bits, value) of a length that may differ from the payload's."""
+    """The bytes of a frame; `length` is (bits, value) of a length in the head that may differ from the payload's."""
     size = len(payload)
     bits, value = length or (7 if size < 126 else 16 if size < 2**16 else 64, size)
     head = bytes([fin << 7 | rsv << 4 | opcode])
@@ -33,7 +34,7 @@ def frame(opcode, payload=b"", fin=1, rsv=0, masked=True, length=None):
 
 
 def cases():
-    """Name and bytes of each case; after the bytes the client sends a call."""
+    """Name and bytes of each case; after the bytes the client sends a call (see `drive_case`)."""
     for opcode in range(16):
         for fin in (0, 1):
             for rsv in range(8):
@@ -53,15 +54,18 @@ def cases():
             ("a lone surrogate", b"\xed\xa0\x80"), ("overlong", b"\xc0\x80"), ("beyond Unicode", b"\xf4\x90\x80\x80"),
             ("half a character", b"\xf0\x9f\x98"), ("500 levels", b"[" * 500), ("10,000 members", b'{"a":1,' * 10000)]:
         yield f"text {name} x {len(payload)}", frame(TEXT, payload)
-        # A character may be cut by a fragment's end, and a control frame may stand between fragments.
+        # The end of a fragment may be within a character, and a control frame may be between fragments.
         yield f"fragments of {name} x {len(payload)}", b"".join(
-            [frame(TEXT, payload[:1], fin=0), frame(PING, b"p"), frame(0, payload[1:2], fin=0), frame(0, payload[2:])])
+            [frame(TEXT, payload[:1], fin=0), frame(PING, b"p"), frame(CONTINUATION, payload[1:2], fin=0),
+             frame(CONTINUATION, payload[2:])])
     yield "a fragment that begins twice", frame(TEXT, CALL, fin=0) + frame(TEXT, CALL)
-    yield "a continuation of nothing", frame(0, CALL)
-    yield "1,000 empty fragments", frame(TEXT, b"", fin=0) + frame(0, b"", fin=0) * 1000 + frame(0, CALL)
-    yield "a message that is too large, in fragments", frame(TEXT, b" " * 60_000, fin=0) + frame(0, b" " * 60_000, fin=0) * 20
+    yield "a continuation of nothing", frame(CONTINUATION, CALL)
+    yield "1,000 empty fragments", (
+        frame(TEXT, b"", fin=0) + frame(CONTINUATION, b"", fin=0) * 1000 + frame(CONTINUATION, CALL))
+    yield "a message that is too large, in fragments", (
+        frame(TEXT, b" " * 60_000, fin=0) + frame(CONTINUATION, b" " * 60_000, fin=0) * 20)
     for count in (1, 7, 25):
-        yield f"{count} bytes of chance", os.urandom(count)
+        yield f"{count} random bytes", os.urandom(count)
 
 
 async def read_frame(reader):
@@ -76,7 +80,7 @@ async def read_frame(reader):
 
 
 async def connect(address, netloc, user=None):
-    """Connects, and logs in as `user` unless it is nil."""
+    """Connects, and logs in as `user` unless it is None."""
     reader, writer = await asyncio.open_connection(*address, limit=1 << 22)
     writer.write((f"GET /v1 HTTP/1.1\r\nHost: {netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: liveplaza.v1\r\n\r\n").encode())
@@ -94,8 +98,8 @@ async def connect(address, netloc, user=None):
     return reader, writer
 
 
-async def answer(reader):
-    """What the server does at last: `reply`, `close CODE`, or `cut`."""
+async def read_outcome(reader):
+    """What the server does: it replies to the call after the case (`reply`), closes (`close CODE`), or cuts (`cut`)."""
     while True:
         try:
             opcode, payload = await read_frame(reader)
@@ -108,7 +112,8 @@ async def answer(reader):
             return "reply"
 
 
-async def one(report, documented, address, netloc, name, data, user):
+async def drive_case(report, documented, address, netloc, name, data, user):
+    """Sends the bytes of one case and then a call, and judges what the server does."""
     report.cases += 1
     case = f"frame, {'logged in' if user else 'before the login'}: {name}"
     writer = None
@@ -117,32 +122,33 @@ async def one(report, documented, address, netloc, name, data, user):
             reader, writer = await connect(address, netloc, user)
             writer.write(data)
             writer.write(frame(TEXT, b'{"id":7,"method":"ping","params":{}}'))
-            # What follows a frame whose length is a lie belongs to its payload, so the end of input must be seen, too.
+            # If the length in the head is too large, the call belongs to the payload, and only the end of input ends it.
             writer.write_eof()
-            end = await answer(reader)
+            outcome = await read_outcome(reader)
     except (TimeoutError, OSError, AssertionError) as error:
         report.fault(case, f"no answer: {error!r}")
         return
     finally:
         if writer:
             writer.close()
-    report.answers["frame: " + end] += 1
-    # A close frame is echoed with the client's code; the end of input in the middle of a frame has no code.
-    echoed = data[:1] == bytes([0x80 | CLOSE]) and end.startswith("close")
-    if end.startswith("close") and not echoed and end != "close 1000" and int(end.split()[1]) not in documented.closes:
-        report.fault(case, end)
+    report.answers["frame: " + outcome] += 1
+    # The server answers a close frame with the client's code, which need not be documented.
+    is_echo = data[:1] == bytes([0x80 | CLOSE]) and outcome.startswith("close")
+    if (outcome.startswith("close") and not is_echo and outcome != "close 1000"
+            and int(outcome.split()[1]) not in documented.closes):
+        report.fault(case, outcome)
 
 
 async def drive_websocket(report, documented, ws, limit):
     """Every case before the login and after it, and then an honest client, which must be served."""
     address = (ws.hostname, ws.port)
 
-    async def limited(*arguments):
+    async def drive_limited(name, data, user):
         async with limit:
-            await one(report, documented, address, ws.netloc, *arguments)
+            await drive_case(report, documented, address, ws.netloc, name, data, user)
 
-    every = [(name, data, user) for user in (None, "raw") for name, data in cases()]
-    await asyncio.gather(*(limited(*each) for each in every))
-    await one(report, documented, address, ws.netloc, "an honest client", b"", "raw")
+    await asyncio.gather(*(drive_limited(name, data, user) for user in (None, "raw") for name, data in cases()))
+    await drive_case(report, documented, address, ws.netloc, "an honest client", b"", "raw")
+    # Many cases are valid frames, after which a connection must still answer.
     if report.answers["frame: reply"] < 20:
         report.fault("raw frames", "almost no connection outlived its case")
