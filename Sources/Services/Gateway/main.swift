@@ -29,6 +29,7 @@ struct GatewayOptions: Sendable {
         self.port = reader.int("port", default: 8080, range: 0...65535, help: "Port of WebSockets; 0 takes a free one.")
         self.httpPort = reader.int(
             "http-port", default: 8081, range: 0...65535, help: "Port of HTTP; 0 takes a free one.")
+        // By default a shard for every two processors; `FeedHub` stores a set of shards in 64 bits.
         self.shards = reader.int(
             "shards", default: max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)), range: 1...64,
             help: "Event loops, each with a thread and connections of its own.")
@@ -89,7 +90,7 @@ exit(
                 host.log.info("sessions are bound to their users without a secret: see --session-key-file")
             }
             let authenticator = try AppKeyAuthenticator(apps: host.settings.appsFile)
-            options.admission.apply(to: &settings, apps: authenticator.appCount)
+            options.admission.apply(to: &settings, appCount: authenticator.appCount)
             settings.origins = options.pages.origins
             settings.pages = options.pages.settings(apps: try AppKeyring(json: host.settings.appsFile))
             if options.pages.lacksPages { host.log.warning("there are no pages beside the program: see --pages") }

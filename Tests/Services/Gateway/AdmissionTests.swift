@@ -292,7 +292,7 @@ import Testing
         let admission = AdmissionSettings(&reader, hardLimit: hardLimit)
         try reader.finish()
         var settings = GatewaySettings(id: "gateway-1")
-        admission.apply(to: &settings, apps: 2)
+        admission.apply(to: &settings, appCount: 2)
         return settings
     }
 

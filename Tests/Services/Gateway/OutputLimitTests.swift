@@ -201,7 +201,7 @@ import Testing
             let admission = AdmissionSettings(&reader, hardLimit: 1_048_576)
             try reader.finish()
             var settings = GatewaySettings(id: "gateway-1")
-            admission.apply(to: &settings, apps: 1)
+            admission.apply(to: &settings, appCount: 1)
             return settings
         }
         let defaults = try read([])

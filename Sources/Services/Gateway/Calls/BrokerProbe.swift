@@ -11,7 +11,7 @@ package final class BrokerProbe: Sendable {
         var isStopping = false
     }
 
-    /// The timeout of one probe request; shorter than the time in which the gateway must stop.
+    /// The timeout of one probe request; shorter than the second for which a stop waits for the probe's thread.
     package static let requestMilliseconds = 900
     /// The time between two probe requests.
     private static let pause = Duration.milliseconds(200)

@@ -9,8 +9,8 @@ internal import PlazaWire
 extension ShardCalls {
     /// Joins the live that a call has created, as part of that call (R3.66).
     ///
-    /// The join has the call's id. Presence has its own idempotency window, so a repeated call is also applied only once
-    /// there.
+    /// The join has the call's id. Presence, which handles joins, has its own idempotency window, so a repeated call is
+    /// applied only once there too.
     func joinCreated(
         _ live: LiveID, _ createResult: CallResult, _ ended: SessionCore<SentRecord>.EndedCall, _ client: Client,
         isLateRetry: Bool

@@ -21,7 +21,7 @@ final class ShardCalls {
         self.gateway = shard.gateway
     }
 
-    /// Handles a text message that a client sent.
+    /// Handles a text message that a client sent: a call.
     func received(_ text: Span<UInt8>, from client: Client) {
         let startMicroseconds = MonotonicClock.microseconds
         var bytes: [UInt8] = []
@@ -51,7 +51,7 @@ final class ShardCalls {
             )
         }
         do throws(ReplyError) {
-            try self.checkRate(frame, client)
+            try self.admit(frame, client)
             try self.handleCall(frame, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
         } catch {
             self.reply(
@@ -95,7 +95,7 @@ final class ShardCalls {
         case .leave(let live, let effect):
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live):
-            if let count = parsed.sanctionedUserCount { try self.checkRate(ofSanctions: count, frame.id, client) }
+            if let count = parsed.sanctionedUserCount { try self.admitSanctions(of: count, frame.id, client) }
             if try self.shard.sharedReads.addCall(
                 effect, frame, in: live, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
             {
@@ -247,7 +247,7 @@ final class ShardCalls {
     /// is not counted.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    private func checkRate(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
+    private func admit(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
         if self.isRepeated(frame.id, client) { return }
         let admission = self.gateway.admission
         switch client.role {
@@ -261,17 +261,17 @@ final class ShardCalls {
         }
     }
 
-    /// Counts a ban, unban or mute once for each user that it names.
+    /// Checks the rate limit for a ban, unban or mute, and counts the call once for each user that it names.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    private func checkRate(ofSanctions userCount: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
+    private func admitSanctions(of userCount: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
         if self.isRepeated(id, client) { return }
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
         case .server:
-            // `checkRate` has counted the call once. So at most the rest of a full bucket can be counted now.
-            let rest = self.gateway.settings.admission.serverCalls.count - 1
-            try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: min(userCount - 1, rest))
+            // `admit` has counted the call once. So at most one token less than a full bucket has can be taken now.
+            let maxCount = self.gateway.settings.admission.serverCalls.count - 1
+            try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: min(userCount - 1, maxCount))
         }
     }
 

@@ -6,7 +6,8 @@ internal import PlazaModel
 
 /// Tracks the open calls that were made over HTTP.
 ///
-/// Each request is a session with a single call, which has the same deadline and retries as WebSocket calls.
+/// Each request is a session with a single call. Its deadline, and the times at which its record is resent, are those of
+/// WebSocket calls.
 final class ShardHTTPCalls {
     private unowned let shard: Shard
     private var openRequests: [SessionID: OpenRequest] = [:]

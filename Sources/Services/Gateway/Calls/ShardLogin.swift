@@ -37,6 +37,7 @@ final class ShardLogin {
             case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
             case .tokenInvalid: self.shard.disconnect(client, .tokenRefused)
             case .overLimit: self.shard.disconnect(client, .tooManyConnections)
+            // The app has too many connections.
             case .overloaded where !client.isCounted: self.shard.disconnect(client, .overloaded)
             default: break
             }
@@ -99,8 +100,8 @@ final class ShardLogin {
         client.session = self.gateway.settings.sessionNamer.name(of: clientSession, for: identity.userKey)
         client.clientSession = clientSession
         // A connection that continues a session replaces the session's earlier connection, so the limit is not checked.
-        try self.gateway.admission.admitLogin(
-            identity.userKey, role: identity.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
+        let isReplacing = self.gateway.sessionRegistry.shard(of: client.session) != nil
+        try self.gateway.admission.admitLogin(identity.userKey, role: identity.role, isReplacing: isReplacing)
         client.isCounted = true
         try self.shard.sessions.open(
             client, isNamed: params.session != nil, lastNotice: params.notices.flatMap { NoticeID(text: $0) },
@@ -132,7 +133,7 @@ final class ShardLogin {
         client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)
     }
 
-    /// Sends presence a join with the client's previous ticket.
+    /// Sends presence, which knows who is in a live, a join with the client's previous ticket (its proof of a join).
     ///
     /// - Returns: The error with which the resume is refused; nil if the join was sent, by this call or by an earlier copy
     ///   of it that is still open.

@@ -118,7 +118,7 @@ final class ShardSharedReads {
     }
 
     /// Returns the read that a call makes; nil if its answer is not shared.
-    private static func sharedRead(of effect: Effect) -> (SharedRead.Kind, LiveKey)? {
+    private static func sharedRead(of effect: Effect) -> (kind: SharedRead.Kind, key: LiveKey)? {
         switch effect {
         case .audience(let input):
             // An empty cursor stands for the first page.

@@ -32,8 +32,8 @@ struct PendingCall {
 
     /// Returns the effect to forward after the decision: the call itself, or a command that records its rejection.
     ///
-    /// The fan-out stores the rejection as the call's outcome. If it has stored an outcome of the call before, it replies
-    /// with the stored outcome (I15, idempotent calls).
+    /// The fan-out, the machine that writes the lives' feeds, stores the rejection as the call's outcome. If the fan-out
+    /// has stored an outcome of the call before, it replies with the stored outcome (I15, idempotent calls).
     func effect(after decision: WebhookDecision) -> Effect {
         guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
         switch input.command {
@@ -61,8 +61,8 @@ extension BarrageCommand {
 ///
 /// The shard never blocks: the webhook client posts the decision to the shard's mailbox.
 ///
-/// If later calls overtook a pending call, the pending call's number could leave the idempotency window before the call is
-/// forwarded (I15). So the calls of one client whose outcomes are stored in that window are forwarded in the order in
+/// If later calls overtook a pending call, the pending call's number could leave the idempotency window, which has the
+/// session's last outcomes, before the call is forwarded (I15). So the calls of one client whose outcomes are stored in that window are forwarded in the order in
 /// which they were received, whether or not they need a decision. Webhook requests time out in that order too, so no call
 /// is delayed by more than one webhook timeout.
 final class ShardWebhooks {

@@ -42,7 +42,8 @@ package struct ReplayQueue: Sendable {
             }
         }
 
-        /// The request's outcome if nothing more is read.
+        /// The request's outcome if nothing more is read: the messages that the search has found so far; a refusal if it
+        /// has read nothing yet, and for a client that resumes.
         var outcome: ReplayOutcome {
             let hasReadNothing = self.foundMessages.isEmpty && self.searchOffset == self.request.endOffset
             return ReplayOutcome(

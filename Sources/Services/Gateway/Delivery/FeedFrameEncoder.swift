@@ -7,9 +7,10 @@ internal import WebSocket
 
 /// Encodes feed frames of one live: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
 ///
-/// The items are the bytes that the fan-out wrote. They are neither parsed nor encoded again.
+/// The items are the bytes that the fan-out, the machine that writes the lives' feeds, wrote. They are neither parsed nor
+/// encoded again.
 package struct FeedFrameEncoder: Sendable {
-    /// The largest size of the items in one frame; a longer replay is split into several frames.
+    /// The largest size of the items in one frame, 64 KiB; a longer replay is split into several frames.
     ///
     /// A single item may exceed it.
     package static let maxItemBytes = 64 << 10
@@ -27,7 +28,7 @@ package struct FeedFrameEncoder: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items, in order.
-    ///   - epoch: The live's incarnation.
+    ///   - epoch: The live's epoch.
     ///   - isShared: Whether many clients of the calling shard, and of no other, get the frame.
     /// - Returns: A text frame.
     package func frame(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64, isShared: Bool = false) -> SharedBytes {
@@ -89,8 +90,9 @@ package struct FeedFrameEncoder: Sendable {
     ) -> SharedBytes {
         let start = Array("{\"feed\":{\"epoch\":\(token.position.epoch),\(flags)\"items\":[".utf8)
         let end = Array("\(token.text)\"}}".utf8)
-        let bytes = items.reduce(0) { $0 + $1.bytes.count } + max(0, items.count - 1)
-        let count = start.count + bytes + self.middle.count + end.count
+        let commaCount = max(0, items.count - 1)
+        let itemBytes = items.reduce(0) { $0 + $1.bytes.count } + commaCount
+        let count = start.count + itemBytes + self.middle.count + end.count
         return FrameEncoder.frame(.text, payloadCount: count, isShared: isShared) { output in
             output.append(contentsOf: start)
             var isFirst = true

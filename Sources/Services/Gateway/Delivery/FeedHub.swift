@@ -38,7 +38,7 @@ package final class FeedHub: Sendable {
     private let span: Milliseconds
     private let policies: Policies
     private let state = Locked(State())
-    private let post: @Sendable (Int, [MailboxMessage]) -> Void
+    private let post: @Sendable (_ shard: Int, _ messages: [MailboxMessage]) -> Void
 
     /// Creates a hub that sends messages to shards with `post`.
     ///
@@ -49,7 +49,7 @@ package final class FeedHub: Sendable {
     ///   - post: Puts messages into the mailbox of the shard with the given number.
     init(
         partitions: Int, span: Milliseconds = PartitionFeedCache.span, policies: Policies = Policies(),
-        post: @escaping @Sendable (Int, [MailboxMessage]) -> Void
+        post: @escaping @Sendable (_ shard: Int, _ messages: [MailboxMessage]) -> Void
     ) {
         self.partitionCount = partitions
         self.span = span
@@ -165,7 +165,7 @@ package final class FeedHub: Sendable {
     }
 
     /// Runs `body` with the cache of the live's partition, under the lock; nil if the partition is not followed.
-    private func withCache<R: Sendable>(of key: LiveKey, _ body: (borrowing FeedCache) -> R) -> R? {
+    private func withCache<Value: Sendable>(of key: LiveKey, _ body: (borrowing FeedCache) -> Value) -> Value? {
         let number = self.partition(of: key)
         return self.state.withLock { state in
             guard let cache = state.partitions[number]?.cache else { return nil }
@@ -200,6 +200,7 @@ package final class FeedHub: Sendable {
                 var remainingShards = partition.subscribers[record.key] ?? 0
                 while remainingShards != 0 {
                     let shard = remainingShards.trailingZeroBitCount
+                    // Clears the lowest bit.
                     remainingShards &= remainingShards - 1
                     Self.append(record, to: &batches[shard, default: []])
                 }

@@ -32,11 +32,11 @@ final class FeedReader: FeedSource {
 
     /// The state of a partition that is being read.
     private struct AssignedPartition {
-        /// Drops the records of fenced owners.
+        /// Drops the records of fenced owners, whose partition another instance had taken over.
         var filter: BatchFilter
         /// The offset at which the cached span begins.
         ///
-        /// Reading may begin at an earlier offset, so that the filter learns all owners.
+        /// Reading may begin at an earlier offset, so that the filter learns which owners were fenced.
         var firstOffset: Int64
     }
 
@@ -51,6 +51,7 @@ final class FeedReader: FeedSource {
         self.gateway = gateway
         self.log = gateway.log
         self.kafka = kafka
+        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker little.
         self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recentOffsetFinder = RecentOffsetFinder(span: gateway.settings.feedCacheSpan, mode: mode)
     }
@@ -58,7 +59,7 @@ final class FeedReader: FeedSource {
     /// Whether the thread has begun a turn of its loop within the last 30 s.
     var isTurning: Bool { self.loop.isTurning }
 
-    /// Whether the reader has something to read, and reads it.
+    /// The reader's progress, and whether it has something to read.
     var status: ReadStatus { self.loop.status }
 
     func follow(_ partition: Int) { self.changeRequested { $0.followed.insert(partition) } }

@@ -116,7 +116,7 @@ final class ShardDelivery {
     }
 
     /// Sends a live's buffered items to all its viewers in one shared frame; slow readers get only the classes that
-    /// their level admits.
+    /// their `DeliveryLevel` admits.
     private func flush(_ live: ShardLive) {
         live.flushAt = nil
         let items = live.bufferedItems
@@ -189,7 +189,7 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// How many bytes of items one viewer is sent at once; the rest follows when the viewer has taken them.
+    /// How many bytes of items one viewer is sent at once; the next items follow when the viewer has taken these.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }

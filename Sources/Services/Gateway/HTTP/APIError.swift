@@ -25,6 +25,7 @@ struct APIError: Error {
         var headers: [HTTPHeader] = []
         if self.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         if self.status == 503 || self.status == 429 {
+            // Milliseconds, rounded up to whole seconds; a second if the error states no time.
             let waitSeconds = max(1, ((self.error.retryAfter ?? 1000) + 999) / 1000)
             headers.append(HTTPHeader("Retry-After", "\(waitSeconds)"))
         }

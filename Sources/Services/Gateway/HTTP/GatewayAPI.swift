@@ -43,7 +43,7 @@ struct GatewayAPI: Sendable {
 
     /// Returns a handler that limits the requests of an address before another handler sees them.
     ///
-    /// It is for what needs no token. A token that such a request carries is not checked, so it changes nothing.
+    /// It is for resources that need no token. A token that such a request carries is not checked, so it changes nothing.
     private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
         self.limiting(handler, by: self.rates.admitAnonymous)
     }
@@ -60,6 +60,7 @@ struct GatewayAPI: Sendable {
         self.rejection(of: request, by: self.rates.admitAnonymous)
     }
 
+    /// Counts a request by `admit`, which throws if the request's address has sent too many; returns the response then.
     private func rejection(
         of request: HTTPRequest, by admit: (IPAddress?) throws(APIError) -> Void
     ) -> HTTPResponse? {
@@ -83,6 +84,7 @@ struct GatewayAPI: Sendable {
             case .badRequest, .headersTooLarge: .badFrame
             case .tooManyRequests: .tooFrequent
             }
+        // In milliseconds.
         let retryAfter: Int64? = failure == .tooManyRequests ? 1000 : nil
         return Outcome.failure(error: ReplyError(code, Self.message(for: failure), retryAfter: retryAfter)).json
     }
@@ -209,7 +211,7 @@ struct GatewayAPI: Sendable {
 
     /// Corrects the number of viewers in the statistics of a running live.
     ///
-    /// The fan-out, which makes the statistics, gets the number from presence only when the live ends.
+    /// The fan-out, which makes the statistics, gets the number of viewers from presence only when the live ends.
     private func correctViewerTotal(of outcome: Outcome, _ effect: Effect) -> Outcome {
         guard case .barrage(let input) = effect, case .success(.statistics(var statistics, let at)) = outcome,
             let count = self.gateway.tables.read({ $0.count(input.key) })

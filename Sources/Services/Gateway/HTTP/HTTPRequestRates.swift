@@ -10,7 +10,9 @@ internal import PlazaWire
 ///
 /// There are limits for an app's server and each method, for a user, and for the refused tokens and the anonymous
 /// requests of an address. Requests with a valid token never count for their address, because the server of an app sends
-/// all of its requests from one.
+/// all of its requests from one address.
+///
+/// An address counts by its `limitKey`: an IPv4 address, or the /64 network of an IPv6 address.
 final class HTTPRequestRates: Sendable {
     /// Identifies a rate limit of a caller whose token is valid.
     private enum CallerKey: Hashable {
@@ -57,7 +59,7 @@ final class HTTPRequestRates: Sendable {
         self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
     }
 
-    /// Counts a request that has no token, or asks for what needs none.
+    /// Counts a request that has no token, or is for a resource that needs none.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitAnonymous(from address: IPAddress?) throws(APIError) {
@@ -84,7 +86,7 @@ final class HTTPRequestRates: Sendable {
                 retryAfter: max(1, wait.count)))
     }
 
-    /// Counts one request against its rate limit.
+    /// Counts one request with a valid token against the rate limit of its caller.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ identity: TokenIdentity, _ method: String) throws(APIError) {

@@ -56,10 +56,10 @@ struct PagesAPI: Sendable {
             router.add(.get, file.path, handler)
             if file.path == Self.indexPath { router.add(.get, "/", handler) }
         }
-        let settings = limiting { request in .reject(self.settings(for: request)) }
-        router.add(.get, "/pages/settings.json", settings)
+        let settingsHandler = limiting { request in .reject(self.settings(for: request)) }
+        router.add(.get, "/pages/settings.json", settingsHandler)
         guard let tokens = self.pages.demoTokens else { return }
-        let demoToken = limiting { request in
+        let demoTokenHandler = limiting { request in
             do throws(APIError) {
                 try tokens.check(
                     client: request.client, host: request.headers["host"], contentType: request.headers["content-type"])
@@ -68,7 +68,7 @@ struct PagesAPI: Sendable {
             }
             return .read { request, responder in responder.complete(self.demoToken(request, tokens)) }
         }
-        router.add(.post, "/pages/demo-token", demoToken)
+        router.add(.post, "/pages/demo-token", demoTokenHandler)
     }
 
     private func response(to request: HTTPRequest, _ file: StaticSite.File) -> HTTPResponse {

@@ -30,6 +30,7 @@ enum RouteInput {
 
     /// Returns the properties of the body, after checking its structure.
     private static func body(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
+        // The white space of JSON: blank, tab, line feed and carriage return.
         let isBlank = request.body.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
         guard let schema = route.body else {
             guard isBlank else { throw APIError(.badFrame, "this operation takes no body") }

@@ -6,7 +6,8 @@ internal import PlazaWire
 /// The routes for an app's word filter and gift catalogue.
 extension RouteTable {
     private static let word = Schema.plain(1...AppLimits.wordBytes)
-    private static let words = Schema.object([
+    /// The body of the requests that set or add words.
+    private static let wordsBody = Schema.object([
         .required("words", .list(of: Self.word, 0...AppLimits.words), "Each of 1 to 100 bytes; 64 KB in all.")
     ])
     private static let translations = Schema.Field.optional(
@@ -37,7 +38,7 @@ extension RouteTable {
                     .list(of: .object(Self.giftFields + [.required("giftID", Self.itemID)]), 0...AppLimits.gifts)),
             ]), 0...AppLimits.categories)
 
-    static let settings: [Route] = [
+    static let appSettings: [Route] = [
         Route(
             method: .get, path: "/v1/app", id: "getApp", tag: "app", summary: "Gives the app's words and gifts.",
             call: "app.get",
@@ -45,11 +46,11 @@ extension RouteTable {
                 "app", [.required("settings", .named("AppSettings")), .required("revision", .count)])),
         Route(
             method: .put, path: "/v1/app/words", id: "setWords", tag: "app",
-            summary: "Replaces the words of the filter.", call: "app.setWords", body: Self.words,
+            summary: "Replaces the words of the filter.", call: "app.setWords", body: Self.wordsBody,
             success: .done),
         Route(
             method: .post, path: "/v1/app/words", id: "addWords", tag: "app", summary: "Adds words to the filter.",
-            call: "app.addWords", body: Self.words, success: .done),
+            call: "app.addWords", body: Self.wordsBody, success: .done),
         Route(
             method: .delete, path: "/v1/app/words", id: "removeWords", tag: "app",
             summary: "Removes words from the filter; those that are not there are no error.", call: "app.removeWords",

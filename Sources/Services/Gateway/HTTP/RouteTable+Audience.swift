@@ -5,7 +5,7 @@ internal import PlazaWire
 
 /// The routes for a live's audience and admins.
 extension RouteTable {
-    static let people: [Route] = [
+    static let audience: [Route] = [
         Route(
             method: .get, path: "/v1/lives/{live}/count", id: "getCount", tag: "audience",
             summary: "Gives how many are in a live.", call: "audience.count", access: .anyone, parts: [.live],

@@ -8,9 +8,11 @@ extension RouteTable {
     private static let users = Schema.list(of: Route.userID, 1...SanctionLimits.usersPerCall)
     private static let usersQuery = Route.QueryItem(
         name: "user", field: "users", schema: Self.users, isRequired: true, summary: "A user's id; 1 to 20.")
+    /// Seconds; -1 bans for good, and 0 is not allowed.
     private static let banDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound, but: 0)
+    /// Seconds; -1 mutes for good, and 0 ends the mute.
     private static let muteDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound)
-    private static let page: [Route.QueryItem] = [
+    private static let pageQuery: [Route.QueryItem] = [
         .init(
             name: "offset", field: "offset", schema: .count,
             summary: "What the page before gave; 0 when not named."),
@@ -23,7 +25,7 @@ extension RouteTable {
     static let sanctions: [Route] = [
         Route(
             method: .get, path: "/v1/lives/{live}/bans", id: "listBans", tag: "sanctions",
-            summary: "Lists who may not enter a live.", call: "live.bans", parts: [.live], query: Self.page,
+            summary: "Lists who may not enter a live.", call: "live.bans", parts: [.live], query: Self.pageQuery,
             success: Self.sanctionPage),
         Route(
             method: .post, path: "/v1/lives/{live}/bans", id: "ban", tag: "sanctions",
@@ -40,7 +42,7 @@ extension RouteTable {
             parts: [.live], query: [Self.usersQuery], success: .done),
         Route(
             method: .get, path: "/v1/lives/{live}/mutes", id: "listMutes", tag: "sanctions",
-            summary: "Lists who may not write in a live.", call: "live.mutes", parts: [.live], query: Self.page,
+            summary: "Lists who may not write in a live.", call: "live.mutes", parts: [.live], query: Self.pageQuery,
             success: Self.sanctionPage),
         Route(
             method: .post, path: "/v1/lives/{live}/mutes", id: "mute", tag: "sanctions",

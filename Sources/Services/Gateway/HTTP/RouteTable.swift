@@ -7,7 +7,7 @@ internal import PlazaWire
 enum RouteTable {
     /// All routes, in their order in the OpenAPI description.
     static let all: [Route] =
-        Self.lives + Self.people + Self.sanctions + Self.messages + Self.stages + Self.battles + Self.settings
+        Self.lives + Self.audience + Self.sanctions + Self.messages + Self.stages + Self.battles + Self.appSettings
         + Self.calls
 
     /// The fields of a live that a create or update request may set (R13.12).

@@ -31,6 +31,7 @@ final class TableReader: Sendable {
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
+        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker little.
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
@@ -40,7 +41,7 @@ final class TableReader: Sendable {
     /// Whether the thread has begun a turn of its loop within the last 30 s.
     var isTurning: Bool { self.follower.isTurning }
 
-    /// Whether the reader has something to read, and reads it.
+    /// The reader's progress, and whether it has something to read.
     var status: ReadStatus { self.follower.status }
 
     /// Makes `run` return.

@@ -23,7 +23,7 @@ final class Tables: Sendable {
     init(gateway: GatewayID) { self.state = Locked(State(ranking: Ranking(gateway: gateway))) }
 
     /// Runs `body` with the model under the lock; `body` must be short.
-    func read<R: Sendable>(_ body: (borrowing ReadModel) -> R) -> R {
+    func read<Value: Sendable>(_ body: (borrowing ReadModel) -> Value) -> Value {
         self.state.withLock { state in
             let result = body(state.model)
             return result
@@ -67,7 +67,7 @@ final class Tables: Sendable {
     /// The earliest deadline of a buffered reply.
     var nextReplyDeadline: MonotonicTime? { self.state.withLock { $0.awaitedReplies.nextDeadline } }
 
-    /// Adds a new snapshot of the order of lives for lists.
+    /// Adds a new snapshot of the order in which lives are listed.
     ///
     /// Sorting takes long, so it is done outside the lock.
     func refreshRanking(at now: MonotonicTime) {

@@ -28,7 +28,7 @@ final class ReplayReader: ReplaySource {
     /// The poll timeout without requests; a new request wakes the poll earlier.
     private static let idleTimeout: Duration = .milliseconds(500)
 
-    /// A scan, and the filter that drops records of fenced owners.
+    /// A scan, and the filter that drops records of fenced owners, whose partition another instance had taken over.
     private struct RunningScan {
         var scan: ReplayScan
         var filter = BatchFilter()
@@ -43,6 +43,7 @@ final class ReplayReader: ReplaySource {
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
         self.kafka = settings
+        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker little.
         self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recordCounter = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
@@ -57,7 +58,7 @@ final class ReplayReader: ReplaySource {
     /// Whether the thread has begun a turn of its loop within the last 30 s.
     var isTurning: Bool { self.loop.isTurning }
 
-    /// Whether the reader has something to read, and reads it.
+    /// The reader's progress, and whether it has something to read.
     var status: ReadStatus { self.loop.status }
 
     func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool {

@@ -112,7 +112,7 @@ final class ShardReplay {
         }
     }
 
-    /// Cancels the pending replay of a client that left its live.
+    /// Cancels the pending replay of a client that left its live, and replies to its resume with an error.
     func cancel(_ number: UInt64) {
         let removed = self.awaitingReader.removeValue(forKey: number) ?? self.awaitingFeed.removeValue(forKey: number)
         guard let pending = removed, pending.join.resume != nil, !pending.join.client.isDetached else { return }

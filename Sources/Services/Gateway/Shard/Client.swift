@@ -9,7 +9,9 @@ internal import WebSocket
 /// Accessed only on the loop's thread. The object is kept small, because there are many connections.
 final class Client {
     let socket: WebSocketConnection
+    /// The state of the connection, without IO: login, membership of a live, and open calls.
     var core: SessionCore<SentRecord>
+    /// The client's app; empty before the login, like `user` and `session`.
     var app: AppID
     var user: UserInfo
     var role = CallerRole.user

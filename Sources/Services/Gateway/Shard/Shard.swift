@@ -155,7 +155,7 @@ final class Shard {
 
     /// Closes a connection with the given code, and detaches its client immediately.
     func disconnect(_ client: Client, _ code: DisconnectCode) {
-        // When the connection ended a slow reader by itself, `webSocketClosed` counts that.
+        // If the connection has already ended because its client reads slowly, `webSocketClosed` counts that.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)

@@ -10,7 +10,7 @@ internal import WebSocket
 final class ShardDrain {
     private unowned let shard: Shard
     private(set) var isDraining = false
-    /// The number of shares that were closed.
+    /// The number of shares of the connections that were closed; a share is closed at each sweep.
     private var shareCount = 0
 
     init(_ shard: Shard) { self.shard = shard }
@@ -20,7 +20,7 @@ final class ShardDrain {
         if self.isDraining { return }
         self.isDraining = true
         self.shard.stopListening()
-        // The other half of the drain time remains for the connections to close.
+        // The clients reconnect in the first half of the drain time; the second half remains for connections to close.
         let reconnectMilliseconds = self.shard.gateway.settings.drain.count / 2
         let frame = FrameEncoder.text(Wire.encode(ServerFrame.drain(reconnectWithin: reconnectMilliseconds)).span)
         for connection in self.shard.group.connections { connection.send(frame) }

@@ -5,10 +5,13 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reports a shard's members to presence: sends heartbeats in small steps, and asserts the members of a partition after
-/// presence has lost the partition's state.
+/// Reports a shard's members to presence, the service that knows who is in which live.
+///
+/// Sends heartbeats in small steps. Asserts the members of a partition, that is, reports all of them again, after presence
+/// has lost the partition's state.
 final class ShardHeartbeats {
     private unowned let shard: Shard
+    /// The number of the last step, counted over all rounds.
     private var step = 0
     /// The lives whose members must be asserted, each with the number of members that are left.
     private var assertions: [(live: ShardLive, remainingMembers: Int)] = []
@@ -58,8 +61,8 @@ final class ShardHeartbeats {
     /// Asserts the next members.
     ///
     /// There may be very many members, so each call writes a limited number of records. The shard's sweep calls again.
-    /// The members are taken from the end of the array. When a viewer leaves in the meantime, other
-    /// viewers move only to lower indices, so none is skipped.
+    /// The members are taken from the end of the array. When a viewer leaves in the meantime, other viewers move only to
+    /// lower indices, so none is skipped.
     func continueAsserting() {
         var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now

@@ -3,7 +3,7 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// A join or resume that presence has granted.
+/// A join or resume that presence, the service that knows who is in which live, has granted.
 ///
 /// Its client becomes a viewer when the live's feed partition is loaded.
 struct PendingJoin {

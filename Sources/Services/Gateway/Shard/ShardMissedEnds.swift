@@ -7,7 +7,7 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// A resume that presence has rejected, because the live has ended.
+/// A resume that presence, the service that knows who is in which live, has rejected, because the live has ended.
 struct EndedResume {
     var client: Client
     /// The number of the login call in its session.
@@ -39,10 +39,10 @@ final class ShardMissedEnds {
 
     /// Handles a resume into a live that presence does not know.
     ///
-    /// Presence processes a live's end before the fan-out writes the last item, and this gateway may not have read the
-    /// feed yet. So the client waits for the last item, as long as for a replay.
+    /// Presence processes a live's end before the fan-out writes the last item of the feed, and this gateway may not have
+    /// read that item yet. So the client waits for the last item, as long as for a replay.
     func resumeRejected(_ resume: EndedResume) {
-        // 0: the client does not know its position, and so not the epoch of its live.
+        // Epoch 0: the client does not know its position, so the epoch of its live is unknown too.
         let epoch = resume.point.position.epoch
         guard self.pending.count < ReplayLimits.maxQueuedRequests,
             let live = self.gateway.tables.read({ $0.live(resume.key) }),
@@ -58,19 +58,20 @@ final class ShardMissedEnds {
     func sweep(at now: MonotonicTime) {
         if self.pending.isEmpty { return }
         var waiting: [(resume: EndedResume, deadline: MonotonicTime)] = []
-        var finished: Set<LiveKey> = []
+        // The lives for which a client no longer waits.
+        var finishedLives: Set<LiveKey> = []
         for (resume, deadline) in self.pending {
             if resume.client.isDetached || self.finishIfEndRead(resume) {
-                finished.insert(resume.key)
+                finishedLives.insert(resume.key)
             } else if deadline <= now {
                 self.reject(resume)
-                finished.insert(resume.key)
+                finishedLives.insert(resume.key)
             } else {
                 waiting.append((resume, deadline))
             }
         }
         self.pending = waiting
-        for key in finished.sorted() { self.shard.lives.unsubscribeIfUnused(key) }
+        for key in finishedLives.sorted() { self.shard.lives.unsubscribeIfUnused(key) }
     }
 
     /// Replies, and sends the live's end unless the client has received it already.

@@ -61,11 +61,13 @@ final class ShardSessions {
         self.shard.disconnect(client, .replaced)
     }
 
-    /// Removes a detached client from both indices and from the gateway's registry.
+    /// Removes a detached client from both indices and from the gateway's session registry.
     func remove(_ client: Client) {
         if self.bySession[client.session] === client { self.bySession[client.session] = nil }
         self.unlink(client)
-        if client.core.isLoggedIn { self.gateway.registry.release(client.session, generation: client.generation) }
+        if client.core.isLoggedIn {
+            self.gateway.sessionRegistry.release(client.session, generation: client.generation)
+        }
     }
 
     /// Removes a client from the linked list of its user's clients.
@@ -108,7 +110,7 @@ extension ShardSessions {
         }
         client.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: allowsOneDevice)
         var writeError: ReplyError?
-        let claim = self.gateway.registry.claim(client.session, shard: self.shard.number) {
+        let claim = self.gateway.sessionRegistry.claim(client.session, shard: self.shard.number) {
             if allowsOneDevice || isNamed { writeError = self.writeSignIn(client) }
             // With one device allowed, this device must not be admitted before its notice is written. Otherwise the notice,
             // which closes only the session's earlier connections, may be written later.
@@ -124,7 +126,7 @@ extension ShardSessions {
     /// Writes the client's sign-in notice again.
     func repeatSignIn(_ client: Client) {
         // The sink may refuse the notice; a later sweep then writes the notice again.
-        self.gateway.registry.publishIfCurrent(client.session, generation: client.generation) {
+        self.gateway.sessionRegistry.publishIfCurrent(client.session, generation: client.generation) {
             _ = self.writeSignIn(client)
         }
     }

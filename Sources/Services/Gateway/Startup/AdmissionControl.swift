@@ -11,6 +11,9 @@ internal import WebSocket
 /// The kernel spreads the connections of an address, user or app over the shards, so all shards share one table. Its lock
 /// is taken when a connection begins or ends, at logins, for the calls of `MeteredCall`, and for calls of apps' servers.
 /// Forwarded calls have a lock of their own, which is held for less than a microsecond. Delivery takes no lock.
+///
+/// Connections and handshakes are counted by an address's `limitKey`: an IPv4 address, or the /64 network of an IPv6
+/// address.
 final class AdmissionControl: WebSocketAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
     private let forwardedCalls: Locked<ForwardedCallRates>

@@ -8,7 +8,7 @@ package import Settings
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
-    /// The default for the forwarded calls of one of several apps per second.
+    /// The calls of an app that are forwarded per second if there are several apps and the setting is 0.
     private static let defaultCallsPerApp = 5000
     private let httpConnectionsPerAddress: Int
     private let pendingOutputMebibytes: Int
@@ -102,11 +102,11 @@ package struct AdmissionSettings: Sendable {
     ///
     /// - Parameters:
     ///   - settings: The gateway's settings.
-    ///   - apps: The number of apps of the cluster.
-    package func apply(to settings: inout GatewaySettings, apps: Int) {
+    ///   - appCount: The number of apps of the cluster.
+    package func apply(to settings: inout GatewaySettings, appCount: Int) {
         settings.maxConnections = self.maxConnections
         settings.admission = self.limits
-        if apps > 1 {
+        if appCount > 1 {
             settings.admission.connectionsPerApp = self.limits.connectionsPerApp ?? max(1, self.maxConnections / 2)
             settings.admission.callsPerApp = self.limits.callsPerApp ?? Self.defaultCallsPerApp
         }
@@ -127,6 +127,7 @@ package struct AdmissionSettings: Sendable {
         }
     }
 
+    /// Reads the blocks of addresses of the trusted proxies.
     private static func proxies(_ reader: inout SettingsReader) -> TrustedProxies {
         let texts = reader.list(
             "trusted-proxies", placeholder: "BLOCK,…",

@@ -26,6 +26,7 @@ extension Gateway {
         var remainingShards = self.feeds.subscribers(of: record.key)
         while remainingShards != 0 {
             let shard = remainingShards.trailingZeroBitCount
+            // Clears the lowest bit.
             remainingShards &= remainingShards - 1
             self.post(shard, [.count(record.key, LiveCount(record))])
         }
@@ -57,7 +58,8 @@ extension Gateway {
         }
     }
 
-    /// Makes the shards assert their members if presence has lost the partition's state (I5, presence recovers).
+    /// Makes the shards assert their members, that is, report all of them again, if presence has lost the partition's
+    /// state (I5, presence recovers).
     package func received(_ record: PresenceEpochRecord) {
         if self.storePresenceEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
     }

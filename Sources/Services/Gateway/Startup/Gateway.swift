@@ -14,7 +14,7 @@ package enum GatewayError: Error, Sendable {
     case listening(String)
 }
 
-/// A gateway without its Kafka clients: shards, tables and calls.
+/// A gateway without its Kafka clients: shards (event loops with their connections), tables and calls.
 ///
 /// The threads that read topics pass records to the `received` methods. Records are written to the sink. The gateway
 /// authenticates clients, forwards calls and delivers feeds; it makes no decision about a live.
@@ -27,7 +27,7 @@ package final class Gateway: Sendable {
     let metrics: GatewayMetrics
     let admission: AdmissionControl
     let tables: Tables
-    let registry = SessionRegistry()
+    let sessionRegistry = SessionRegistry()
     let sharedReads = Locked(SharedReads<WaitingRead>())
     /// The caches of the followed feeds, and the shards that are subscribed to them.
     package let feeds: FeedHub
@@ -226,7 +226,7 @@ package final class Gateway: Sendable {
         let session = reply.request.session
         if SessionName.isHTTPRequest(session) {
             self.post(PlazaTopic.partition(of: session.text, among: self.settings.shards), [.reply(reply)])
-        } else if let shard = self.registry.shard(of: session) {
+        } else if let shard = self.sessionRegistry.shard(of: session) {
             self.post(shard, [.reply(reply)])
         } else {
             self.metrics.lateReplies.add()
@@ -255,7 +255,7 @@ extension Gateway {
         if areTablesFilled { action() }
     }
 
-    /// Stores a presence epoch, and returns whether the partition's members must be asserted.
+    /// Stores a presence epoch, and returns whether the partition's members must be asserted, that is, reported again.
     ///
     /// A new epoch means that presence has lost the partition's state. Epochs that are read while the tables are still being
     /// filled are old, and a stopping gateway asserts no members.
@@ -272,7 +272,7 @@ extension Gateway {
     /// Registers the metrics whose values are read when the metrics are exported.
     private func observe(_ registry: MetricsRegistry) {
         registry.observe(MetricNames.Gateway.connections, help: "Connections that are logged in.") { [weak self] in
-            Double(self?.registry.count ?? 0)
+            Double(self?.sessionRegistry.count ?? 0)
         }
         registry.observe("gateway_mailbox_messages", help: "Messages that wait for shards.") { [weak self] in
             Double(self?.mailboxes.reduce(0) { $0 + $1.count } ?? 0)

@@ -27,15 +27,18 @@ final class GatewayMetrics: Sendable {
     let sharedReads: Counter
     let sharedReadRequests: Counter
     private let registry: MetricsRegistry
+    /// The counters of calls and the timings from call to reply; both are created with the first call of their key.
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
-    /// The counters and timings by status; only the gateway itself chooses statuses, so they are few.
+    /// The counters and timings of HTTP requests by status; only the gateway itself chooses statuses, so they are few.
     private let requests = Locked<[Int: (Counter, Timing)]>([:])
     private let closes: [UInt16: Counter]
     private let otherCloses: Counter
     private let refusals: [RefusalReason: Counter]
 
     private struct CallKey: Hashable {
+        /// The first part of the method's name, such as `seat`.
         var family: String
+        /// `ok`, or the name of the error's code.
         var result: String
     }
 
@@ -139,11 +142,11 @@ final class GatewayMetrics: Sendable {
     /// A client may send any code. Unknown codes, and application codes (3000 and above) that a client sent, share one
     /// label.
     func connectionClosed(_ code: UInt16, byPeer isByPeer: Bool) {
-        let isGatewayCodeOfPeer = isByPeer && code >= 3000
-        (isGatewayCodeOfPeer ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
+        let isApplicationCodeOfClient = isByPeer && code >= 3000
+        (isApplicationCodeOfClient ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
     }
 
-    /// The close codes with a label of their own: those of RFC 6455 and those of the gateway.
+    /// The close codes with a label of their own: those of RFC 6455, and those of the gateway from 4000 on.
     private static let closeCodes: [UInt16] =
         [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1011, 1013] + Array(4000...4009) + Array(4100...4109)
 
@@ -162,7 +165,7 @@ final class GatewayMetrics: Sendable {
         }
     }
 
-    /// Adds the growth of a shard's ledger.
+    /// Adds the growth of a shard's delivery ledger since `previous`.
     func add(_ ledger: DeliveryLedger, since previous: DeliveryLedger) {
         self.dueItems.add(ledger.due - previous.due)
         self.deliveredItems.add(ledger.delivered - previous.delivered)

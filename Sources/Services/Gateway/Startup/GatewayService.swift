@@ -22,7 +22,7 @@ package final class GatewayService: ServiceComponent {
     private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
-    /// When the thread of `run` last turned; it turns once a second after the tables were filled.
+    /// When the loop of `run` last turned; it turns once a second after the tables were filled.
     private let turns = TurnClock()
 
     private struct State {
@@ -35,7 +35,8 @@ package final class GatewayService: ServiceComponent {
         var server: WebServer?
     }
 
-    /// How long the tables may be read while Kafka answers, before a new process must try it.
+    /// How long filling the tables may take while Kafka answers; after that they count as stalled, so that a new process
+    /// is started.
     private static let maxFillTime = Milliseconds.seconds(600)
 
     /// How often the producer of the inboxes is checked for a fatal error.
@@ -128,18 +129,18 @@ package final class GatewayService: ServiceComponent {
         if self.state.current.isStopping { return }
         try self.gateway.start(sink: batchingWriter, source: self.feedReader, replaySource: self.replayReader)
         defer { self.gateway.stop() }
-        let api = try WebServer(
+        let server = try WebServer(
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort,
             limits: Self.httpLimits(for: self.gateway.settings), failureBody: GatewayAPI.failureBody,
             observer: self.gateway.metrics.requestAnswered, refusalObserver: self.gateway.metrics.refused,
             headHandler: GatewayAPI(self.gateway).handler)
-        defer { api.stop() }
+        defer { server.stop() }
         self.state.update { state in
-            state.server = api
+            state.server = server
             state.isListening = true
         }
         self.log.info(
-            "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(api.port))])
+            "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(server.port))])
         // A producer with a fatal error refuses every call, so the process must end, and its supervisor start a new one.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }
@@ -156,7 +157,7 @@ package final class GatewayService: ServiceComponent {
         ]
     }
 
-    /// Returns the limits of HTTP requests of a gateway with these settings.
+    /// Returns the limits of HTTP requests for a gateway with these settings.
     static func httpLimits(for settings: GatewaySettings) -> HTTPLimits {
         var limits = Self.fixedHTTPLimits
         limits.connectionsPerAddress = settings.httpConnectionsPerAddress
@@ -164,10 +165,11 @@ package final class GatewayService: ServiceComponent {
         return limits
     }
 
-    /// The limits of HTTP requests before the settings are applied; the handler timeout is longer than the timeout of calls.
+    /// The limits of HTTP requests before the settings are applied: bodies of 256 KiB, and a timeout of handlers.
     static let fixedHTTPLimits: HTTPLimits = {
         var limits = HTTPLimits()
         limits.bodyBytes = 256 << 10
+        // Longer than `OpenCalls.deadline`, so that the client gets the reply of a call that timed out.
         limits.handlerTimeout = .seconds(12)
         return limits
     }()

@@ -21,7 +21,8 @@ package struct GatewaySettings: Sendable {
     package var partitions: Int
     /// The presence lease: how long a silent client counts as present.
     package var lease: Milliseconds
-    /// How long a stop takes: in the first half of this time the connections are closed gradually.
+    /// How long a stop takes: the connections are closed gradually in the first half of this time, and have the second
+    /// half to end.
     package var drain: Milliseconds
     /// The policies of each app.
     ///
@@ -31,7 +32,7 @@ package struct GatewaySettings: Sendable {
     package var maxConnections = 100_000
     /// The byte budget of each reader.
     package var budget = DeliveryBudget()
-    /// The largest memory of what all WebSockets together have queued because their clients read slowly.
+    /// The largest size of the output that all WebSockets together have queued for slow clients: 256 MiB.
     package var maxQueuedBytes = 256 << 20
     /// How long a client may take none of what is queued for it, before it is disconnected.
     package var slowReaderTimeout = Milliseconds.seconds(20)
@@ -41,7 +42,7 @@ package struct GatewaySettings: Sendable {
     package var admission = AdmissionLimits()
     /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false
-    /// The largest size of the unfinished messages of all WebSockets together.
+    /// The largest size of the messages whose end was not received yet, of all WebSockets together: 256 MiB.
     package var maxUnfinishedBytes = 256 << 20
     /// The HTTP requests per second of an app's server for each method; further requests get status 429 (R13.2).
     package var serverCallsPerSecond = 200
@@ -49,7 +50,8 @@ package struct GatewaySettings: Sendable {
     package var serverListsPerSecond = 10
     /// The HTTP requests per second of one user; further requests get status 429.
     package var userRequestsPerSecond = 20
-    /// The largest number of open HTTP connections of one address; behind a trusted proxy, of open requests of one client.
+    /// The largest number of open HTTP connections of one address; of a client behind a trusted proxy, the largest number
+    /// of open requests.
     package var httpConnectionsPerAddress = 100
     /// Binds the names of sessions to their users.
     package var sessionNamer = SessionNamer.unkeyed

@@ -14,9 +14,9 @@ package enum PagesFolder {
         package let remedy: String
     }
 
-    /// The largest size of one file.
+    /// The largest size of one file: 1 MiB.
     private static let maxFileBytes = 1 << 20
-    /// The largest size of all files.
+    /// The largest size of all files together: 16 MiB.
     private static let maxTotalBytes = 16 << 20
     /// The folders whose files are served; other folders beside them, such as the tests, are not served.
     private static let servedFolders = ["pages", "src"]
@@ -76,7 +76,7 @@ package enum PagesFolder {
         // served unchanged.
         let scripts = contents.filter { $0.key.hasSuffix(".js") }
         if let bundle = ScriptBundle(path: Self.bundlePath, entry: Self.entryPath, scripts: scripts) {
-            contents.merge(bundle.files.mapValues { Array($0.utf8) }) { $1 }
+            contents.merge(bundle.files.mapValues { Array($0.utf8) }) { _, bundled in bundled }
         }
         var site = StaticSite()
         for (path, bytes) in contents { site.add(path, body: bytes, gzip: Gzip.compress(bytes)) }
