@@ -6,8 +6,11 @@ package import WebSocket
 package protocol PlazaConnectionDelegate: AnyObject {
     /// A call has ended.
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome)
-    /// A feed frame was received. The client has received its first `knownItemCount` items before. If `scan.isHistory`,
-    /// the items are messages from before the client joined. `text` is the whole frame and valid only during this call.
+    /// A feed frame was received.
+    ///
+    /// `scan`: the frame's numbers. If `scan.isHistory`, the items are messages from before the client joined.
+    /// `knownItemCount`: the number of items at the beginning of the frame that the client has received before.
+    /// `text`: the whole frame, which is valid only during this call.
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>)
     /// Any other event.
     func connection(_ connection: PlazaConnection, event: ClientCore.Event)

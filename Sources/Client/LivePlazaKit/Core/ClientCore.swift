@@ -6,7 +6,7 @@ internal import PlazaWire
 /// The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
 ///
 /// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its
-/// owner performs, in order. It reads no clock and makes no random numbers by itself.
+/// owner performs, in order. The core reads no clock and makes no random numbers by itself.
 struct ClientCore: Sendable {
     private var options: Options
     /// The connection and the token.

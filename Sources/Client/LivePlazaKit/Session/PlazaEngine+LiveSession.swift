@@ -51,7 +51,7 @@ extension PlazaEngine {
     func applySnapshot(_ snapshot: Snapshot, in liveID: String) {
         guard self.liveSession?.fold.liveID.text == liveID else { return }
         let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
-        self.show(events)
+        self.showStates(publishing: events)
     }
 
     /// The states of a live: the defaults, unless the client is in it.
@@ -90,7 +90,7 @@ extension PlazaEngine {
     private func fold(_ input: FoldInput, in live: LiveID) {
         guard self.liveSession?.fold.liveID == live else { return }
         let events = self.liveSession?.fold.apply(input) ?? []
-        self.show(events)
+        self.showStates(publishing: events)
     }
 
     private func beginLiveSession(_ live: LiveID) {
@@ -100,7 +100,7 @@ extension PlazaEngine {
             number: self.liveSessionCount, fold: LiveFold(liveID: live, selfID: UserID(self.selfID)),
             stores: self.sinks.stores(live.text))
         self.scheduleDurationTick()
-        self.show([])
+        self.showStates(publishing: [])
     }
 
     /// Ends the stay in the live: the stores of the live return to their defaults.
@@ -157,7 +157,7 @@ extension PlazaEngine {
         let wasHost = self.isHost
         var events: [StoreEvent] = []
         for item in items { events += self.liveSession?.fold.apply(.item(item)) ?? [] }
-        self.show(events)
+        self.showStates(publishing: events)
         for case .liveEnded(let reason, _) in items.map(\.content) {
             return self.liveEnded(live, reason)
         }
@@ -202,8 +202,9 @@ extension PlazaEngine {
     }
 
     /// Shows the states of the live in its stores, and publishes events.
-    private func show(_ events: [StoreEvent]) {
+    private func showStates(publishing events: [StoreEvent]) {
         guard let session = self.liveSession else { return }
+        // An app sees at once in which live the client is, also before the info is read.
         var info = session.fold.states.live.info
         info.liveID = session.fold.liveID.text
         info.isEmpty = false

@@ -9,6 +9,7 @@ internal import PlazaWire
 ///
 /// Scores are set by the app's server alone; the app decides who won.
 public final class BattleStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The battle that runs or ended last, its hosts, and their scores.

@@ -10,6 +10,7 @@ internal import PlazaWire
 /// Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
 /// `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
 public final class CoGuestStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The applicants, the invited viewers, and the users on seats.

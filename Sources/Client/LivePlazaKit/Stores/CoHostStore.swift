@@ -8,6 +8,7 @@ internal import PlazaWire
 ///
 /// Only the owner of a live can call the methods; viewers can read `connected`.
 public final class CoHostStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The hosts who are connected, were asked, and can be asked.

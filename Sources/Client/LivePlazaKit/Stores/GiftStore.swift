@@ -5,6 +5,7 @@ internal import PlazaWire
 
 /// The gifts of a live.
 public final class GiftStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The app's gifts; empty until `refreshUsableGifts` has read them.

@@ -6,6 +6,7 @@ internal import PlazaWire
 ///
 /// The total is the server's: it includes a tap only after the server has counted the tap.
 public final class LikeStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The total.
@@ -44,9 +45,9 @@ public final class LikeStore: @unchecked Sendable {
                 taps.count = min(LikeTaps.maxCount, taps.count + min(LikeTaps.maxCount, max(1, count)))
                 guard taps.isPaused else { return nil }
                 if let batchedCall = taps.batchedCall { return batchedCall }
-                let batchedCall = engine.task { await $0.sendLikesAfterPause(of: stores) }
-                taps.batchedCall = batchedCall
-                return batchedCall
+                let newCall = engine.task { await $0.sendLikesAfterPause(of: stores) }
+                taps.batchedCall = newCall
+                return newCall
             }
             guard let batchedCall else { return try await engine.sendLikes(of: stores) }
             try await batchedCall.value.get()

@@ -4,6 +4,7 @@ internal import PlazaWire
 
 /// The audience of a live.
 public final class LiveAudienceStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The number of viewers, and at most 200 of them.

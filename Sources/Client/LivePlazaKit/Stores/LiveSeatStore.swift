@@ -7,6 +7,7 @@ internal import PlazaWire
 ///
 /// Methods may also fail with `noSuchSeat`, `roomHasNoSeats`, `tooFrequent` and `notInRoom`.
 public final class LiveSeatStore: @unchecked Sendable {
+    /// The states of all stores of the live; its `handle` makes the calls.
     private let stores: LiveStores
 
     /// The user on each seat, and each seat's region on the canvas.

@@ -2,6 +2,7 @@
 
 /// The statistics of a live, which the server sends every few seconds; in between `totalDuration` grows each second.
 public final class LiveSummaryStore: Sendable {
+    /// The states of all stores of the live.
     private let stores: LiveStores
 
     /// The statistics.

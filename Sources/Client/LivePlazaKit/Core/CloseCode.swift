@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The close codes that a client treats specially (PROTOCOL.md, section 14).
+enum CloseCode {
+    static let normal = 1000
+    /// The connection ended without a close frame, or could not be opened.
+    static let lost = 1006
+    static let tokenRefused = Int(DisconnectCode.tokenRefused.code)
+    static let tokenExpired = Int(DisconnectCode.tokenExpired.code)
+    static let replaced = Int(DisconnectCode.replaced.code)
+    static let signedInElsewhere = Int(DisconnectCode.kickedOffline.code)
+    static let tooManyConnections = Int(DisconnectCode.tooManyConnections.code)
+
+    /// Whether a client may reconnect by itself after a connection ended with this code; 4100 to 4199 forbid it.
+    static func allowsReconnect(after code: Int) -> Bool { !(4100...4199).contains(code) }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension ErrorInfo {
+    /// An error with one of the protocol's codes.
+    ///
+    /// `retryAfter`: the milliseconds after which to retry; nil if a retry is useless.
+    /// `reason`: why a live is closed to this client.
+    init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil, reason: String? = nil) {
+        self.init(
+            code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) }, reason: reason)
+    }
+
+    /// The error for a frame of the server that violates the protocol.
+    ///
+    /// `description`: what the server sent, such as "a frame that is too long".
+    static func badFrame(_ description: String) -> ErrorInfo {
+        ErrorInfo(.badFrame, "the server sent \(description)")
+    }
+
+    /// Whether the error has this code.
+    func has(_ code: ReplyCode) -> Bool { self.code == code.code }
+
+    /// `retryAfter` in milliseconds.
+    var retryMilliseconds: Double? {
+        self.retryAfter.map { duration in
+            let (seconds, attoseconds) = duration.components
+            // 1e15 attoseconds are one millisecond.
+            return Double(seconds) * 1000 + Double(attoseconds) / 1e15
+        }
+    }
+
+    /// Whether the same call, with the same id, may be tried again.
+    var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }
+}
