@@ -43,11 +43,11 @@ package final class EngineQueue: SerialExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isAdded = self.turn.withLock { turn in
+        let isAddedToTurn = self.turn.withLock { turn in
             if turn.isRunning { turn.jobs.append(job) }
             return turn.isRunning
         }
-        if !isAdded { self.queue.async { self.runTurn { self.run(job) } } }
+        if !isAddedToTurn { self.queue.async { self.runTurn { self.run(job) } } }
     }
 
     package func checkIsolated() { self.queue.preconditionIsCurrent() }

@@ -35,7 +35,7 @@ extension IncomingFrame {
     }
 }
 
-/// Any of the protocol's frames; the one key names the kind.
+/// Any of the protocol's frames; the only key names the kind.
 private struct FrameBody: Decodable {
     let frame: IncomingFrame
 

@@ -35,6 +35,7 @@ enum OutgoingFrame {
         return bytes
     }
 
+    /// Whether JSON can express a value: numbers must be finite.
     private static func isJSON(_ value: JSONValue) -> Bool {
         switch value {
         case .number(let number): number.isFinite

@@ -28,8 +28,8 @@ enum TolerantValue<Value: Decodable> {
         {
             // The compiler's decoding of an enum throws this error if the value has no key of a known kind, or several
             // keys. The length of the path tells that the error is not about an inner value.
-            let kinds = try? container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
-            self = kinds == 0 ? .fault(.badFrame("\(key.stringValue) without a kind")) : .unknown
+            let keyCount = try? container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
+            self = keyCount == 0 ? .fault(.badFrame("\(key.stringValue) without a kind")) : .unknown
         } catch {
             self = .fault(.badFrame("\(key.stringValue) that cannot be read: \(error)"))
         }
