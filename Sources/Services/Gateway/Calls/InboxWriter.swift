@@ -13,7 +13,7 @@ package final class InboxWriter: RecordSink {
     private let producer: KafkaProducer
     private let partitions: Int
     private let queueFullDrops: Counter
-    private let deliveries: Locked<DeliveryWatch>
+    private let deliveryWatch: Locked<DeliveryWatch>
 
     /// The producer's name in metric labels.
     private static let name = "inboxes"
@@ -43,10 +43,10 @@ package final class InboxWriter: RecordSink {
         self.partitions = gateway.settings.partitions
         self.queueFullDrops = meter.drops(of: Self.name)
         let failures = meter.failures(of: Self.name)
-        let deliveries = Locked(DeliveryWatch())
-        self.deliveries = deliveries
+        let deliveryWatch = Locked(DeliveryWatch())
+        self.deliveryWatch = deliveryWatch
         self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
-            deliveries.withLock { $0.recordReported(at: MonotonicClock.now) }
+            deliveryWatch.withLock { $0.recordReported(at: MonotonicClock.now) }
             if delivery.error == nil {
                 gateway?.recordDelivered()
             } else {
@@ -63,7 +63,7 @@ package final class InboxWriter: RecordSink {
     package var fatalError: KafkaError? { self.producer.fatalError }
 
     /// Whether the outcomes of records have not been reported for 30 s.
-    var isHung: Bool { self.deliveries.withLock { $0.isHung(at: MonotonicClock.now) } }
+    var isHung: Bool { self.deliveryWatch.withLock { $0.isHung(at: MonotonicClock.now) } }
 
     /// Fetches the metadata of the inbox topics in advance; otherwise the first record would wait up to a second for it.
     package func warmUp() throws(KafkaError) {
@@ -92,7 +92,7 @@ package final class InboxWriter: RecordSink {
     package func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         do throws(KafkaError) {
             try self.producer.send(record.outgoing(partitions: self.partitions), token: token)
-            self.deliveries.withLock { $0.recordSent(at: MonotonicClock.now) }
+            self.deliveryWatch.withLock { $0.recordSent(at: MonotonicClock.now) }
         } catch {
             switch error.kind {
             case .queueFull:

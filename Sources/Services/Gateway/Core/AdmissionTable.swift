@@ -6,7 +6,7 @@ package import PlazaModel
 ///
 /// The table has no IO and no clock. Counts of zero are removed, so there are no more counts than connections.
 package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
-    /// Identifies a rate limit of an app.
+    /// Identifies a rate limit within an app: of one user, or of the app's servers together.
     private enum CallKey: Hashable, Sendable {
         case user(UserID, MeteredCall)
         case servers(ServerCall)
@@ -21,13 +21,13 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private var connectionsByUser: [UserKey: Int] = [:]
     private var connectionsByApp: [AppID: Int] = [:]
     private var serverConnectionsByApp: [AppID: Int] = [:]
-    private var handshakes = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
+    private var handshakeRates = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
     private let maxRateLimitsPerApp: Int
     /// The rate limits of each app's users and servers.
     ///
     /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another. Apps come from
     /// verified tokens, so there are no more apps than are configured.
-    private var calls: [AppID: CallRateLimiter<CallKey>] = [:]
+    private var callRates: [AppID: CallRateLimiter<CallKey>] = [:]
 
     /// Creates a table without connections.
     ///
@@ -58,7 +58,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: Nil if the handshake is admitted; otherwise the time after which one would be.
     package mutating func admitHandshake(from address: Address, at microseconds: Int64) -> Milliseconds? {
-        self.handshakes.admit(address, limit: self.limits.handshakes, at: microseconds)
+        self.handshakeRates.admit(address, limit: self.limits.handshakes, at: microseconds)
     }
 
     /// Counts a connection that logs in.
@@ -147,7 +147,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private mutating func admit(
         _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at microseconds: Int64
     ) -> Milliseconds? {
-        self.calls[app, default: CallRateLimiter(maxBuckets: self.maxRateLimitsPerApp)]
+        self.callRates[app, default: CallRateLimiter(maxBuckets: self.maxRateLimitsPerApp)]
             .admit(key, limit: limit, counting: count, at: microseconds)
     }
 

@@ -26,6 +26,7 @@ package struct BrokerHealth: Hashable, Sendable {
     }
 
     private var state = State.healthy
+    /// Whether a probe has begun and has not ended.
     private var isProbing = false
 
     /// Creates a circuit breaker that admits calls.

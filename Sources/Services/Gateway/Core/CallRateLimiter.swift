@@ -10,7 +10,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     package let maxBuckets: Int
     private var buckets: [Key: TokenBucket] = [:]
     /// When the table was last scanned for full buckets, in monotonic microseconds.
-    private var lastScan = Int64.min
+    private var lastScanAt = Int64.min
     /// The least time between two scans, in microseconds.
     private static var scanInterval: Int64 { 100_000 }
 
@@ -67,8 +67,9 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: Whether the table has room for another bucket.
     private mutating func makeRoom(at microseconds: Int64) -> Bool {
-        guard self.lastScan == .min || microseconds - self.lastScan >= Self.scanInterval else { return false }
-        self.lastScan = microseconds
+        // `.min`: the table was not scanned yet, and the difference would overflow.
+        guard self.lastScanAt == .min || microseconds - self.lastScanAt >= Self.scanInterval else { return false }
+        self.lastScanAt = microseconds
         self.buckets = self.buckets.filter { !$0.value.isFull(at: microseconds) }
         return self.buckets.count < self.maxBuckets
     }

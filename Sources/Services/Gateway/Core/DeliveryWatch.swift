@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Detects that a producer reports the outcome of no record any more.
+/// Detects that a producer no longer reports the outcomes of its records.
 ///
 /// The Kafka client reports each record within its delivery timeout, also while no broker can be reached. If no report
 /// comes, the thread that receives the reports hangs.

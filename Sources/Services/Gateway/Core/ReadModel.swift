@@ -14,7 +14,7 @@ package struct ReadModel: Sendable {
     /// Creates an empty model.
     package init() {}
 
-    /// The number of live records, including those of ended lives that are not removed yet.
+    /// The number of lives' records, including those of ended lives that are not removed yet.
     package var liveRecordCount: Int { self.lives.count }
 
     /// Applies a live's record.

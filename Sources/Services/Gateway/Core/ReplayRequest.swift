@@ -23,9 +23,9 @@ package enum ReplayLimits {
     package static let maxScanBytes = 16 << 20
     /// The largest size of replayed items that are not sent yet: 64 MiB; above it, no scan begins.
     package static let maxUnsentBytes = 64 << 20
-    /// The deadline of a resuming client's replay.
+    /// How long a resuming client waits for its replay.
     package static let resumeTimeout = Milliseconds.seconds(3)
-    /// The deadline of the search for a new viewer's messages.
+    /// How long a new viewer waits for the search for earlier messages.
     package static let historyTimeout = Milliseconds.seconds(1)
 }
 
@@ -47,8 +47,9 @@ package struct ReplayID: Hashable, Sendable {
 package struct ReplayRequest: Hashable, Sendable {
     /// Which items to read.
     package enum Target: Hashable, Sendable {
-        /// All items after number `after`, for a client that resumes. The scan begins at `startOffset`, the offset of
-        /// item `after`, so that no later item is missed.
+        /// All items after number `after`, for a client that resumes. The scan begins at `startOffset`, so that no later
+        /// item is missed. That is the offset of item `after`. If `after` is 0, because the client has received no item,
+        /// it is the offset up to which the feed was read when the client joined.
         case items(after: Int64, startOffset: Int64)
         /// The last `count` texts and custom messages, for a new viewer; the reader searches backwards step by step.
         case messages(count: Int)

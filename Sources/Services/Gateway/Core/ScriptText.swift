@@ -139,11 +139,11 @@ private struct ScriptScanner {
     private mutating func endLine() {
         while self.line.last == UInt8(ascii: " ") { self.line.removeLast() }
         guard !self.line.isEmpty else { return }
-        self.flush()
+        self.appendLine()
     }
 
-    /// Appends the line to `lines`.
-    private mutating func flush() {
+    /// Appends the line, which may be empty, to `lines`, and begins the next one.
+    private mutating func appendLine() {
         self.lines.append(
             ScriptText.Line(text: String(decoding: self.line, as: UTF8.self), isTopLevel: self.isTopLevel))
         self.line = []
@@ -209,7 +209,7 @@ private struct ScriptScanner {
                 self.lastByte = UInt8(ascii: "{")
                 return true
             case UInt8(ascii: "\n"):
-                self.flush()
+                self.appendLine()
                 self.isTopLevel = false
             default:
                 self.line.append(byte)

@@ -127,6 +127,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
             self.removeOverdue(\.currentCalls, of: read, at: now, into: &overdue)
             self.removeOverdue(\.nextCalls, of: read, at: now, into: &overdue)
             if self.beginRequest(read, at: now) { readsToRequest.append(read) }
+            // The time of a bucket is in microseconds.
             if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now.milliseconds * 1000) {
                 self.entries[read] = nil
             }

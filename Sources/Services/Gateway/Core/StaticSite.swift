@@ -130,7 +130,7 @@ package struct StaticSite: Sendable, Equatable {
 
     /// Returns whether a list of entity tags contains a tag.
     ///
-    /// The comparison is weak, as RFC 9110 requires of `If-None-Match`.
+    /// The comparison is weak, as RFC 9110 requires for `If-None-Match`: it ignores the prefix `W/`.
     private static func matches(_ list: String?, _ tag: String) -> Bool {
         guard let list else { return false }
         return list.split(separator: ",").contains { entry in
@@ -163,6 +163,7 @@ package struct StaticSite: Sendable, Equatable {
     ///
     /// It distinguishes the versions of a file. It need not resist forgery, because all files are the operator's own.
     private static func hash(of bytes: [UInt8]) -> UInt64 {
+        // The offset basis and the prime of FNV-1a.
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

@@ -126,8 +126,8 @@ final class ShardDelivery {
         let sharedFrame = live.frameEncoder.frame(items[...], epoch: live.epoch, isShared: true)
         // The frames for slow readers by level: encoded once for all readers of a level.
         var reducedFrames: [DeliveryLevel: [SharedBytes]] = [:]
-        var countsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
-        for item in items { countsByClass[item.feedClass.rawValue] += 1 }
+        var itemCountsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
+        for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
             // The viewer joined, or caught up from the cache, after some of these items had been read.
@@ -142,7 +142,7 @@ final class ShardDelivery {
                 case .overflow, .notOpen: self.recordUndelivered(items: items.count)
                 }
             } else {
-                self.deliverReduced(items, countsByClass, live, client, pendingBytes: pendingBytes, &reducedFrames)
+                self.deliverReduced(items, itemCountsByClass, live, client, pendingBytes: pendingBytes, &reducedFrames)
             }
         }
         self.ledger.countDelivered(items: items.count, viewers: deliveredViewers)
@@ -198,7 +198,7 @@ final class ShardDelivery {
     ///
     /// If the viewer is too far behind, all items are deferred.
     private func deliverReduced(
-        _ items: [EncodedFeedItem], _ countsByClass: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
+        _ items: [EncodedFeedItem], _ itemCountsByClass: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
         _ reducedFrames: inout [DeliveryLevel: [SharedBytes]]
     ) {
         if let backlog = client.backlog {
@@ -222,8 +222,8 @@ final class ShardDelivery {
         case .sent, .queued: isDelivered = true
         case .overflow, .notOpen: isDelivered = false
         }
-        for feedClass in FeedClass.allCases where countsByClass[feedClass.rawValue] > 0 {
-            let count = countsByClass[feedClass.rawValue]
+        for feedClass in FeedClass.allCases where itemCountsByClass[feedClass.rawValue] > 0 {
+            let count = itemCountsByClass[feedClass.rawValue]
             if !level.admits(feedClass) {
                 self.ledger.countShed(feedClass, items: count)
             } else if isDelivered {

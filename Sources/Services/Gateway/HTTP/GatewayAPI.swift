@@ -106,7 +106,7 @@ struct GatewayAPI: Sendable {
     /// Checks the token and the rates; uses only the headers.
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
-            // A missing token costs no verification, so it does not count among the refused ones.
+            // A missing token costs no verification, so it does not use up the address's rate of refused tokens.
             if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)

@@ -44,6 +44,7 @@ extension RouteTable {
             method: .delete, path: "/v1/lives/{live}/guests/{user}/devices/{device}/lock", id: "unlockDevice",
             tag: "stage", summary: "Lets someone on a seat open a device again.", call: "seat.lockDevice",
             parts: [.live, .user, Self.devicePart], success: .done,
+            // The call locks the device if it is not told otherwise.
             convertParameters: { $0.merging(["locked": false]) { _, new in new } }),
         Route(
             method: .patch, path: "/v1/lives/{live}/seats/{seat}", id: "lockSeat", tag: "stage",

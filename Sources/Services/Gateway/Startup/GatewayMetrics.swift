@@ -31,7 +31,9 @@ final class GatewayMetrics: Sendable {
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
     /// The counters and timings of HTTP requests by status; only the gateway itself chooses statuses, so they are few.
     private let requests = Locked<[Int: (Counter, Timing)]>([:])
+    /// The counters of ended connections by close code.
     private let closes: [UInt16: Counter]
+    /// The counter of connections that ended with any other code.
     private let otherCloses: Counter
     private let refusals: [RefusalReason: Counter]
 
