@@ -57,27 +57,18 @@ public final class LoopTransport: Transport {
             // 1006 is the code for a connection that could not be opened.
             onEvent(.closed(code: 1006))
         }
-        return LoopConnection(number: number, commands: self.commands, transport: self)
+        return LoopConnection(
+            queue: SocketCommandQueue(socket: number, commands: self.commands), transport: self)
     }
 }
 
 /// A WebSocket of a transport, as its client uses it.
 private struct LoopConnection: TransportConnection {
-    let number: UInt64
-    let commands: Mailbox<SocketCommand>
+    let queue: SocketCommandQueue
     /// Retains the transport, and with it the thread.
     let transport: LoopTransport
 
-    private static let normalClosure = 1000
+    func send(_ text: [UInt8]) { self.queue.send(text) }
 
-    func send(_ text: [UInt8]) {
-        // If the queue of commands is full, the text is lost. Later texts must not be sent without it, so the
-        // connection is closed.
-        let command = SocketCommand(socket: self.number, .send(text))
-        if (try? self.commands.post(command)) == nil { self.close(code: Self.normalClosure) }
-    }
-
-    func close(code: Int) {
-        try? self.commands.post(SocketCommand(socket: self.number, .close(code: UInt16(clamping: code))))
-    }
+    func close(code: Int) { self.queue.close(code: UInt16(clamping: code)) }
 }

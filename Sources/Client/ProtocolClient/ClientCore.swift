@@ -98,9 +98,13 @@ package struct ClientCore: Sendable {
         _ method: String, params: [UInt8], live: LiveID?, at now: Int64, into actions: inout [Action]
     ) -> Int64 {
         let id = self.makeID()
-        guard self.state != .ended, self.calls.count < self.options.maxUnfinishedCalls else {
-            let reason = self.state == .ended ? "the client has ended" : "\(self.calls.count) calls wait already"
-            let error = ReplyError(.overloaded, reason, retryAfter: Self.retryPause)
+        if self.state == .ended {
+            actions.append(.callEnded(id, .failure(error: ReplyError(.notLoggedIn, "the client has ended"))))
+            return id
+        }
+        guard self.calls.count < self.options.maxUnfinishedCalls else {
+            let error = ReplyError(
+                .overloaded, "\(self.calls.count) calls wait already", retryAfter: Self.retryPause)
             actions.append(.callEnded(id, .failure(error: error)))
             return id
         }
