@@ -80,6 +80,7 @@ package struct DeviceSignIn: Hashable, Sendable {
             if attempt == self.attempt { self.isConfirmed = true }
             return nil
         }
+        // A sign-in that is read before this connection's own one is earlier, and does not close this connection.
         guard self.isConfirmed else { return nil }
         if session == ownSession { return .replaced }
         return endsOtherSessions && self.endsOtherSessions ? .kickedOffline : nil

@@ -200,8 +200,10 @@ package struct ReplayScan: Sendable {
     ) -> ReplayAnswer {
         guard !self.isTruncated else { return .refused(.tooMany) }
         guard let lastNumber = collected.latestToken?.position.number else { return .found([]) }
+        // The items up to the first cached one must have been read.
         guard request.beforeNumber.map({ lastNumber >= $0 - 1 }) ?? true else { return .refused(.gone) }
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
+        // The ring has dropped the first items, or there are more than one replay may have.
         guard items.first?.number == collected.firstNumber, end <= ReplayLimits.maxItems else {
             return .refused(.tooMany)
         }

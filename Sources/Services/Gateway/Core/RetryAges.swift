@@ -41,6 +41,7 @@ package struct RetryAges: Hashable, Sendable {
         }
         if let newest = self.newestID {
             if now - newest.recordedAt >= IdempotencyLimits.lifetime {
+                // There was no call for a whole window, so retries of all calls so far are late.
                 self.lateID = max(self.lateID, newest.id)
             } else if self.nextLateID == nil {
                 self.nextLateID = newest

@@ -207,6 +207,7 @@ final class ShardDelivery {
         }
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
+            // No earlier item is left to be sent.
             client.caughtUpTo = (items.first?.number ?? 1) - 1
             return self.deferDelivery(to: client, items: items.count)
         }

@@ -151,6 +151,7 @@ final class ShardReplay {
         let client = join.client
         guard !client.isDetached, client.live === live else { return }
         client.backlog?.replay = .finished
+        // A new viewer waited for its earlier messages, which are cached now if they were found.
         if join.resume == nil { return self.sendLateInitialState(join, live) }
         switch answer {
         // Number 0 with a token: the client has joined the live, but has received no item.
@@ -166,6 +167,7 @@ final class ShardReplay {
         let client = join.client
         self.skipUncachedItems(client, live, epoch: join.epoch)
         var token = self.latestToken(of: live, epoch: join.epoch)
+        // A token's offset is that of the last item that was read, so an earlier position gets a token without an offset.
         if let latest = token, latest.position.number != client.caughtUpTo {
             token = FeedToken(FeedPosition(epoch: join.epoch, number: client.caughtUpTo))
         }
