@@ -31,7 +31,7 @@ import Testing
             ("[]", "10.0.0.1"),
             ("6.6.6.6, " + String(repeating: "x", count: 70_000), "10.0.0.1"),
         ] as [(String?, String)])
-    func `the client is the last address that no trusted proxy has`(header: String?, client: String) throws {
+    func `the client is the last address that is not a trusted proxy's`(header: String?, client: String) throws {
         #expect(try self.client(peer: "10.0.0.1", header: header) == client)
     }
 

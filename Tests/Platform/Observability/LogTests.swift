@@ -5,7 +5,7 @@ import Observability
 import Synchronization
 import Testing
 
-/// Records log lines and provides a clock that the test sets.
+/// Records log lines, and provides a clock in milliseconds that the test sets.
 final class LogProbe: Sendable {
     private let storage = Mutex<[String]>([])
     /// The wall time in milliseconds.

@@ -3,7 +3,7 @@ import Foundation
 import Observability
 import Testing
 
-/// Spans in the form that a collector receives, and the choice of the spans that are sent.
+/// The JSON of the spans that a collector receives, and the choice of the traces that are recorded.
 @Suite struct TraceSpanTests {
     private static func context() throws -> TraceContext {
         try #require(TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
@@ -16,7 +16,7 @@ import Testing
             failure: failure)
     }
 
-    @Test func `a request has the form of OTLP's JSON`() throws {
+    @Test func `the body for a collector has the form of OTLP's JSON`() throws {
         let body = OTLPSpans.body(
             [try Self.span(failure: "roomMuted")], service: "gateway", instance: "gateway-1")
         #expect(
@@ -52,7 +52,7 @@ import Testing
         #expect(Tracer.off.sampledContext(from: try Self.context().bytes) == nil)
     }
 
-    @Test func `the share decides how many traces begin, and a sampled header is always continued`() throws {
+    @Test func `a tracer begins the given share of traces, and always continues a sampled one`() throws {
         let noTraces = Tracer(share: 0)
         let allTraces = Tracer(share: 1)
         let halfOfTraces = Tracer(share: 0.5)

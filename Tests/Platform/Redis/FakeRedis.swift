@@ -6,7 +6,7 @@ import Glibc
 /// A server that answers the handshake like Redis and then sends the replies that the test specifies.
 final class FakeRedis: Sendable {
     /// The reply to the handshake, which asks for the run id.
-    static let info = Array("$12\r\nrun_id:fake\n\r\n".utf8)
+    static let handshakeReply = Array("$12\r\nrun_id:fake\n\r\n".utf8)
 
     let port: Int
     private let listener: Int32

@@ -4,7 +4,7 @@ import Testing
 import WebSocket
 
 extension WebSocketConnection {
-    /// Encodes one text for this peer alone, and sends it.
+    /// Encodes a text for this peer alone, and sends it.
     @discardableResult func sendText(_ text: String) -> SendOutcome { self.sendText(Array(text.utf8).span) }
 }
 

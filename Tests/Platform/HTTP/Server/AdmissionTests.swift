@@ -62,7 +62,7 @@ import Testing
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }
 
-    @Test func `slow sending does not extend the time for a second head`() throws {
+    @Test func `slow sending does not extend the time for a second head on the same connection`() throws {
         let fixture = try ServerFixture {
             $0.headTimeout = .seconds(1)
             $0.idleTimeout = .seconds(1)
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// Rules: R13.30.
-    @Test func `requests that never end do not lock out other clients`() throws {
+    @Test func `connections whose requests never end do not keep new connections from being served`() throws {
         let fixture = try ServerFixture {
             $0.connections = 20
             $0.idleTimeout = .seconds(30)

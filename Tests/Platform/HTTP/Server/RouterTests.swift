@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a route is found by method and path, and a fixed part wins over a parameter`() {
+    @Test func `a route is found by method and path, and a fixed segment is preferred to a parameter`() {
         #expect(Self.matchText(.get, "/v1/lives") == "list")
         #expect(Self.matchText(.post, "/v1/lives") == "create")
         #expect(Self.matchText(.get, "/v1/lives/abc") == "info live=abc")
@@ -40,7 +40,7 @@ import Testing
         #expect(Self.matchText(.head, "/v1/lives/abc") == "info live=abc")
     }
 
-    @Test func `path parts are decoded after the path is split`() {
+    @Test func `path segments are decoded after the path is split`() {
         #expect(Self.matchText(.get, "/v1/lives/a%2Fb%20%C3%A9") == "info live=a/b é")
         #expect(Self.matchText(.get, "/v1/lives/..%2f..") == "info live=../..")
     }

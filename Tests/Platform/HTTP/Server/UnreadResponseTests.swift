@@ -12,27 +12,27 @@ import Testing
         let refusals = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Connections 1, 2 and 3, each with a response of so many bytes that its client has not read.
+    /// Connections 1, 2 and so on, each with an unread response of this size.
     ///
-    /// Connections 1 and 2 have the same address. Connection n began its response at second n.
-    private func connections(_ bytes: [Int], limit: Int) throws -> OpenConnections {
+    /// Connections 1 and 2 have one address, the others another. Connection n began its response at second n.
+    private func connections(unreadBytes: [Int], limit: Int) throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = limit
         var connections = OpenConnections(limits: limits)
-        for (index, count) in bytes.enumerated() {
+        for (index, byteCount) in unreadBytes.enumerated() {
             let id = UInt(index + 1)
             let time = MonotonicTime(milliseconds: 1_000 * Int64(id))
             connections.add(
                 id, from: try #require(IPAddress(index < 2 ? "10.0.0.1" : "10.0.0.2")), descriptor: Int32(id), at: time)
             connections.enterPhase(.sendingResponse, of: id, at: time)
-            connections.addResponse(ofBytes: count, of: id)
+            connections.addResponse(ofBytes: byteCount, of: id)
         }
         return connections
     }
 
     /// Rules: R13.40.
     @Test func `beyond the limit, the address with the most unread bytes loses its oldest response`() throws {
-        var connections = try self.connections([30, 40, 50], limit: 100)
+        var connections = try self.connections(unreadBytes: [30, 40, 50], limit: 100)
         #expect(connections.responseBytes == 120)
         #expect(connections.takeConnectionWithUnreadResponse() == 1, "its address has 70 bytes, the other has 50")
         #expect(connections.takeConnectionWithUnreadResponse() == nil && connections.responseBytes == 90)
@@ -44,7 +44,7 @@ import Testing
 
     /// Rules: R13.40.
     @Test func `a response that was received, and one of a closed connection, count no longer`() throws {
-        var connections = try self.connections([30, 40, 50], limit: 100)
+        var connections = try self.connections(unreadBytes: [30, 40, 50], limit: 100)
         // Connection 2 reads its next request, so its client has received the response.
         connections.enterPhase(.readingHead, of: 2, at: MonotonicTime(milliseconds: 9_000))
         #expect(connections.responseBytes == 80 && connections.takeConnectionWithUnreadResponse() == nil)
