@@ -7,10 +7,10 @@ import Testing
 @Suite struct CapacityTests {
     /// The calculations of a page: the lines of its code blocks that contain an equals sign.
     private static func calculations(in page: String) -> [String] {
-        var isCode = false
+        var isInCodeBlock = false
         return page.split(separator: "\n").filter { line in
-            if line.hasPrefix("```") { isCode.toggle() }
-            return isCode && line.contains(" = ")
+            if line.hasPrefix("```") { isInCodeBlock.toggle() }
+            return isInCodeBlock && line.contains(" = ")
         }.map(String.init)
     }
 
@@ -32,8 +32,8 @@ import Testing
         return result
     }
 
-    /// The number behind the equals sign.
-    private static func result(of line: String) -> Double? {
+    /// The number right behind the equals sign; nil if there is none.
+    private static func writtenResult(of line: String) -> Double? {
         let words = line.split(separator: " ").map { $0.replacing(",", with: "") }
         guard let equals = words.firstIndex(of: "="), equals + 1 < words.count else { return nil }
         return Double(words[equals + 1])
@@ -50,7 +50,7 @@ import Testing
         for line in calculations {
             let term = String(line.prefix(upTo: line.firstRange(of: " = ")?.lowerBound ?? line.endIndex))
             let calculated = try #require(Self.value(of: term), "\(line)")
-            let written = try #require(Self.result(of: line), "\(line)")
+            let written = try #require(Self.writtenResult(of: line), "\(line)")
             #expect(abs(calculated - written) <= 0.01 * abs(calculated), "\(line): the term gives \(calculated)")
         }
     }

@@ -2,9 +2,9 @@
 import Repository
 import Testing
 
-/// Numbered pages begin with a list of their sections, and their numbers count up.
+/// Numbered pages begin with a list of their sections, and the sections are numbered without holes.
 @Suite struct ContentsTests {
-    // Each page with the number of its sections at least, so that a page of which less is read fails.
+    // Each page with its least number of sections, so that the test fails if it reads only a part of the page.
     @Test(arguments: [
         ("PROTOCOL", 15), ("HTTP-API", 7), ("WEBHOOKS", 7), ("OPERATING", 8), ("TOPICS", 7), ("TESTING", 6),
     ])
@@ -25,14 +25,15 @@ import Testing
         let page = try DocumentPage(name)
         #expect(page.unnumbered.isEmpty)
         var expected: [String] = []
-        var (chapter, part) = (0, 0)
+        // The numbers of the present section and subsection.
+        var (number, subnumber) = (0, 0)
         for section in page.sections {
             if section.number.contains(".") {
-                part += 1
-                expected.append("\(chapter).\(part)")
+                subnumber += 1
+                expected.append("\(number).\(subnumber)")
             } else {
-                (chapter, part) = (chapter + 1, 0)
-                expected.append("\(chapter)")
+                (number, subnumber) = (number + 1, 0)
+                expected.append("\(number)")
             }
         }
         #expect(page.sections.map(\.number) == expected)

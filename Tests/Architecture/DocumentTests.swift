@@ -10,7 +10,7 @@ import Testing
     }
 
     /// The texts in backquotes on the lines of a document; indented lines are code blocks.
-    private static func quoted(_ text: String) -> [String] {
+    private static func backquotedTexts(in text: String) -> [String] {
         text.split(separator: "\n").filter { !$0.hasPrefix("    ") }.flatMap { line in
             line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
                 .filter { $0.offset % 2 == 1 }.map { String($0.element) }
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// The types and targets that the sources declare.
-    private static let declared: Set<String> = {
+    private static let declaredNames: Set<String> = {
         let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
         var names = Set((SourceTree.sources + SourceTree.tests).map(\.target))
         for file in SourceTree.sources {
@@ -37,7 +37,8 @@ import Testing
 
     @Test(arguments: ["CONTRIBUTING.md", "docs/GLOSSARY.md"])
     func `every file and type that a document names exists`(document: String) throws {
-        let names = Self.quoted(try Repository.text(document)).filter { !$0.contains(" ") && !$0.contains("*") }
+        let names = Self.backquotedTexts(in: try Repository.text(document))
+            .filter { !$0.contains(" ") && !$0.contains("*") }
         #expect(names.count > 30)
         for name in names {
             if name.contains("/") {
@@ -51,7 +52,7 @@ import Testing
                 name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "." })
             {
                 let type = name.split(separator: ".").first.map(String.init) ?? name
-                let exists = Self.declared.contains(type)
+                let exists = Self.declaredNames.contains(type)
                 #expect(exists, "\(document) names the type \(name)")
             }
         }

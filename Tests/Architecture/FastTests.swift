@@ -6,7 +6,7 @@ import Testing
 /// The two lists of test targets in `deploy/test.sh`: those that `--fast` runs, and those that need servers.
 @Suite struct FastTests {
     /// The words of a list such as `fast_targets="A B"`.
-    private static func list(_ name: String) throws -> [String] {
+    private static func words(ofList name: String) throws -> [String] {
         let script = try Repository.text("deploy/test.sh")
         let line = try #require(script.split(separator: "\n").first { $0.hasPrefix("\(name)=\"") }, "no list \(name)")
         return line.dropFirst(name.count + 2).dropLast().split(separator: " ").map(String.init)
@@ -24,8 +24,8 @@ import Testing
 
     @Test func `every test target stands in one of the two lists, and only once`() throws {
         let declared = Set(SourceTree.tests.map(\.target).filter { $0.hasSuffix("Tests") })
-        let fast = try Self.list("fast_targets")
-        let server = try Self.list("server_targets")
+        let fast = try Self.words(ofList: "fast_targets")
+        let server = try Self.words(ofList: "server_targets")
         #expect(declared.count > 20)
         #expect(Set(fast).isDisjoint(with: server))
         #expect(fast.count + server.count == Set(fast + server).count, "a target stands in a list twice")
@@ -34,23 +34,23 @@ import Testing
     }
 
     @Test func `a suite that --fast runs starts no server and no child process`() throws {
-        let fast = try Self.list("fast_targets")
+        let fast = try Self.words(ofList: "fast_targets")
         // The suites of fast targets that `--fast` skips.
-        let leftOut = try Self.list("left_out_suites")
+        let leftOutSuites = try Self.words(ofList: "left_out_suites")
         // The names of what starts a server or a child process.
         let starters = [
             "LiveKafka", "LiveRedis", "LiveCluster", "EmbeddedBroker", "TopicBroker", "TestProcess", "ChildProcess(",
             "WatchedShell", "PythonPackages",
         ]
-        // The files of this target contain these names in lists.
+        // The files of `ArchitectureTests` contain these names only in lists such as this one.
         let files = SourceTree.tests.filter { fast.contains($0.target) && $0.target != "ArchitectureTests" }
         for file in files {
             let startsServer = file.code.contains { _, text in starters.contains { text.contains($0) } }
             if !startsServer { continue }
-            let isLeftOut = Self.suites(in: file).allSatisfy { leftOut.contains($0) }
+            let isLeftOut = Self.suites(in: file).allSatisfy { leftOutSuites.contains($0) }
             #expect(isLeftOut, "\(file.path) starts a server or a child process")
         }
         let fastSuites = Set(files.flatMap { Self.suites(in: $0) })
-        for suite in leftOut { #expect(fastSuites.contains(suite), "no fast target has a suite \(suite)") }
+        for suite in leftOutSuites { #expect(fastSuites.contains(suite), "no fast target has a suite \(suite)") }
     }
 }

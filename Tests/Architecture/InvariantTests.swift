@@ -4,6 +4,9 @@ import Testing
 
 /// Each invariant of `docs/RULES.md` has a test, and tests cite only invariants that exist.
 @Suite struct InvariantTests {
+    /// The numbers of the invariants, I1 to I17.
+    private static let numbers = 1...17
+
     /// The tests whose name cites an invariant, such as `I9 …`.
     private static let testsByInvariant: [Int: [String]] = {
         var found: [Int: [String]] = [:]
@@ -19,11 +22,11 @@ import Testing
         return found
     }()
 
-    @Test(arguments: 1...17) func `every invariant is cited by at least one test`(number: Int) {
+    @Test(arguments: numbers) func `every invariant is cited by at least one test`(number: Int) {
         #expect(!Self.testsByInvariant[number, default: []].isEmpty, "I\(number) has no test")
     }
 
     @Test func `no test cites an invariant that does not exist`() {
-        #expect(Self.testsByInvariant.keys.allSatisfy { (1...17).contains($0) })
+        #expect(Self.testsByInvariant.keys.allSatisfy { Self.numbers.contains($0) })
     }
 }

@@ -35,7 +35,7 @@ import Testing
     }
 
     /// The folders that may import each C library.
-    private static let fences: [String: [String]] = [
+    private static let foldersOfCLibraries: [String: [String]] = [
         "CRdkafka": ["Sources/Platform/Kafka/Client/RDKafka/", "Sources/Platform/Kafka/EmbeddedBroker/"],
         "CHiredis": ["Sources/Platform/Redis/Hiredis/"],
         "CUV": ["Sources/Platform/EventLoop/"],
@@ -51,8 +51,8 @@ import Testing
     @Test func `a C library is imported only in its own folder`() {
         for file in SourceTree.sources + SourceTree.tests {
             for module in file.imports {
-                guard let fence = Self.fences[module] else { continue }
-                #expect(fence.contains { file.path.hasPrefix($0) }, "\(file.path) imports \(module)")
+                guard let folders = Self.foldersOfCLibraries[module] else { continue }
+                #expect(folders.contains { file.path.hasPrefix($0) }, "\(file.path) imports \(module)")
             }
         }
     }
@@ -64,7 +64,7 @@ import Testing
         }
         // Stores hold subjects, which Combine does not mark as sendable, and closures of apps, which are not sendable.
         let storeFolders = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }
-        let folders = Self.fences.values.flatMap { $0 } + combineFolders + storeFolders
+        let folders = Self.foldersOfCLibraries.values.flatMap { $0 } + combineFolders + storeFolders
         for file in SourceTree.sources where !folders.contains(where: { file.path.hasPrefix($0) }) {
             for (number, text) in file.code {
                 let isUnchecked = text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)")
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `the name of each test stands in backquotes, as a sentence can, and no test uses XCTest`() {
+    @Test func `the name of each test stands in backquotes, so that it can be a sentence, and no test uses XCTest`() {
         for file in SourceTree.tests {
             for (number, text) in file.code {
                 let hasName = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")

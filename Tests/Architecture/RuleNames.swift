@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of the stores, events, server calls and error codes; `docs/RULES.md` has a rule for each.
+/// The stores' methods and events, server calls and error codes, by name; `docs/RULES.md` has a rule for each.
 enum RuleNames {
-    /// Actions of the stores.
+    /// The methods of the stores.
     static let methods = Self.words(
         """
         login logout setSelfInfo fetchLiveList fetchLiveInfo createLive joinLive leaveLive endLive updateLiveInfo
@@ -17,7 +17,7 @@ enum RuleNames {
         setGiftEnabled sendLike
         """)
 
-    /// Events of the stores.
+    /// The events of the stores.
     static let events = Self.words(
         """
         onAdminJoined onAudienceJoined onAudienceLeft onAudienceMessageDisabled onBattleEnded onBattleRequestAccept
@@ -32,7 +32,7 @@ enum RuleNames {
         onUserJoinBattle kickedOffline loginExpired
         """)
 
-    /// Calls of an app's server.
+    /// The calls of an app's server.
     static let serverCalls = Self.words(
         """
         create_room update_room_info destroy_room get_room_info get_room_list set_room_metadata get_room_metadata
@@ -43,7 +43,7 @@ enum RuleNames {
         create_battle get_battle_info set_battle_score
         """)
 
-    /// Error codes; as in the rules, negative ones begin with the minus sign U+2212, not with a hyphen.
+    /// The error codes; as in the rules, negative ones begin with the minus sign U+2212, not with a hyphen.
     static let codes = Self.words(
         """
         −6001 −4001 −3301 −2381 −2380 −2373 −2372 −2371 −2370 −2361 −2360 −2344 −2340 −2312 −2311 −2310 −2301 −2300

@@ -128,8 +128,8 @@ import Testing
         for (path, text) in try files + Self.documents() {
             // Forms in which texts have cited such documents.
             for words in ["(reference 1", "(reference 2", "reference, section", "COVERAGE.md"] {
-                let isThere = text.contains(words)
-                #expect(!isThere, "\(path): \(words)")
+                let citesDocument = text.contains(words)
+                #expect(!citesDocument, "\(path): \(words)")
             }
         }
     }
@@ -146,8 +146,8 @@ import Testing
         for rule in try Self.rules() where rule.isOfServer {
             for name in rule.decidedIn.split(separator: ",") {
                 let file = name.filter { $0 != "`" && $0 != " " }
-                let isThere = names.contains(file)
-                #expect(isThere, "\(rule.number) is decided in \(file)")
+                let exists = names.contains(file)
+                #expect(exists, "\(rule.number) is decided in \(file)")
             }
         }
     }

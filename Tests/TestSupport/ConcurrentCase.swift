@@ -20,7 +20,7 @@ package struct ConcurrentCase: Sendable {
 
     /// Runs cases at the same time, and returns when all have ended.
     ///
-    /// Each runs to its end, also when another fails.
+    /// Each case runs to its end, even if another case fails.
     ///
     /// - Parameters:
     ///   - cases: the cases, those that last longest first.
@@ -30,9 +30,9 @@ package struct ConcurrentCase: Sendable {
         _ cases: [ConcurrentCase], atMost limit: Int = .max, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         await withTaskGroup(of: Void.self) { group in
-            for (index, item) in cases.enumerated() {
+            for (index, testCase) in cases.enumerated() {
                 if index >= limit { await group.next() }
-                group.addTask { await item.run(sourceLocation) }
+                group.addTask { await testCase.run(sourceLocation) }
             }
         }
     }
@@ -55,14 +55,15 @@ package struct ConcurrentCase: Sendable {
 
     private func run(_ sourceLocation: SourceLocation) async {
         let began = ContinuousClock.now
-        let naming = IssueHandlingTrait.compactMapIssues { [name] issue in
-            var named = issue
-            named.comments.insert("\(name):", at: 0)
-            return named
+        // The text of each issue of the case begins with the case's name.
+        let namingTrait = IssueHandlingTrait.compactMapIssues { [name] issue in
+            var namedIssue = issue
+            namedIssue.comments.insert("\(name):", at: 0)
+            return namedIssue
         }
         do {
             guard let test = Test.current else { throw NoTest() }
-            try await naming.provideScope(for: test, testCase: Test.Case.current) { try await self.body() }
+            try await namingTrait.provideScope(for: test, testCase: Test.Case.current) { try await self.body() }
         } catch is ExpectationFailedError {
             // `#require` has recorded it.
         } catch {

@@ -12,6 +12,7 @@ package enum FreePort {
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        // 127.0.0.1, at a port that the system chooses.
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -25,7 +26,7 @@ package enum FreePort {
     }
 }
 
-/// Why there is no free port.
+/// Why a port or socket for a test could not be opened.
 package struct FreePortError: Error {
     /// The system's error code.
     package var errno: Int32

@@ -67,8 +67,9 @@ package final class KafkaProxy: Sendable {
         if case .held = self.state.current.lateRequest { true } else { false }
     }
 
-    /// Delivers the held request as soon as another request of its kind arrives; the other request follows half a second
-    /// later.
+    /// Delivers the held request as soon as another request of its kind arrives.
+    ///
+    /// The proxy forwards that other request half a second later, after the broker has handled the held one.
     package func deliverBeforeNextRequest() {
         self.state.update { state in
             if case .held(let kind) = state.lateRequest { state.lateRequest = .due(kind: kind) }
@@ -94,6 +95,7 @@ package final class KafkaProxy: Sendable {
 
     // MARK: A connection
 
+    /// Forwards requests and responses of a connection, each direction on a thread of its own.
     private static func serve(_ client: Int32, _ state: ConditionVariable<State>) {
         let broker = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let port = state.current.brokerPort
@@ -110,10 +112,10 @@ package final class KafkaProxy: Sendable {
         state.update { $0.sockets += [client, broker] }
         _ = DedicatedThread("proxy-requests") {
             while let request = Self.readRequest(client) {
-                let isLate = Self.waitForTurn(of: request, from: client, state)
+                let wasHeld = Self.waitForTurn(of: request, from: client, state)
                 guard Self.write(request, to: broker) else { break }
                 // The broker must read the request before its connection ends.
-                if isLate { DedicatedThread.sleep(for: .seconds(1)) }
+                if wasHeld { DedicatedThread.sleep(for: .seconds(1)) }
             }
             shutdown(broker, Int32(SHUT_WR))
         }
@@ -122,7 +124,7 @@ package final class KafkaProxy: Sendable {
             while true {
                 let count = unsafe recv(broker, &buffer, buffer.count, 0)
                 guard count > 0 else { break }
-                // The write fails if the client has closed its connection while its request was held; that is not an error.
+                // The write fails if the client has closed its connection while its request was held. That is no error.
                 _ = Self.write(Array(buffer[..<count]), to: client)
             }
             shutdown(client, Int32(SHUT_RDWR))
@@ -138,28 +140,28 @@ package final class KafkaProxy: Sendable {
         guard request.count >= 6 else { return false }
         // A request begins with four bytes of length and the API key in two bytes.
         let kind = Int16(request[4]) << 8 | Int16(request[5])
-        // `late` is the held request itself, `afterLate` the next request of its kind.
-        enum Turn { case atOnce, late, afterLate }
+        // `held` is the held request itself, `afterHeld` the next request of its kind.
+        enum Turn { case atOnce, held, afterHeld }
         let turn = state.update { state -> Turn in
             switch state.lateRequest {
             case .expected(kind):
                 state.lateRequest = .held(kind: kind)
-                return .late
+                return .held
             case .due(kind):
                 state.lateRequest = .delivered
-                return .afterLate
+                return .afterHeld
             default: return .atOnce
             }
         }
         switch turn {
         case .atOnce: return false
-        case .late:
+        case .held:
             // The client repeats the request as soon as its connection is lost.
             shutdown(client, Int32(SHUT_RDWR))
             _ = state.wait { state in if case .delivered = state.lateRequest { true } else { nil } }
             return true
-        case .afterLate:
-            // The broker must handle the late request first.
+        case .afterHeld:
+            // The broker must handle the held request first.
             DedicatedThread.sleep(for: .milliseconds(500))
             return false
         }
@@ -175,6 +177,7 @@ package final class KafkaProxy: Sendable {
         return length + content
     }
 
+    /// Reads exactly `count` bytes; nil if the connection ends before.
     private static func read(_ count: Int, from socket: Int32) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let received = unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -201,6 +204,7 @@ package final class KafkaProxy: Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
+        // 127.0.0.1.
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

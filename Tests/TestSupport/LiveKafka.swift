@@ -7,8 +7,8 @@ internal import Repository
 /// A real Kafka on this machine for tests: one unchanged node from `KAFKA_HOME` or from `../shared/kafka` beside the
 /// repository.
 ///
-/// The server always ends with the process that started it: a shell reads from a pipe of that process and kills the server
-/// when the pipe closes.
+/// The server always ends with the process that started it: a shell reads from a pipe of that process, and kills the
+/// server when the pipe closes.
 package final class LiveKafka: Sendable {
     /// The address to connect to.
     package let bootstrap: String
@@ -48,7 +48,7 @@ package final class LiveKafka: Sendable {
     package init(
         settings: [String: String] = [:], listeners: [(name: String, port: Int)] = [], formatting: [String] = []
     ) throws {
-        guard let home = Self.home else { throw LiveKafkaError("Kafka is not at hand: set KAFKA_HOME.") }
+        guard let home = Self.home else { throw TestServerError("Kafka is not at hand: set KAFKA_HOME.") }
         let port = try FreePort.find()
         let controllerPort = try FreePort.find()
         self.home = home
@@ -115,17 +115,17 @@ package final class LiveKafka: Sendable {
             ])
         self.shell.withLock { $0 = shell }
         do {
-            let silent = KafkaSettings(brokers: self.bootstrap, clientID: "test-admin", log: { _, _, _ in })
-            try KafkaAdmin(silent).waitUntilReachable(timeout: .seconds(60))
+            let silentSettings = KafkaSettings(brokers: self.bootstrap, clientID: "test-admin", log: { _, _, _ in })
+            try KafkaAdmin(silentSettings).waitUntilReachable(timeout: .seconds(60))
         } catch {
-            throw LiveKafkaError("Kafka did not start: \(error)\n\(self.log.suffix(3000))")
+            throw TestServerError("Kafka did not start: \(error)\n\(self.log.suffix(3000))")
         }
     }
 
     /// The script; its arguments are Kafka's home, the directory, `format` or `keep`, and further arguments of the format
     /// tool.
     ///
-    /// The text after `-t` is the id of the Kafka cluster; any id would do.
+    /// The text after `-t` is the id of the Kafka cluster, which may be any.
     private static let script = """
         home=$1 directory=$2 mode=$3
         shift 3
@@ -171,9 +171,9 @@ package final class LiveKafka: Sendable {
     }
 }
 
-/// Why Kafka could not be started.
-package struct LiveKafkaError: Error, CustomStringConvertible {
-    /// The reason, with the end of the server's log.
+/// Why Kafka, or a program that tests need beside it, could not be started.
+package struct TestServerError: Error, CustomStringConvertible {
+    /// The reason; for Kafka with the end of its log.
     package var description: String
 
     init(_ description: String) { self.description = description }

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// A real Redis on this machine for tests, without persistence: killing it loses its data.
 ///
-/// The server always ends with the process that started it: a shell reads from a pipe of that process and kills the server when
-/// the pipe closes.
+/// The server always ends with the process that started it: a shell reads from a pipe of that process, and kills the
+/// server when the pipe closes.
 package final class LiveRedis: Sendable {
     /// The port on 127.0.0.1; a restart keeps it.
     package let port: Int

@@ -33,7 +33,7 @@ package final class PrivateAuthority: Sendable {
             atPath: self.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let (end, output) = try TestProcess.run(
             ["sh", "-c", Self.script], directory: self.directory, errors: .output)
-        guard end == .exited(0) else { throw LiveKafkaError("openssl: \(output)") }
+        guard end == .exited(0) else { throw TestServerError("openssl: \(output)") }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: self.directory) }

@@ -14,18 +14,18 @@ package enum PythonPackages {
     package static let path: String? = {
         let directory = Repository.root.appending(path: ".build/python").path
         let requirements = Repository.root.appending(path: "Tests/requirements.txt").path
-        // Checks that every package of the file is installed in the given version.
+        // Exits with 0 if every package of the file is installed in its version.
         let check = """
             import importlib.metadata as m, sys
             lines = [l.strip() for l in open(sys.argv[1]) if "==" in l and not l.startswith("#")]
             sys.exit(any(m.version(n) != v for n, v in (l.split("==") for l in lines)))
             """
         if Self.run(["-c", check, requirements], packages: directory, isQuiet: true) { return directory }
-        let isDone = Self.run([
+        let isInstalled = Self.run([
             "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
             "--upgrade", "--target", directory, "--requirement", requirements,
         ])
-        return isDone ? directory : nil
+        return isInstalled ? directory : nil
     }()
 
     /// A directory with librdkafka 2.6.1 as `librdkafka.so.1`, for `LD_LIBRARY_PATH`; nil when it could not be installed.
@@ -50,10 +50,11 @@ package enum PythonPackages {
         ["PYTHONPATH": packages ?? "", "PYTHONDONTWRITEBYTECODE": "1"]
     }
 
+    /// Runs Python to its end; returns whether it exited with 0.
     private static func run(_ arguments: [String], packages: String? = nil, isQuiet: Bool = false) -> Bool {
-        let run = try? TestProcess.run(
+        let result = try? TestProcess.run(
             ["python3"] + arguments, environment: Self.environment(packages: packages),
             errors: isQuiet ? .nothing : .descriptor(2))
-        return run?.end == .exited(0)
+        return result?.end == .exited(0)
     }
 }

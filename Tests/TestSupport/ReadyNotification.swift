@@ -19,7 +19,7 @@ final class ReadyNotification {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(self.path.utf8)
-        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { destination in
+        let fitsAddress = unsafe withUnsafeMutableBytes(of: &address.sun_path) { destination in
             guard bytes.count < destination.count else { return false }
             unsafe destination.copyBytes(from: bytes)
             return true
@@ -29,7 +29,7 @@ final class ReadyNotification {
                 unsafe bind(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard isShort, code == 0 else { throw FreePortError(errno: errno) }
+        guard fitsAddress, code == 0 else { throw FreePortError(errno: errno) }
     }
 
     deinit {

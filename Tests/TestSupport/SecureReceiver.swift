@@ -18,7 +18,7 @@ package final class SecureReceiver: Sendable {
         var line: [UInt8] = []
         while let byte = try self.process.output.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
         guard let port = Int(String(decoding: line, as: UTF8.self)) else {
-            throw LiveKafkaError("Python did not start a server with TLS.")
+            throw TestServerError("Python did not start a server with TLS.")
         }
         self.port = port
     }

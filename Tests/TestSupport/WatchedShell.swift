@@ -22,7 +22,7 @@ internal import Glibc
     /// - Throws: an error when the pipe or the shell cannot be created.
     init(_ script: String, arguments: [String], environment: [String: String]) throws {
         var pipeEnds: [Int32] = [-1, -1]
-        guard unsafe pipe(&pipeEnds) == 0 else { throw LiveKafkaError("No pipe: error \(errno).") }
+        guard unsafe pipe(&pipeEnds) == 0 else { throw TestServerError("No pipe: error \(errno).") }
         defer { close(pipeEnds[0]) }
         _ = fcntl(pipeEnds[0], F_SETFD, FD_CLOEXEC)
         _ = fcntl(pipeEnds[1], F_SETFD, FD_CLOEXEC)

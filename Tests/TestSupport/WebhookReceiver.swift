@@ -15,7 +15,7 @@ package final class WebhookReceiver: Sendable {
 
     /// How the backend handles a request.
     package enum Behaviour: Sendable {
-        /// Answers with a status and a body.
+        /// Answers with this status and body.
         case answer(Int, String)
         /// Does not answer until the receiver stops.
         case keepSilent

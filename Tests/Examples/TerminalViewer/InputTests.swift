@@ -3,6 +3,7 @@ import Testing
 
 @testable import ViewerScreens
 
+/// The keys that a terminal sends as bytes.
 @Suite struct KeyTests {
     private static let sample = Array("a\u{1B}[A\u{1B}[5~é你\u{1B}OH\r\u{7F}\u{03}\u{1B}[3~".utf8)
     private static let keys: [Key] = [
@@ -36,10 +37,11 @@ import Testing
     }
 
     @Test func `the parser still works after random bytes`() {
-        var (parser, seed) = (KeyParser(), UInt64(7))
+        // A linear congruential generator, whose high bits are random enough.
+        var (parser, state) = (KeyParser(), UInt64(7))
         for _ in 0..<20_000 {
-            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            _ = parser.read([UInt8(truncatingIfNeeded: seed >> 33)])
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            _ = parser.read([UInt8(truncatingIfNeeded: state >> 33)])
         }
         // 64 letters end any sequence that the random bytes have begun.
         _ = parser.read(Array(repeating: UInt8(ascii: "z"), count: 64))
@@ -47,6 +49,7 @@ import Testing
     }
 }
 
+/// The line in which a user types.
 @Suite struct InputLineTests {
     @Test func `a line is edited and recalled`() {
         var line = InputLine()
@@ -77,13 +80,14 @@ import Testing
         #expect(line.visiblePart(columns: 10).cursor == 0)
     }
 
-    @Test func `a line has a maximum length`() {
+    @Test func `a line has at most 500 characters`() {
         var line = InputLine()
         for _ in 0..<1000 { line.press(.character("x")) }
         #expect(line.text.count == 500)
     }
 }
 
+/// The commands and messages that a user types.
 @Suite struct CommandTests {
     @Test func `each command of the help is accepted with its parameters, and rejected without required ones`() throws {
         for command in Command.all {
@@ -121,6 +125,7 @@ import Testing
     }
 }
 
+/// The options of the program's command line.
 @Suite struct OptionsTests {
     private func read(_ words: String..., environment: [String: String] = [:]) throws(OptionsError) -> Options? {
         try Options.read(words, environment: environment)

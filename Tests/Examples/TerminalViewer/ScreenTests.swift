@@ -3,6 +3,7 @@ import Testing
 
 @testable import ViewerScreens
 
+/// The screens that the viewer draws into a grid of characters, and the bytes that it sends to the terminal.
 @Suite struct ScreenTests {
     /// A live in which everything happens at once.
     static var busyLive: ViewerState {
@@ -44,12 +45,12 @@ import Testing
 
     @Test(arguments: [(80, 24), (120, 40), (200, 60), (40, 12), (20, 6), (19, 6), (1, 1), (0, 0), (300, 8)])
     func `each screen fills its size exactly`(columns: Int, rows: Int) {
-        var list = ViewerState()
-        list.list.show(
+        var listState = ViewerState()
+        listState.list.show(
             (1...50).map { LiveRow(id: "\($0)", name: "生放送 \($0)", owner: "o", viewerCount: $0) }, hasMore: true)
-        var help = Self.busyLive
-        help.isHelpShown = true
-        for state in [Self.busyLive, list, help, ViewerState()] {
+        var helpState = Self.busyLive
+        helpState.isHelpShown = true
+        for state in [Self.busyLive, listState, helpState, ViewerState()] {
             let lines = Self.lines(state, columns, rows, now: 2000)
             #expect(lines.count == rows)
             for line in lines { #expect(DisplayText(line).width == columns, "\(columns)x\(rows): \(line)") }
@@ -138,14 +139,14 @@ import Testing
         var painter = Painter()
         let size = Size(columns: 80, rows: 24)
         var state = Self.busyLive
-        let first = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
-        let same = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
+        let firstBytes = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
+        let bytesWithoutChange = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
         state.input.press(.character("x"))
-        let changed = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: (3, 23))
-        #expect(first.count > 1000)
-        #expect(same.count < 40)
-        #expect(changed.count < 80)
-        #expect(String(decoding: changed, as: UTF8.self).contains("\u{1B}[24;3H\u{1B}[0mx"))
+        let bytesOfChange = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: (3, 23))
+        #expect(firstBytes.count > 1000)
+        #expect(bytesWithoutChange.count < 40)
+        #expect(bytesOfChange.count < 80)
+        #expect(String(decoding: bytesOfChange, as: UTF8.self).contains("\u{1B}[24;3H\u{1B}[0mx"))
     }
 
     @Test func `with colours off, no colour is sent`() {
@@ -156,6 +157,7 @@ import Testing
     }
 }
 
+/// The boxes of a stage's seats, and the bar of a battle's scores.
 @Suite struct StageTests {
     @Test func `the boxes of a grid cover the stage without overlapping`() {
         let stage = Box(x: 0, y: 3, columns: 80, rows: 8)
@@ -164,10 +166,10 @@ import Testing
             #expect(boxes.count == count)
             for (index, box) in boxes.enumerated() {
                 #expect(box.x >= 0 && box.x + box.columns <= 80 && box.y >= 3 && box.y + box.rows <= 11)
-                for other in boxes[(index + 1)...] {
+                for laterBox in boxes[(index + 1)...] {
                     let areApart =
-                        box.x + box.columns <= other.x || other.x + other.columns <= box.x
-                        || box.y + box.rows <= other.y || other.y + other.rows <= box.y
+                        box.x + box.columns <= laterBox.x || laterBox.x + laterBox.columns <= box.x
+                        || box.y + box.rows <= laterBox.y || laterBox.y + laterBox.rows <= box.y
                     #expect(areApart)
                 }
             }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import ViewerScreens
 
+/// The width, cutting and wrapping of texts in the columns of a terminal.
 @Suite struct TextTests {
     @Test(
         arguments: [
@@ -50,8 +51,9 @@ import Testing
     }
 }
 
+/// The lanes in which messages fly over the stage.
 @Suite struct LaneTests {
-    @Test func `messages of a lane never touch, and leave the screen`() {
+    @Test func `messages in one lane never touch, and all leave the screen`() {
         var lanes = BarrageLanes()
         for number in 1...4 { lanes.add("message number \(number)", .normal) }
         var drawnTexts: Set<String> = []

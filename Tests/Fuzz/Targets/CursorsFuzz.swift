@@ -36,7 +36,7 @@ public enum CursorsFuzz: FuzzTarget {
     private static let now = MonotonicTime(milliseconds: 1_700_000_000_000)
     private static let live = LiveKey("demo", "concert")
 
-    /// A client requests the page of the list of lives after a cursor.
+    /// A client requests the page of the list of lives that begins at a cursor.
     private static func readList(at cursor: String) {
         var ranking = Ranking(gateway: "gateway-1")
         let entries = (0..<9).map { RankingEntry(key: LiveKey("demo", LiveID("live\($0)")), totalViewers: $0) }
@@ -71,7 +71,7 @@ public enum CursorsFuzz: FuzzTarget {
                 beforeNumber: token.position.epoch, endOffset: 1000))
     }
 
-    /// A reader replays a request and another one together, from a partition with the items 1 to 5.
+    /// A reader replays this request and a second one together, from a partition with the items 1 to 5.
     private static func replay(_ request: ReplayRequest) {
         var queue = ReplayQueue()
         let deadline = MonotonicTime(milliseconds: 99)

@@ -7,13 +7,15 @@ internal import WebSocket
 public enum FramesFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        guard let first = input.first else { return }
+        guard let selector = input.first else { return }
         let bytes = Array(input.dropFirst())
-        let role: Role = first & 1 == 0 ? .server : .client
-        let size = Int(first >> 1) + 1
-        let whole = Self.events([bytes], role)
-        let chunks = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min(bytes.count, $0 + size)]) }
-        precondition(whole == Self.events(chunks, role), "the events depend on the chunks")
+        let role: Role = selector & 1 == 0 ? .server : .client
+        let chunkBytes = Int(selector >> 1) + 1
+        let eventsOfOneChunk = Self.events([bytes], role)
+        let chunks = stride(from: 0, to: bytes.count, by: chunkBytes).map { start in
+            Array(bytes[start..<min(bytes.count, start + chunkBytes)])
+        }
+        precondition(eventsOfOneChunk == Self.events(chunks, role), "the events depend on the chunks")
     }
 
     private static let maxMessageBytes = 4096
@@ -34,17 +36,17 @@ public enum FramesFuzz: FuzzTarget {
             var span = bytes.mutableSpan
             var offset = 0
             while let event = decoder.next(&span, &offset) {
-                let copy = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
+                let copyBytes = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
                     switch payload {
                     case .inChunk(let range): range.map { span[$0] }
                     case .buffered(let bytes): bytes
                     }
                 }
                 switch event {
-                case .text(let payload): events.append(.message(.text, copy(payload, span.span)))
-                case .binary(let payload): events.append(.message(.binary, copy(payload, span.span)))
-                case .ping(let payload): events.append(.message(.ping, copy(payload, span.span)))
-                case .pong(let payload): events.append(.message(.pong, copy(payload, span.span)))
+                case .text(let payload): events.append(.message(.text, copyBytes(payload, span.span)))
+                case .binary(let payload): events.append(.message(.binary, copyBytes(payload, span.span)))
+                case .ping(let payload): events.append(.message(.ping, copyBytes(payload, span.span)))
+                case .pong(let payload): events.append(.message(.pong, copyBytes(payload, span.span)))
                 case .close(let code, let reason): events.append(.close(code, reason))
                 // In other chunks the decoder may find another failure of the frame first, so all failures are equal.
                 case .failure: events.append(.failure)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import WebSocket
 
-/// The head of a WebSocket handshake: a client's request as the server reads it, or a server's response as the client reads
-/// it.
+/// The head of a WebSocket handshake, read as a client's request and as a server's response.
 public enum HandshakeFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {

@@ -7,17 +7,17 @@ internal import ClientAddress
 public enum ProxyHeaderFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        guard let first = input.first else { return }
+        guard let sizeByte = input.first else { return }
         let bytes = Array(input.dropFirst())
-        let whole = Self.read(bytes, pieceBytes: max(1, bytes.count))
-        precondition(whole == Self.read(bytes, pieceBytes: Int(first) + 1), "the header depends on the pieces")
-        guard case .success(let header?) = whole else { return }
+        let wholeResult = Self.read(bytes, pieceBytes: max(1, bytes.count))
+        precondition(wholeResult == Self.read(bytes, pieceBytes: Int(sizeByte) + 1), "the header depends on the pieces")
+        guard case .success(let header?) = wholeResult else { return }
         precondition((16...ProxyHeaderReader.maxBytes).contains(header.usedBytes), "the length is outside its limits")
         // The bytes after the header belong to the client, so the header is the same without them.
-        let alone = Self.read(Array(bytes[..<header.usedBytes]), pieceBytes: 1)
-        precondition(whole == alone, "the bytes after the header change it")
-        let cut = Self.read(Array(bytes[..<(header.usedBytes - 1)]), pieceBytes: 1)
-        precondition(cut == .success(nil), "the header is complete before its last byte")
+        let headerAlone = Self.read(Array(bytes[..<header.usedBytes]), pieceBytes: 1)
+        precondition(wholeResult == headerAlone, "the bytes after the header change it")
+        let truncated = Self.read(Array(bytes[..<(header.usedBytes - 1)]), pieceBytes: 1)
+        precondition(truncated == .success(nil), "the header is complete before its last byte")
         if let client = header.client {
             precondition(IPAddress("\(client)") == client, "the address changes when its text is parsed")
         }

@@ -6,14 +6,14 @@ internal import PlazaWire
 
 /// The records of all topics; a gateway's read model applies those of the public topics.
 ///
-/// The first byte, `a` to `n`, selects the kind of record; the others are its JSON. A record that can be decoded must
-/// not change when it is encoded and decoded again.
+/// The first byte, `a` to `n`, selects the kind of record; the other bytes are its JSON. A record that can be decoded
+/// must not change when it is encoded and decoded again.
 public enum RecordsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        guard let first = input.first else { return }
+        guard let kind = input.first else { return }
         let json = Array(input.dropFirst())
-        switch first {
+        switch kind {
         case UInt8(ascii: "a"): Self.roundTrip(DirectoryInput.self, json)
         case UInt8(ascii: "b"): Self.roundTrip(AudienceInput.self, json)
         case UInt8(ascii: "c"): Self.roundTrip(BarrageInput.self, json)

@@ -72,7 +72,7 @@ struct RowScript {
         processor.committed()
     }
 
-    /// The inputs in at most two batches.
+    /// The inputs, divided into at most two batches.
     private var batches: [[InboxInput]] {
         let half = self.inputs.count / 2
         return [Array(self.inputs[..<half]), Array(self.inputs[half...])].filter { !$0.isEmpty }

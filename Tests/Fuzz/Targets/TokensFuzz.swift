@@ -24,6 +24,7 @@ public enum TokensFuzz: FuzzTarget {
         precondition(claims.validationError == nil && claims.expires > Self.now && claims.app == "demo")
     }
 
+    /// The present, in seconds since 1970.
     private static let now: Int64 = 1_700_000_000
     private static let secret = [UInt8](0..<32)
     private static let header = Base64URL.encode(Array("{\"alg\":\"HS256\",\"kid\":\"k1\"}".utf8))
