@@ -31,12 +31,12 @@ import Testing
             for (_, text) in file.code {
                 let bytes = Array(text.utf8)
                 for dot in bytes.indices where bytes[dot] == UInt8(ascii: ".") {
-                    let after = bytes[(dot + 1)...].prefix(while: isWord)
-                    if after.isEmpty { continue }
-                    let before = bytes[..<dot].suffix(while: { isWord($0) || $0 == UInt8(ascii: ".") })
-                    let member = "." + String(decoding: after, as: UTF8.self)
+                    let nameAfterDot = bytes[(dot + 1)...].prefix(while: isWord)
+                    if nameAfterDot.isEmpty { continue }
+                    let textBeforeDot = bytes[..<dot].suffix(while: { isWord($0) || $0 == UInt8(ascii: ".") })
+                    let member = "." + String(decoding: nameAfterDot, as: UTF8.self)
                     found[member, default: []].insert(file.path)
-                    found[String(decoding: before, as: UTF8.self) + member, default: []].insert(file.path)
+                    found[String(decoding: textBeforeDot, as: UTF8.self) + member, default: []].insert(file.path)
                 }
             }
         }

@@ -5,7 +5,7 @@ import Testing
 /// No decision depends on the clock of a host, because clocks of hosts differ, jump and go back.
 ///
 /// Machines use the broker's time, and everything that waits uses the monotonic clock. `reasons` names each file that
-/// reads the time of day, with the reason. Another file that does fails the test until it has a reason there.
+/// reads the time of day, with the reason. Any other file that reads it fails the test.
 @Suite struct WallClockTests {
     /// Why each file, by its path, may read the time of day.
     private static let reasons: [String: String] = [

@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// When a subscription ends, and what it then releases.
 @Suite struct CancellableTests {
     @Test func `a cancellable runs its action once, when it is cancelled or released`() {
         var count = 0

@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// `combineLatest` with two to four publishers.
 @Suite struct CombineLatestTests {
     @Test func `combineLatest begins when both sources have sent a value, and then publishes each change`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<String, Never>())

@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// A subject that has a current value, which each new subscriber gets.
 @Suite struct CurrentValueSubjectTests {
     @Test func `a subscriber gets the latest value first`() {
         let subject = CurrentValueSubject<Int, Never>(1)

@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// `merge` with any number of publishers.
 @Suite struct MergeTests {
     @Test func `values of all sources arrive in the order in which they are sent`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())

@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// Operators without timers, publishers of fixed values, and the arithmetic of demands.
 @Suite struct OperatorTests {
     private struct User { var name = "ann" }
 

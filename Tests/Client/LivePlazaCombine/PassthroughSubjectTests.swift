@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// A subject without a current value: demand, completion, and sends and cancels within a sink.
 @Suite struct PassthroughSubjectTests {
     @Test func `a subscriber gets the values that are sent while it is subscribed`() {
         let subject = PassthroughSubject<Int, Never>()

@@ -2,13 +2,15 @@
 import LivePlazaCombine
 import Testing
 
+/// `@Published` properties and observable objects.
 @Suite struct PublishedTests {
     private final class Model: ObservableObject {
         @Published var count = 0
         @Published var name: String?
     }
 
-    private final class Plain { @Published var count = 1 }
+    /// A class that is not an observable object.
+    private final class PlainModel { @Published var count = 1 }
 
     @Test func `a subscriber gets the current value, and each new value before the property has that value`() {
         let model = Model()
@@ -34,10 +36,10 @@ import Testing
     }
 
     @Test func `properties of a class that is not an observable object publish too`() {
-        let plain = Plain()
+        let model = PlainModel()
         var values: [Int] = []
-        let cancellable = plain.$count.map { $0 * 10 }.sink { values.append($0) }
-        plain.count = 2
+        let cancellable = model.$count.map { $0 * 10 }.sink { values.append($0) }
+        model.count = 2
         #expect(values == [10, 20])
         _ = cancellable
     }

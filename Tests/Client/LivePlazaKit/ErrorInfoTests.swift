@@ -3,6 +3,7 @@ import Testing
 
 @testable import LivePlazaKit
 
+/// The message and the name of an error of the SDK.
 @Suite struct ErrorInfoTests {
     @Test("an error's localized description is its message")
     func message() {

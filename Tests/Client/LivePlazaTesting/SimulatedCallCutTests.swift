@@ -184,7 +184,7 @@ private final class CutSession {
     let failures = Failures()
     private let user: String
     private let live: String
-    private let frames: Int
+    private let framesBeforeCut: Int
     private var witness: LivePlaza?
 
     /// Logs the user in.
@@ -196,7 +196,7 @@ private final class CutSession {
     /// - Throws: when the cluster cannot be made.
     init(_ user: String, _ live: String, cutAfterFrames frames: Int) throws {
         self.cluster = SimulatedCluster(seed: UInt64(frames) + 1)
-        (self.user, self.live, self.frames) = (user, live, frames)
+        (self.user, self.live, self.framesBeforeCut) = (user, live, frames)
         self.plaza = self.cluster.client(user)
         let token = self.cluster.token(user)
         self.call("log in") { [plaza] in
@@ -212,7 +212,9 @@ private final class CutSession {
     /// - Returns: the result; nil if the call has failed, which is recorded.
     @discardableResult
     func call<Value>(_ name: String, _ start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) -> Value? {
-        if self.frames != Self.neverCut { self.cluster.cutConnection(of: self.user, afterFrames: self.frames) }
+        if self.framesBeforeCut != Self.neverCut {
+            self.cluster.cutConnection(of: self.user, afterFrames: self.framesBeforeCut)
+        }
         return self.callWithoutCut(name, start)
     }
 

@@ -40,6 +40,7 @@ final class EchoServer: Sendable {
     }
 }
 
+/// Sends each text back, or closes the connection.
 private final class Echo: WebSocketDelegate {
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
 

@@ -7,6 +7,7 @@ import WebSocket
 
 @testable import LivePlazaTransport
 
+/// The parsing of gateway addresses, and connections without TLS.
 @Suite struct LoopTransportTests {
     @Test(arguments: [
         ("ws://gateway/v1", "gateway", 80, "/v1"), ("ws://127.0.0.1:9001", "127.0.0.1", 9001, "/"),

@@ -69,7 +69,7 @@ struct ClientHarness {
         return (call, login.params)
     }
 
-    /// Connects and logs in; `notices` is the id of the server's last notice, its partition and offset.
+    /// Connects and logs in; `notices` is the id of the server's last notice: its partition and offset.
     mutating func logIn(notices: String = "0-0") {
         guard let login = try? self.connect() else {
             Issue.record("no login was sent")

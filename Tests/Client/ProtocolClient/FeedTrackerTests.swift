@@ -64,18 +64,18 @@ import Testing
 
     @Test func `a frame without items sets the position of the feed`() throws {
         var tracker = FeedTracker()
-        let empty = try #require(FeedSamples.scan(FeedSamples.empty(at: 30)))
-        #expect(tracker.record(empty) == .known)
+        let emptyFrame = try #require(FeedSamples.scan(FeedSamples.empty(at: 30)))
+        #expect(tracker.record(emptyFrame) == .known)
         #expect(tracker.position == FeedPosition(epoch: 77, number: 30))
         #expect(tracker.firstNumber == 31 && tracker.received == 0)
         #expect(try self.record(&tracker, 31...31) == .fresh)
-        #expect(tracker.record(empty) == .known)
+        #expect(tracker.record(emptyFrame) == .known)
         #expect(tracker.position?.number == 31 && tracker.repeated == 0 && tracker.missing == 0)
-        let ahead = try #require(FeedSamples.scan(FeedSamples.empty(at: 35)))
-        #expect(tracker.record(ahead) == .known)
+        let frameAhead = try #require(FeedSamples.scan(FeedSamples.empty(at: 35)))
+        #expect(tracker.record(frameAhead) == .known)
         #expect(tracker.missing == 4 && tracker.position?.number == 35)
-        let old = try #require(FeedSamples.scan(FeedSamples.empty(at: 99, epoch: 1)))
-        #expect(tracker.record(old) == .known)
+        let frameOfOldEpoch = try #require(FeedSamples.scan(FeedSamples.empty(at: 99, epoch: 1)))
+        #expect(tracker.record(frameOfOldEpoch) == .known)
         #expect(tracker.position?.number == 35)
     }
 

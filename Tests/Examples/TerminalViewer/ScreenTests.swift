@@ -128,11 +128,11 @@ import Testing
     @Test func `a chat that is scrolled back shows the same lines when a message arrives`() {
         var state = Self.busyLive
         state.live?.scrolledLines = 10
-        let before = Self.lines(state, 80, 24)
-        #expect(before.contains { $0.contains("newer messages") })
+        let linesBefore = Self.lines(state, 80, 24)
+        #expect(linesBefore.contains { $0.contains("newer messages") })
         state.live?.add(ChatLine(author: "bob", text: "one more"))
-        let after = Self.lines(state, 80, 24)
-        #expect(before == after)
+        let linesAfter = Self.lines(state, 80, 24)
+        #expect(linesBefore == linesAfter)
     }
 
     @Test func `only changed cells are sent to the terminal`() {

@@ -24,7 +24,7 @@ public enum CursorsFuzz: FuzzTarget {
         let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let headers = FeedHeaders { name in
             switch name {
-            // The first line is an item's position, the second its feed class.
+            // The first line is an item's position, the second its feed class, the third the mark of the live's end.
             case "p": lines.first.map(Array.init)
             case "c": lines.count > 1 ? Array(lines[1]) : nil
             default: lines.count > 2 ? Array(lines[2]) : nil

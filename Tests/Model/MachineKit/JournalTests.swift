@@ -87,7 +87,7 @@ extension Journal {
         var rows = Rows()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let first = try #require(rows.index(of: NumberKey(1)))
-        // Each row stores where the row was that was looked up after it last; this hint may be out of date.
+        // Each row stores the place of the row that was looked up right after it last. That place may be out of date.
         func rowNearFirst(_ number: Int) -> NumberRow? {
             rows.index(of: NumberKey(number), near: first).flatMap { rows.row(at: $0) }
         }

@@ -17,7 +17,7 @@ import Testing
         var keyCounts = [Int](repeating: 0, count: count)
         let keys = 1000 * count
         for number in 0..<keys { keyCounts[PlazaTopic.partition(of: "demo/live-\(number)", among: count)] += 1 }
-        // Random keys have a standard deviation of about 32 around 1000; the range is five of them.
+        // Random keys have a standard deviation of about 32 around 1000; the range has five deviations to each side.
         #expect(keyCounts.allSatisfy { (840...1160).contains($0) }, "\(keyCounts)")
     }
 

@@ -19,8 +19,8 @@ import Testing
                 == "10.0.0.1")
     }
 
-    // The header is read from its end. If its first entry or one that is no address ends the search, the client is the
-    // last address that was read, at first the peer's.
+    // The header is read from its end up to an address that is not a trusted proxy's: the client. If there is none, or
+    // an entry that is no address comes first, the client is the address that was read last, or the peer.
     @Test(
         arguments: [
             (nil, "10.0.0.1"), ("", "10.0.0.1"), ("1.1.1.1", "1.1.1.1"), (" 1.1.1.1\t", "1.1.1.1"),

@@ -18,19 +18,19 @@ import Testing
     }
 
     @Test func `I16 within the limit any stream may queue; beyond it only a stream within its share`() {
-        let halfFull = self.budget([500])
-        #expect(halfFull.admits(500, ofStreamWith: 500) && halfFull.excessBytes == 0)
+        let halfFullBudget = self.budget([500])
+        #expect(halfFullBudget.admits(500, ofStreamWith: 500) && halfFullBudget.excessBytes == 0)
 
         // The share of each of four queues is a quarter of the limit, 250 bytes.
-        let full = self.budget([900, 60, 30, 10])
-        #expect(!full.admits(1, ofStreamWith: 900))
-        #expect(full.admits(190, ofStreamWith: 60) && !full.admits(191, ofStreamWith: 60))
-        #expect(full.admits(100, ofStreamWith: 0), "a stream without a queue")
+        let fullBudget = self.budget([900, 60, 30, 10])
+        #expect(!fullBudget.admits(1, ofStreamWith: 900))
+        #expect(fullBudget.admits(190, ofStreamWith: 60) && !fullBudget.admits(191, ofStreamWith: 60))
+        #expect(fullBudget.admits(100, ofStreamWith: 0), "a stream without a queue")
 
-        var afterRemoval = full
-        afterRemoval.remove(900)
-        afterRemoval.removeQueue()
-        #expect(afterRemoval.admits(800, ofStreamWith: 30))
+        var budgetAfterRemoval = fullBudget
+        budgetAfterRemoval.remove(900)
+        budgetAfterRemoval.removeQueue()
+        #expect(budgetAfterRemoval.admits(800, ofStreamWith: 30))
     }
 
     @Test func `I16 after one stream has queued the whole limit, each new stream may still queue its share`() {
@@ -48,7 +48,7 @@ import Testing
         #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the second of two queues gets half: \(queuedBytes)")
     }
 
-    @Test func `beyond the limit, the largest queues are chosen until an eighth is free`() {
+    @Test func `beyond the limit, the largest queues are chosen until an eighth of the limit is free`() {
         let sizes = [10, 700, 0, 300, 90]
         let excess = self.budget(sizes).excessBytes
         // The queues have 1,100 bytes together; 875 bytes are seven eighths of the limit.
@@ -67,7 +67,7 @@ import Testing
         return OutputBudget.largestQueues(queues, freeing: bytes)
     }
 
-    @Test func `I16 the party with the most bytes gives way first, its largest queue before its others`() {
+    @Test func `I16 the party with the most bytes loses queues first, its largest queue before its others`() {
         let sizes = [310, 90, 110, 100, 0]
         let parties: [String?] = ["honest", "many", "many", "many", "many"]
         #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1], "honest has 310 bytes, many have 300")

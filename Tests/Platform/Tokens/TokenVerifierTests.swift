@@ -144,9 +144,9 @@ enum Sample {
 
         // Clocks may differ by 30 s; these tokens begin 31 s after `Sample.now`, which is 1800000000.
         for claim in ["nbf", "iat"] {
-            let early = #"{"app":"demo","sub":"alice","exp":1800000060,"\#(claim)":1800000031}"#
-            #expect(try Self.error(try Sample.token(Self.header, early)) == .notYetValid)
-            #expect(try Self.error(try Sample.token(Self.header, early), now: Sample.now + 1) == nil)
+            let earlyPayload = #"{"app":"demo","sub":"alice","exp":1800000060,"\#(claim)":1800000031}"#
+            #expect(try Self.error(try Sample.token(Self.header, earlyPayload)) == .notYetValid)
+            #expect(try Self.error(try Sample.token(Self.header, earlyPayload), now: Sample.now + 1) == nil)
         }
     }
 

@@ -17,13 +17,13 @@ import Testing
                 limits.bytesBeforeAccepted = 1000
                 $0.inbound = limits
             }
-            let raw = try RawClient(loop, port: server.port)
+            let rawClient = try RawClient(loop, port: server.port)
             serverEvents.onOpened = { $0.close(.normal) }
-            raw.onEvent = { raw, event in
+            rawClient.onEvent = { rawClient, event in
                 guard case .close = event, let connection = serverEvents.connections.first else { return }
                 // The client does not answer the close frame, but begins a long message.
                 // 20,000 bytes are far over the limit of 1,000.
-                raw.send(Array(masked(.text, [UInt8](repeating: 65, count: 30_000)).prefix(20_000)))
+                rawClient.send(Array(masked(.text, [UInt8](repeating: 65, count: 30_000)).prefix(20_000)))
                 let timer = try? LoopTimer(loop: loop) { timer in
                     timer.close()
                     bufferedBytes.append(connection.decoder.bufferedCapacityBytes)

@@ -81,17 +81,17 @@ import WebSocket
             + masked(.text, [UInt8](repeating: 97, count: 300)) + masked(.close, [])
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
-            let raw = try RawClient(loop, port: server.port, opening: "")
-            client = raw
+            let rawClient = try RawClient(loop, port: server.port, opening: "")
+            client = rawClient
             var nextByte = 0
             // One byte per turn of the loop; without Nagle's algorithm each byte is sent in its own segment.
             let timer = try LoopTimer(loop: loop) { timer in
                 if nextByte == bytes.count { return timer.close() }
-                raw.send([bytes[nextByte]])
+                rawClient.send([bytes[nextByte]])
                 nextByte += 1
             }
-            raw.onConnected = { _ in timer.start(after: .milliseconds(1), repeating: .milliseconds(1)) }
-            raw.onEnded = { _ in loop.stop() }
+            rawClient.onConnected = { _ in timer.start(after: .milliseconds(1), repeating: .milliseconds(1)) }
+            rawClient.onEnded = { _ in loop.stop() }
         }
         #expect(serverEvents.texts == ["héllo wörld", String(repeating: "a", count: 300)])
         #expect(client?.events == [.pong([1, 2, 3]), .close(nil, "")])

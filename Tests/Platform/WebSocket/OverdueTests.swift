@@ -17,9 +17,9 @@ import WebSocket
                 $0.overflowCode = CloseCode(rawValue: 3_008)
                 $0.sendBufferBytes = 16_384
             }
-            let raw = try RawClient(loop, port: server.port)
-            client = raw
-            raw.onUpgraded = { $0.stream?.pauseReading() }
+            let rawClient = try RawClient(loop, port: server.port)
+            client = rawClient
+            rawClient.onUpgraded = { $0.stream?.pauseReading() }
             serverEvents.onOpened = { connection in
                 let timer = try? LoopTimer(loop: loop) { timer in
                     timer.close()
@@ -30,17 +30,17 @@ import WebSocket
                         #expect(connection.pendingBytes <= 200_500)
                     }
                     #expect(connection.send(frame) == .notOpen)
-                    raw.stream?.startReading()
+                    rawClient.stream?.startReading()
                 }
                 // The timer waits until the client has received the handshake's response and has stopped reading.
                 timer?.start(after: .milliseconds(30))
             }
-            raw.onEvent = { raw, event in
+            rawClient.onEvent = { rawClient, event in
                 if case .close(let code?, _) = event {
-                    raw.send(masked(.close, FrameEncoder.closePayload(code, reason: "")))
+                    rawClient.send(masked(.close, FrameEncoder.closePayload(code, reason: "")))
                 }
             }
-            raw.onEnded = { _ in loop.stop() }
+            rawClient.onEnded = { _ in loop.stop() }
         }
         #expect(outcomes.first == .sent)
         #expect(outcomes.contains(.queued))
@@ -61,7 +61,7 @@ import WebSocket
         var sentCount = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.sendBufferBytes = 16_384 }
-            let raw = try RawClient(loop, port: server.port)
+            let rawClient = try RawClient(loop, port: server.port)
             serverEvents.onOpened = { connection in
                 let frame = FrameEncoder.text(String(repeating: "x", count: 3_000))
                 while connection.send(frame) == .sent { sentCount += 1 }
@@ -73,10 +73,12 @@ import WebSocket
                 writableCount += 1
                 #expect(connection.pendingBytes == 0)
             }
-            raw.onEvent = { raw, _ in if raw.events.count == sentCount && writableCount == 1 { loop.stop() } }
+            rawClient.onEvent = { rawClient, _ in
+                if rawClient.events.count == sentCount && writableCount == 1 { loop.stop() }
+            }
             // The connection may become writable after the client has received the last frame.
             let timer = try LoopTimer(loop: loop) { _ in
-                if sentCount > 0, raw.events.count == sentCount, writableCount == 1 { loop.stop() }
+                if sentCount > 0, rawClient.events.count == sentCount, writableCount == 1 { loop.stop() }
             }
             timer.start(after: .milliseconds(5), repeating: .milliseconds(5))
         }
@@ -195,10 +197,10 @@ import WebSocket
             var client: RawClient?
             try runLoop { loop in
                 let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/"] }
-                let raw = try RawClient(loop, port: server.port, opening: opening)
-                client = raw
+                let rawClient = try RawClient(loop, port: server.port, opening: opening)
+                client = rawClient
                 // The client closes its side after it has read the end of the server's stream.
-                raw.onEnded = { _ in
+                rawClient.onEnded = { _ in
                     #expect(server.rejectionCount == 1)
                     loop.stop()
                 }

@@ -21,8 +21,8 @@ import Testing
         guard let request = HTTPRequest(method: method, path: path) else { return "unreadable" }
         switch Self.router.match(method, request.segments) {
         case .found(let route, let parameters):
-            let list = parameters.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-            return route + list.joined()
+            let parameterTexts = parameters.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+            return route + parameterTexts.joined()
         case .notFound: return "404"
         case .methodNotAllowed(let allowed): return "405 " + allowed.map(\.rawValue).joined(separator: ",")
         }

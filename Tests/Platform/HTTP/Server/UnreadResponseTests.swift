@@ -12,7 +12,7 @@ import Testing
         let refusals = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Connections 1, 2 and so on, each with an unread response of this size.
+    /// Open connections, numbered from 1, that each have an unread response of the size in `unreadBytes`.
     ///
     /// Connections 1 and 2 have one address, the others another. Connection n began its response at second n.
     private func connections(unreadBytes: [Int], limit: Int) throws -> OpenConnections {
