@@ -86,12 +86,12 @@ import Testing
         store.state.value.liveList.append(Live(liveID: "live-2"))
         store.liveListEventPublisher.send(.onKickedOutOfLive(liveID: "live-1"))
         store.liveListEventPublisher.send(.onLiveEnded(liveID: "live-1"))
-        scheduler.run()
+        scheduler.runDueActions()
         #expect(screen.shownLiveIDs == ["live-1"])
         #expect(screen.endedLiveIDs == ["live-1"])
         screen.unbind()
         store.state.value.currentLive.liveID = "live-3"
-        scheduler.run()
+        scheduler.runDueActions()
         #expect(screen.shownLiveIDs == ["live-1"])
     }
 

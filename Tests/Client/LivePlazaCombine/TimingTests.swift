@@ -68,7 +68,7 @@ import Testing
             .subscribe(self.subscriber)
         self.subject.send(1)
         #expect(self.subscriber.values == [])
-        self.scheduler.run()
+        self.scheduler.runDueActions()
         #expect(self.subscriber.values == [1])
         self.scheduler.advance(milliseconds: 30)
         for value in 2...4 { self.subject.send(value) }
@@ -79,7 +79,7 @@ import Testing
         self.scheduler.advance(milliseconds: 250)
         #expect(self.subscriber.values.count == 2)
         self.subject.send(5)
-        self.scheduler.run()
+        self.scheduler.runDueActions()
         #expect(self.subscriber.values == [1, latest ? 4 : 2, 5])
     }
 
@@ -87,7 +87,7 @@ import Testing
         self.subject.throttle(for: .milliseconds(100), scheduler: self.scheduler, latest: true)
             .subscribe(self.subscriber)
         self.subject.send(1)
-        self.scheduler.run()
+        self.scheduler.runDueActions()
         self.subject.send(2)
         self.subject.send(completion: .failure(TestError()))
         self.subject.send(3)
@@ -102,7 +102,7 @@ import Testing
         self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: false).subscribe(self.subscriber)
         self.subject.send(completion: .finished)
         self.subject.send(completion: .finished)
-        self.scheduler.run()
+        self.scheduler.runDueActions()
         #expect(self.subscriber.completions == [.finished])
     }
 
@@ -127,7 +127,7 @@ import Testing
         self.subject.send(completion: .finished)
         #expect(self.subscriber.values == [])
         #expect(self.scheduler.waitingCount == 4)
-        self.scheduler.run()
+        self.scheduler.runDueActions()
         #expect(self.subscriber.values == [1, 2, 3])
         #expect(self.subscriber.completions == [.finished])
     }
@@ -139,7 +139,7 @@ import Testing
         source.receive(on: self.scheduler).subscribe(limitedSubscriber)
         source.emit(1)
         #expect(source.returnedDemands == [.none])
-        self.scheduler.run()
+        self.scheduler.runDueActions()
         #expect(source.requests == [.max(1), .max(2)])
     }
 }

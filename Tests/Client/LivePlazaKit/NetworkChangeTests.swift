@@ -4,6 +4,8 @@ import Testing
 @testable import LivePlazaKit
 
 /// What a client does when its system loses a network, gets one, or changes from one to another.
+///
+/// Times are in milliseconds.
 struct NetworkChangeTests {
     @Test func `a client without a network waits 30 s, and connects at once when there is one`() throws {
         var harness = try CoreHarness.loggedIn()

@@ -33,7 +33,7 @@ extension AppInSwift6.AppCode: App {}
     @Test(arguments: [5, 6])
     func `every call of an app ends, and its subscriptions show the live`(swiftVersion: Int) throws {
         let cluster = SimulatedCluster(seed: 3, queue: .main)
-        func makeApp(_ user: String) -> any App {
+        func makeLoggedInApp(_ user: String) -> any App {
             let plaza = cluster.client(user)
             let app: any App =
                 swiftVersion == 5
@@ -42,7 +42,7 @@ extension AppInSwift6.AppCode: App {}
             cluster.advance(by: .seconds(1))
             return app
         }
-        let (host, viewer) = (makeApp("host"), makeApp("viewer"))
+        let (host, viewer) = (makeLoggedInApp("host"), makeLoggedInApp("viewer"))
         host.goLive()
         cluster.advance(by: .seconds(1))
         viewer.enter()
@@ -54,6 +54,7 @@ extension AppInSwift6.AppCode: App {}
             app.useSeats(with: otherUser)
             app.useDevices()
             cluster.advance(by: .seconds(5))
+            // There is no such live, so these calls fail. They must end all the same.
             app.useHosts(of: "other", host: "rival")
             cluster.advance(by: .seconds(5))
         }

@@ -137,7 +137,7 @@ struct DeviceStoreTests {
         (.noDeviceDetected, -1103, -1107),
     ])
     func `a device that does not open fails with the code of its error`(
-        fault: DeviceError, camera: Int, microphone: Int
+        fault: DeviceError, cameraCode: Int, microphoneCode: Int
     )
         async throws
     {
@@ -146,7 +146,7 @@ struct DeviceStoreTests {
         let devices = guest.plaza.deviceStore
         let cameraError = await #expect(throws: ErrorInfo.self) { try await devices.openLocalCamera(isFront: true) }
         let microphoneError = await #expect(throws: ErrorInfo.self) { try await devices.openLocalMicrophone() }
-        #expect(cameraError?.code == camera && microphoneError?.code == microphone)
+        #expect(cameraError?.code == cameraCode && microphoneError?.code == microphoneCode)
         #expect(devices.state.value.cameraLastError == fault && devices.state.value.microphoneLastError == fault)
         #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .off)
     }

@@ -205,6 +205,7 @@ import Testing
             }
             #expect(harness.now - lastPingAt < 20_050)
         }
+        // The 1000 steps of 50 ms take 50 s, so two pings were due.
         #expect(lastPingAt > 40_000)
         // Any call replaces a ping.
         harness.now += 15_000

@@ -127,34 +127,34 @@ import Testing
 
 /// The options of the program's command line.
 @Suite struct OptionsTests {
-    private func read(_ words: String..., environment: [String: String] = [:]) throws(OptionsError) -> Options? {
+    private func readOptions(_ words: String..., environment: [String: String] = [:]) throws(OptionsError) -> Options? {
         try Options.read(words, environment: environment)
     }
 
     @Test func `a name signs in at the default server`() throws {
-        let options = try self.read("--name", "Alice")
+        let options = try self.readOptions("--name", "Alice")
         #expect(options?.signIn == .demo(server: "http://127.0.0.1:8081", name: "Alice"))
         #expect(options?.hasColour == true)
     }
 
     @Test func `a token needs a gateway, and may come from the environment`() throws {
-        let options = try self.read(
+        let options = try self.readOptions(
             "--gateway", "ws://a/v1", "--gateway", "ws://b/v1", environment: ["LIVEPLAZA_TOKEN": "t"])
         #expect(options?.signIn == .token("t", gateways: ["ws://a/v1", "ws://b/v1"]))
-        #expect(throws: OptionsError.self) { try self.read("--token", "t") }
+        #expect(throws: OptionsError.self) { try self.readOptions("--token", "t") }
     }
 
     @Test func `help is shown, and wrong options are refused`() throws {
-        #expect(try self.read("--help") == nil)
-        #expect(throws: OptionsError.self) { try self.read() }
-        #expect(throws: OptionsError.self) { try self.read("--nmae", "x") }
-        #expect(throws: OptionsError.self) { try self.read("--name") }
-        #expect(throws: OptionsError.self) { try self.read("--name", "a", "--name", "b") }
-        #expect(throws: OptionsError.self) { try self.read("--name", "a", "--token", "t") }
+        #expect(try self.readOptions("--help") == nil)
+        #expect(throws: OptionsError.self) { try self.readOptions() }
+        #expect(throws: OptionsError.self) { try self.readOptions("--nmae", "x") }
+        #expect(throws: OptionsError.self) { try self.readOptions("--name") }
+        #expect(throws: OptionsError.self) { try self.readOptions("--name", "a", "--name", "b") }
+        #expect(throws: OptionsError.self) { try self.readOptions("--name", "a", "--token", "t") }
     }
 
     @Test func `NO_COLOR turns colours off`() throws {
-        #expect(try self.read("--name", "a", environment: ["NO_COLOR": "1"])?.hasColour == false)
+        #expect(try self.readOptions("--name", "a", environment: ["NO_COLOR": "1"])?.hasColour == false)
     }
 
     @Test func `a user's id is made of its name as in the browser`() {

@@ -4,7 +4,8 @@ import Testing
 
 /// The token bucket, which limits a rate.
 ///
-/// Times are in microseconds; `take` returns nil if it took the tokens, otherwise the time to wait.
+/// A limit without a period holds for each second. Times are in microseconds. `take` returns nil if it took the tokens, and
+/// otherwise the time to wait.
 @Suite struct TokenBucketTests {
     @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
     func `all tokens of a full bucket are taken at once, then one at a time`(count: Int, refillMilliseconds: Int64) {

@@ -4,7 +4,7 @@ import Testing
 
 /// The checks of messages and gifts that the fan-out (the barrage machine) and the gateways share.
 @Suite struct MessageValidationTests {
-    /// A gift without receivers counts once.
+    /// A gift without receivers counts once; a price beyond the limits of its type becomes the largest number.
     ///
     /// Rules: R11.5.
     @Test(

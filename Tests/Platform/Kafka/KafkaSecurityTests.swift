@@ -159,7 +159,7 @@ struct KafkaSecurityTests {
 
 /// The settings that an operator gives for connections to Kafka.
 @Suite struct KafkaSecuritySettingsTests {
-    private static func read(_ arguments: [String], _ environment: [String: String] = [:])
+    private static func readSettings(_ arguments: [String], _ environment: [String: String] = [:])
         -> (security: KafkaSecurity, problems: String)
     {
         var reader = SettingsReader(
@@ -172,12 +172,12 @@ struct KafkaSecurityTests {
     }
 
     @Test func `without settings, connections are plain`() {
-        let (security, problems) = Self.read([])
+        let (security, problems) = Self.readSettings([])
         #expect(security == KafkaSecurity() && problems.isEmpty)
     }
 
     @Test func `a user and a password log in with SCRAM-SHA-512 by default`() {
-        let (security, problems) = Self.read(
+        let (security, problems) = Self.readSettings(
             ["--kafka-security", "sasl_ssl", "--kafka-user", "alice"], ["LIVEPLAZA_KAFKA_PASSWORD": "secret word"])
         #expect(problems.isEmpty, "\(problems)")
         #expect(security.transport == .saslSSL && security.mechanism == .scramSHA512)
@@ -196,7 +196,7 @@ struct KafkaSecurityTests {
             (["--kafka-security", "ssl", "--kafka-certificate-file", "/nowhere.pem"], "both"),
         ])
     func `incomplete and contradictory settings are rejected with a remedy`(arguments: [String], remedy: String) {
-        let (_, problems) = Self.read(arguments)
+        let (_, problems) = Self.readSettings(arguments)
         #expect(problems.contains(remedy), "\(problems)")
         #expect(!problems.contains("hidden"))
     }

@@ -13,6 +13,7 @@ import Testing
         var bufferedBytes: [Int] = []
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
+                // 100 frames and 1 MiB a second, which this test does not reach.
                 var limits = InboundLimits(frames: RateLimit(100), bytes: RateLimit(1 << 20))
                 limits.bytesBeforeAccepted = 1000
                 $0.inbound = limits

@@ -13,6 +13,7 @@ import WebSocket
         var outcomes: [SendOutcome] = []
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
+                // The small send buffer of 16 KiB makes frames wait in the queue soon.
                 $0.maxPendingBytes = 200_000
                 $0.overflowCode = CloseCode(rawValue: 3_008)
                 $0.sendBufferBytes = 16_384

@@ -5,6 +5,8 @@ import Testing
 import WebSocket
 
 /// Peers that do not read, one alone and many together.
+///
+/// Sockets have small send buffers of 16 KiB, so that few frames fill them.
 @Suite struct SlowPeerTests {
     /// Sends frames until the socket accepts no more, and the last frame waits in the queue.
     private func fillSocketBuffer(_ connection: WebSocketConnection) {

@@ -52,7 +52,7 @@ final class VirtualTimeScheduler: Scheduler {
     }
 
     /// Runs the actions that are due now.
-    func run() { self.advance(milliseconds: 0) }
+    func runDueActions() { self.advance(milliseconds: 0) }
 
     /// Lets time pass, and runs the actions that become due, in the order of their due times.
     func advance(milliseconds: Int) {

@@ -72,7 +72,7 @@ final class CaseRun {
             throw CaseFailure("a step without a kind")
         }
         if kind == "repeat" { return try self.runRepeatedly(CaseParams(value: value)) }
-        if try !self.perform(kind, value), try !self.check(kind, value) {
+        if try !self.performAction(kind, value), try !self.checkExpectation(kind, value) {
             throw CaseFailure("no step of the kind \(kind)")
         }
         self.queue.drain()
@@ -94,7 +94,7 @@ final class CaseRun {
     /// Does what the app, the server or the network does in a step.
     ///
     /// - Returns: false if the step is of another kind.
-    private func perform(_ kind: String, _ value: JSONValue) throws -> Bool {
+    private func performAction(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         switch kind {
         case "call": try self.call(params)
@@ -136,7 +136,7 @@ final class CaseRun {
     /// Checks what the client has done.
     ///
     /// - Returns: false if the step is of another kind.
-    private func check(_ kind: String, _ value: JSONValue) throws -> Bool {
+    private func checkExpectation(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         // The name is the whole value of some steps.
         let name = if case .text(let text) = value { text } else { "" }
@@ -175,6 +175,7 @@ final class CaseRun {
         return true
     }
 
+    /// Checks that the client has sent a call with these parameters, and takes the call.
     private func checkSent(_ params: CaseParams) throws {
         let socket = try self.socket
         guard let call = socket.takeCall(params.text("method")) else {
@@ -195,6 +196,7 @@ final class CaseRun {
         if call.age != params.value.members["age"] { throw CaseFailure("its age is \(String(describing: call.age))") }
     }
 
+    /// Checks the store's next event, and takes the event.
     private func checkEvent(_ params: CaseParams) throws {
         let (store, type) = (params.text("store"), params.text("type"))
         // Only other SDKs have this event.
@@ -222,6 +224,7 @@ final class CaseRun {
         }
     }
 
+    /// The value without the members of these names, at any depth.
     private static func without(_ names: Set<String>, _ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let values): .array(values.map { Self.without(names, $0) })
@@ -250,6 +253,7 @@ final class CaseRun {
         }
     }
 
+    /// Performs the steps of a `repeat` step as often as it says.
     private func runRepeatedly(_ params: CaseParams) throws {
         guard case .array(let steps)? = params.value.members["steps"] else { return }
         for turn in 0..<params.number("times", 0) {

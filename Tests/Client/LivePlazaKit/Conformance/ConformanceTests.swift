@@ -31,11 +31,11 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// All cases of all files.
     static func all() throws -> [ConformanceCase] {
         let folder = Repository.root.appending(path: "clients/conformance")
-        let setups = try Self.read("setups.json").members
+        let setups = try Self.readJSON("setups.json").members
         let fileNames = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".json") && $0 != "setups.json" }.sorted()
         return try fileNames.flatMap { fileName in
-            try Self.list(Self.read(fileName).members["cases"])
+            try Self.list(Self.readJSON(fileName).members["cases"])
                 .map { try ConformanceCase($0.members, fileName, setups) }
         }
     }
@@ -53,7 +53,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         self.setupCount = setupSteps.count
     }
 
-    private static func read(_ fileName: String) throws -> JSONValue {
+    private static func readJSON(_ fileName: String) throws -> JSONValue {
         try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(fileName)")))
     }
 

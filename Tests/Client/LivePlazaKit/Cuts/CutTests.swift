@@ -53,6 +53,7 @@ private final class ViewerScenario {
                 self.server.publish("\(text)!")
             }
         }
+        // In 20 s all messages arrive, even after a cut.
         self.clock.advance(by: 20_000, self.queue)
         self.shown = barrage.state.value.messageList.map(\.textContent)
         self.published = self.server.feed.dropFirst(feedCountAtJoin).compactMap { item in

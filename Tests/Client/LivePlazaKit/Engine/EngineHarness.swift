@@ -94,12 +94,15 @@ struct EngineHarness {
         }
     }
 
+    /// Receives a frame from the server.
     func receive(_ text: String) { self.actAsServer { $0.receive(text: Array(text.utf8)) } }
 
+    /// Lets time pass, and runs the timers that become due, with all work that follows.
     func advance(by milliseconds: Double) { self.clock.advance(by: milliseconds, self.queue) }
 
     static let user: JSONValue = ["userID": "carol", "userName": "C", "avatarURL": ""]
 
+    /// Logs in over a new connection.
     func login() {
         self.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
         self.actAsServer { $0.open() }
@@ -107,6 +110,7 @@ struct EngineHarness {
             "login", ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": Self.user]])
     }
 
+    /// Enters the live `concert`, whose feed is at item 11.
     func enter() {
         self.begin("enter") { (engine) throws(ErrorInfo) in _ = try await engine.enter("concert") }
         self.reply("live.join", ["joined": ["ticket": 421, "epoch": 77, "confirmed": true, "token": "77.11.500"]])

@@ -106,8 +106,7 @@ import Testing
         let requestCount = Locked(0)
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
             requestCount.withLock { $0 += 1 }
-            // {"exp":1700000101}: the token expires 100 s after the start of the clock.
-            return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
+            return Self.tokenFor100Seconds
         }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
@@ -190,7 +189,7 @@ import Testing
     }
 
     @Test func `a reconnect after an expired token goes to the next address`() {
-        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) { "h.eyJleHAiOjE3MDAwMDAxMDF9.s" }
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) { Self.tokenFor100Seconds }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
         harness.reply(
@@ -209,7 +208,7 @@ import Testing
                 return count == 2
             }
             if isHanging { await withCheckedContinuation { caller in waitingCallers.withLock { $0.append(caller) } } }
-            return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
+            return Self.tokenFor100Seconds
         }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
@@ -234,6 +233,9 @@ import Testing
         #expect(shown.contains(.plazaEvent(.fault(ErrorInfo(code: -5, message: "no account")))))
         #expect(shown.last == .callEnded("login: error-5"))
     }
+
+    /// A token with the claims {"exp":1700000101}: it expires 100 s after the start of the harness's clock.
+    private static let tokenFor100Seconds = "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
 
     /// A frame with one chat message of this number.
     private static func message(_ number: Int64) -> JSONValue {

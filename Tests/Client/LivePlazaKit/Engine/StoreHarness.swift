@@ -28,6 +28,7 @@ struct StoreHarness {
         self.network = TestNetwork(answers: allAnswers.filter { $0.value != .null })
     }
 
+    /// Makes a client that has not logged in.
     func makeClient() -> LivePlaza {
         LivePlaza(
             options: PlazaOptions(gateways: ["ws://g/v1"], transport: self.network), queue: EngineQueue(self.queue),
@@ -35,6 +36,7 @@ struct StoreHarness {
         ) { 0.5 }
     }
 
+    /// Logs a client in over a new connection.
     func login(_ plaza: LivePlaza) {
         plaza.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: nil)
         self.queue.drain()

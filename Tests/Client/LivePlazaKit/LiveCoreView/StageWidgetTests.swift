@@ -19,22 +19,22 @@ private final class WidgetMaker: StageWidgetDelegate {
     init(_ prefix: String = "") { self.prefix = prefix }
 
     func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> Widget? {
-        self.make("guest \(seatInfo.index) \(seatInfo.userInfo.userID) \(viewLayer)", seatInfo, viewLayer)
+        self.makeWidget("guest \(seatInfo.index) \(seatInfo.userInfo.userID) \(viewLayer)", seatInfo, viewLayer)
     }
 
     func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> Widget? {
-        self.make("host \(seatInfo.index) \(seatInfo.userInfo.userID) \(viewLayer)", seatInfo, viewLayer)
+        self.makeWidget("host \(seatInfo.index) \(seatInfo.userInfo.userID) \(viewLayer)", seatInfo, viewLayer)
     }
 
-    func createBattleView(seatInfo: SeatInfo) -> Widget? { self.make("battle \(seatInfo.userInfo.userID)") }
-    func createBattleContainerView() -> Widget? { self.make("battle") }
+    func createBattleView(seatInfo: SeatInfo) -> Widget? { self.makeWidget("battle \(seatInfo.userInfo.userID)") }
+    func createBattleContainerView() -> Widget? { self.makeWidget("battle") }
 
-    private func make(_ name: String, _ seat: SeatInfo, _ layer: ViewLayer) -> Widget? {
-        let widget = self.make(name)
+    private func makeWidget(_ name: String, _ seat: SeatInfo, _ layer: ViewLayer) -> Widget? {
+        let widget = self.makeWidget(name)
         return seat.userInfo.userID.isEmpty && layer == .background ? nil : widget
     }
 
-    private func make(_ name: String) -> Widget {
+    private func makeWidget(_ name: String) -> Widget {
         self.requestCount += 1
         return Widget(self.prefix + name)
     }
