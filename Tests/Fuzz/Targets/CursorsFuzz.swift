@@ -35,6 +35,8 @@ public enum CursorsFuzz: FuzzTarget {
 
     private static let now = MonotonicTime(milliseconds: 1_700_000_000_000)
     private static let live = LiveKey("demo", "concert")
+    /// The offset up to which a gateway has read the partition.
+    private static let readOffset: Int64 = 200_000
 
     /// A client requests the page of the list of lives that begins at a cursor.
     private static func readList(at cursor: String) {
@@ -60,7 +62,7 @@ public enum CursorsFuzz: FuzzTarget {
             let item = Self.item(number, offset: 100 + number)
             _ = cache.append(FeedRecord(key: Self.live, epoch: 1, item: item), keepsMessages: true)
         }
-        cache.partitionRead(to: 200_000)
+        cache.partitionRead(to: Self.readOffset)
         let now = MonotonicTime(milliseconds: 10)
         if case .reader(let request) = cache.planResume(Self.live, after: token, at: now) { Self.replay(request) }
         _ = cache.recent.items(of: Self.live, after: token.position)
@@ -98,7 +100,7 @@ public enum CursorsFuzz: FuzzTarget {
             let item = Self.item(nextNumber, offset: token.offset ?? 0)
             _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
         }
-        cache.partitionRead(to: 200_000)
+        cache.partitionRead(to: Self.readOffset)
         // Clients resume before all items, at the first one, just before it, and after all.
         for resumeNumber in [0, number, number &- 1, .max] {
             let token = FeedToken(FeedPosition(epoch: epoch, number: resumeNumber), offset: 1)

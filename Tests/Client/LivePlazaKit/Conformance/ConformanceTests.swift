@@ -65,10 +65,12 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
 /// The Swift client passes the cases that all SDKs share.
 @Suite struct ConformanceTests {
-    @Test func `more than a hundred cases are found`() throws { #expect(try ConformanceCase.all().count > 100) }
+    @Test func `more than a hundred conformance cases are found`() throws {
+        #expect(try ConformanceCase.all().count > 100)
+    }
 
     @Test(arguments: try ConformanceCase.all())
-    func `the client passes each step of the case`(testCase: ConformanceCase) throws {
+    func `the client passes each step of a conformance case`(testCase: ConformanceCase) throws {
         let run = CaseRun(answers: testCase.answers, userID: testCase.userID)
         for (index, step) in testCase.steps.enumerated() {
             do {
