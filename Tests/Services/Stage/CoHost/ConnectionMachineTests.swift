@@ -221,7 +221,7 @@ struct ConnectionMachineTests {
         let command = ConnectionCommand.request(
             from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
         let firstEffects = harness.handle(command)
-        let reply = firstEffects.suffix(1)
+        let reply = Array(firstEffects.suffix(1))
         #expect(harness.handle(command) == reply)
         // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, both rounded up to ten seconds.
         _ = harness.advance(milliseconds: 70_000)
