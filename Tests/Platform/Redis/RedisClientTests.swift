@@ -329,7 +329,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n", "$-7x\r\n", "*3\r\n!", "*-5\r\n", "$99999999999999999999\r\n"])
     func `a reply that breaks the protocol is a typed error`(text: String) async throws {
         await runOnDedicatedThread {
-            let server = FakeRedis(replies: [FakeRedis.info, Array(text.utf8)])
+            let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(text.utf8)])
             let client = Self.client(server.port, timeoutMilliseconds: 1_000)
             let error = pipelineError(client, [RedisClientTests.ping])
             switch error {
@@ -342,7 +342,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test func `I16 a pipeline whose reply never ends fails after its timeout`() async throws {
         await runOnDedicatedThread {
             // The reply announces two elements and has one.
-            let server = FakeRedis(replies: [FakeRedis.info, Array("*2\r\n$4\r\nslow\r\n".utf8)])
+            let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array("*2\r\n$4\r\nslow\r\n".utf8)])
             let client = Self.client(server.port, timeoutMilliseconds: 200)
             let error = pipelineError(client, [RedisClientTests.ping])
             #expect(error == .timedOut)
@@ -352,7 +352,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test func `I16 the size limit of a reply covers all its elements together`() async throws {
         await runOnDedicatedThread {
             let list = "*100000\r\n" + String(repeating: "$1\r\nx\r\n", count: 100_000)
-            let server = FakeRedis(replies: [FakeRedis.info, Array(list.utf8)])
+            let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(list.utf8)])
             let client = Self.client(server.port)
             let error = pipelineError(client, [RedisClientTests.ping])
             guard case .replyTooLarge = error else {
