@@ -154,16 +154,29 @@ struct WorkloadCheckerTests {
 
     @Test func `an item after a kick or ban is found, and one after the return is not`() {
         func visitor(_ steps: [FeedHistory.Step]) -> FeedHistory {
-            FeedHistory(client: "visitor", live: Fixture.live, steps: steps, hasLeft: true)
+            var feed = FeedHistory(client: "visitor", live: Fixture.live, steps: steps)
+            feed.leave()
+            return feed
         }
         let afterRemoval = Self.findings {
-            $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, Fixture.text(2, "two"), .gap]))
+            $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, Fixture.text(2, "two")]))
         }
         #expect(afterRemoval == ["I6: visitor was removed from concert, and got item 2 afterwards"])
         let afterReturn = Self.findings {
-            $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, .gap, Fixture.text(2, "two"), .gap]))
+            $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, .gap, Fixture.text(2, "two")]))
         }
         #expect(afterReturn == [])
+    }
+
+    @Test func `an item that a client reads after its leave does not end the gap of the leave`() {
+        var feed = FeedHistory(client: "visitor", live: Fixture.live, steps: [.gap])
+        feed.append([Fixture.text(1, "one")])
+        feed.leave()
+        // The client had received the item before it left.
+        feed.append([Fixture.stage(3, score: 7)])
+        #expect(feed.hasLeft)
+        #expect((1...4).filter { feed.hasGap(at: $0) } == [2, 3, 4])
+        #expect(Self.findings { $0.feeds.append(feed) } == [])
     }
 
     @Test func `an answer that no rule allows is found`() {

@@ -20,14 +20,27 @@ package struct FeedHistory: Hashable, Sendable {
     package var client: String
     package var live: LiveID
     package var steps: [Step]
-    /// Whether the client was not in the live when it ended.
-    package var hasLeft: Bool
+    /// Whether the client has left the live.
+    package private(set) var hasLeft = false
 
-    package init(client: String, live: LiveID, steps: [Step] = [], hasLeft: Bool = false) {
+    package init(client: String, live: LiveID, steps: [Step] = []) {
         self.client = client
         self.live = live
         self.steps = steps
-        self.hasLeft = hasLeft
+    }
+
+    /// Records steps in the order of receipt, unless the client has left.
+    ///
+    /// A client that has left may still have to read items that it received before. They count as missed, because they
+    /// would otherwise stand after the gap of the leave, and show that the client received the feed again.
+    package mutating func append(_ steps: some Sequence<Step>) {
+        if !self.hasLeft { self.steps += steps }
+    }
+
+    /// Records that the client has left the live.
+    package mutating func leave() {
+        self.append([.gap])
+        self.hasLeft = true
     }
 
     /// Whether an announced gap may hide the item with this number.

@@ -71,15 +71,12 @@ final class Witness: Sendable {
     }
 
     /// Records that the client enters the live again, so it has missed the items since it left.
-    func markGap() { self.state.withLock { $0.feed.steps.append(.gap) } }
+    func markGap() { self.state.withLock { $0.feed.append([.gap]) } }
 
     /// Records that the client has left the live, and stops the client.
     func stopAfterLeaving() {
         self.stop()
-        self.state.withLock { state in
-            state.feed.steps.append(.gap)
-            state.feed.hasLeft = true
-        }
+        self.state.withLock { $0.feed.leave() }
     }
 
     /// Waits until a condition holds.
@@ -99,11 +96,11 @@ final class Witness: Sendable {
         self.state.withLock { state in
             switch update {
             case .feed(let entries, let epoch):
-                state.feed.steps += entries.map { .item(epoch: epoch, number: $0.n, content: $0.content, at: now) }
-            case .event(.resumed(_, replayed: false)), .event(.resumeFailed): state.feed.steps.append(.gap)
+                state.feed.append(entries.map { .item(epoch: epoch, number: $0.n, content: $0.content, at: now) })
+            case .event(.resumed(_, replayed: false)), .event(.resumeFailed): state.feed.append([.gap])
             case .event(.notice(let notice)):
                 state.notices.append((notice.content, now))
-                if case .kickedOut = notice.content, notice.live == self.live { state.feed.steps.append(.removed) }
+                if case .kickedOut = notice.content, notice.live == self.live { state.feed.append([.removed]) }
             case .history, .event: break
             }
         }
