@@ -5,8 +5,11 @@ import Testing
 
 @testable import AttackKit
 
-/// What the connections of each attack send, without a gateway.
+/// What the connections of each attack of `plaza attack` send, tested without a gateway.
 @Suite struct AttackClientTests {
+    /// A gateway closes a connection that sends a larger frame.
+    private static let maxFrameBytes = 65_536
+
     private static func client(_ attack: any Attack, index: Int = 0) -> any AttackClient {
         attack.makeClient(
             AttackClientSetting(
@@ -14,9 +17,9 @@ import Testing
                 honestLives: ["honest"], makeToken: { "token-of-\($0)" }))
     }
 
-    /// The text frames and raw bytes among `messages`, as strings.
-    private static func texts(_ messages: [AttackAction]) -> [String] {
-        messages.compactMap {
+    /// The text frames and raw bytes among `actions`, as strings.
+    private static func texts(_ actions: [AttackAction]) -> [String] {
+        actions.compactMap {
             switch $0 {
             case .text(let text): text
             case .raw(let bytes): String(decoding: bytes, as: UTF8.self)
@@ -32,13 +35,13 @@ import Testing
         for attack in AttackCatalog.all {
             for index in 0..<4 {
                 var client = Self.client(attack, index: index)
-                let messages = client.opened() + client.takeTurn()
-                #expect(!messages.isEmpty, "\(attack.name)")
+                let actions = client.opened() + client.takeTurn()
+                #expect(!actions.isEmpty, "\(attack.name)")
             }
         }
     }
 
-    @Test func `the number attack puts the largest number behind the cursor that it got`() {
+    @Test func `the number attack appends the largest and negative numbers to the cursor that it got`() {
         var client = Self.client(NumberAttack())
         _ = client.opened()
         _ = client.replied(.success(result: .lives(items: [], cursor: "gateway-1.17.1")))
@@ -54,7 +57,7 @@ import Testing
         #expect(Self.texts(client.replied(Self.loggedIn)).first?.contains("live.create") == true)
         _ = client.replied(.success(result: .joined(ticket: Ticket(1), epoch: 1, confirmed: true)))
         let ban = Self.texts(client.takeTurn())
-        #expect(ban.contains { $0.contains("live.ban") } && ban.allSatisfy { $0.utf8.count < 65_536 })
+        #expect(ban.contains { $0.contains("live.ban") } && ban.allSatisfy { $0.utf8.count < Self.maxFrameBytes })
         #expect(Self.texts(client.cleanUp()).first?.contains("live.end") == true)
     }
 
@@ -65,7 +68,7 @@ import Testing
         _ = owner.replied(
             .success(result: .live(info: LiveInfo(liveID: "l", liveOwner: UserInfo(userID: "u")), epoch: 1)))
         let metadata = owner.replied(.success(result: .joined(ticket: Ticket(1), epoch: 1, confirmed: true)))
-        #expect((16_000..<65_536).contains(Self.texts(metadata).first?.utf8.count ?? 0))
+        #expect((16_000..<Self.maxFrameBytes).contains(Self.texts(metadata).first?.utf8.count ?? 0))
         #expect(Self.texts(owner.cleanUp()).first?.contains("live.end") == true)
         var reader = Self.client(SlowReaderAttack(), index: 1)
         #expect(!reader.opened().contains(.stopReading) && reader.takeTurn().isEmpty, "it reads the reply to its login")
@@ -75,10 +78,12 @@ import Testing
     }
 
     @Test func `the half frame has half of the payload that it announces`() {
-        let half = HalfFrameAttack.halfFrame
-        let announced = Int(half[2]) << 8 | Int(half[3])
+        let frame = HalfFrameAttack.halfFrame
+        let announcedBytes = Int(frame[2]) << 8 | Int(frame[3])
         // The head has eight bytes: two, then the length in two, then the mask.
-        #expect(half.count - 8 == announced / 2 && announced > 10_000 && announced < 16 << 10)
+        #expect(frame.count - 8 == announcedBytes / 2)
+        // A gateway takes at most 16 KiB before the login.
+        #expect(announcedBytes > 10_000 && announcedBytes < 16 << 10)
     }
 
     @Test func `the bodies of the payload attacks are as large as a gateway takes`() throws {
@@ -86,24 +91,25 @@ import Testing
             var client = Self.client(PayloadAttack(payload, over: .http), index: 1)
             let request = try #require(Self.texts(client.opened()).first)
             let body = try #require(request.split(separator: "\r\n\r\n", maxSplits: 1).last)
+            // A body may have at most 256 KiB.
             #expect((250_000...262_144).contains(body.utf8.count))
             #expect(request.contains("Content-Length: \(body.utf8.count)\r\n"))
             var webSocketClient = Self.client(PayloadAttack(payload, over: .webSocket))
             let message = try #require(Self.texts(webSocketClient.takeTurn()).first)
-            #expect((55_000..<65_536).contains(message.utf8.count))
+            #expect((55_000..<Self.maxFrameBytes).contains(message.utf8.count))
         }
     }
 
-    @Test func `answers are read however they are split`() {
+    @Test func `answers are read correctly wherever the received bytes are split`() {
         // A close frame with the code 4104; the frame before it has the text "hi".
         let close: [UInt8] = [0x88, 2, 0x10, 0x08]
         let bytes = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8) + [0x81, 2, 0x68, 0x69] + close
         for cut in 0...bytes.count {
             var reader = AnswerReader()
-            var (bytesBeforeCut, bytesAfterCut) = (Array(bytes[..<cut]), Array(bytes[cut...]))
-            var chunk = bytesBeforeCut.mutableSpan
+            var (beginning, remainder) = (Array(bytes[..<cut]), Array(bytes[cut...]))
+            var chunk = beginning.mutableSpan
             var answers = reader.read(&chunk)
-            chunk = bytesAfterCut.mutableSpan
+            chunk = remainder.mutableSpan
             answers += reader.read(&chunk)
             #expect(answers == [.status(101), .text([0x68, 0x69]), .close(4104)], "cut at \(cut)")
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AttackKit
 
-/// How long an attack lasts.
+/// Tests of how long an attack lasts.
 @Suite struct AttackPeriodTests {
     @Test func `an attack ends after the planned time if enough was measured`() {
         var period = AttackPeriod(.seconds(1))
@@ -15,12 +15,12 @@ import Testing
     }
 
     @Test func `an attack goes on until enough was measured, for at most 20 s more`() {
-        var period = AttackPeriod(.seconds(1))
-        #expect(period.advance(to: .seconds(5), mayEnd: false) == nil)
-        #expect(period.advance(to: .seconds(6), mayEnd: true) == .seconds(6))
-        var periodWithoutMeasurements = AttackPeriod(.seconds(1))
-        #expect(periodWithoutMeasurements.advance(to: .milliseconds(20_999), mayEnd: false) == nil)
-        #expect(periodWithoutMeasurements.advance(to: .seconds(21), mayEnd: false) == .seconds(21))
+        var measured = AttackPeriod(.seconds(1))
+        #expect(measured.advance(to: .seconds(5), mayEnd: false) == nil)
+        #expect(measured.advance(to: .seconds(6), mayEnd: true) == .seconds(6))
+        var neverMeasured = AttackPeriod(.seconds(1))
+        #expect(neverMeasured.advance(to: .milliseconds(20_999), mayEnd: false) == nil)
+        #expect(neverMeasured.advance(to: .seconds(21), mayEnd: false) == .seconds(21))
     }
 
     @Test func `however short an attack is, five honest requests to each gateway are counted`() async throws {
@@ -29,9 +29,10 @@ import Testing
             gateways: [], http: [.init(host: "127.0.0.1", port: 1)], processes: [], partitions: nil, app: "demo"
         ) { user, _ in user }
         let monitor = GatewayMonitor(target)
-        let (enough, continuation) = AsyncStream.makeStream(of: Void.self)
+        // Ends when the monitor has sent enough requests.
+        let (enoughRounds, continuation) = AsyncStream.makeStream(of: Void.self)
         let watching = Task { await monitor.watch { continuation.finish() } }
-        for await _ in enough {}
+        for await _ in enoughRounds {}
         let (_, rate) = await monitor.end()
         watching.cancel()
         await watching.value

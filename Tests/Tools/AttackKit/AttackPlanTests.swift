@@ -6,7 +6,7 @@ import Testing
 
 @testable import AttackKit
 
-/// Which addresses may be attacked, from which addresses connections come, and which attacks a run selects.
+/// Tests of which addresses may be attacked, from which addresses connections come, and which attacks a run selects.
 @Suite struct AttackPlanTests {
     private static func target(_ host: String, http: String = "127.0.0.1") throws(AttackError) -> AttackTarget {
         try AttackTarget(
@@ -40,6 +40,7 @@ import Testing
     }
 
     @Test func `attacks are chosen by name, in a fixed order and each once`() throws {
+        // No name selects all attacks.
         #expect(try AttackCatalog.named([]).count == AttackCatalog.all.count)
         #expect(try AttackCatalog.named(["ping-flood", "number", "number"]).map(\.name) == ["number", "ping-flood"])
         #expect(throws: AttackError.unknown("numbre")) { try AttackCatalog.named(["numbre"]) }
@@ -58,6 +59,7 @@ import Testing
             gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
         let plan = AttackPlan(target: target, attacks: AttackCatalog.all, seed: 1)
         #expect(plan.runnable.allSatisfy { $0.channel != .http })
+        // Most attacks use a WebSocket.
         #expect(plan.runnable.count >= 8)
     }
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AttackKit
 
-/// Which measurements mean that a cluster withstood an attack.
+/// Tests of which measurements mean that a cluster withstood an attack.
 @Suite struct AttackVerdictTests {
-    /// What the honest clients see without an attack; the latencies p50 and p99 are in milliseconds.
+    /// What the honest clients measure without an attack; latencies are in milliseconds.
     private static let baseline: HonestResult = {
         var honest = HonestResult()
         (honest.p50, honest.p99, honest.published, honest.admitted) = (10, 40, 100, 100)
@@ -13,7 +13,7 @@ import Testing
     }()
 
     /// A measurement that passes.
-    private static let good: AttackMeasurement = {
+    private static let passing: AttackMeasurement = {
         var measured = AttackMeasurement()
         measured.honest = baseline
         measured.tally.writes = 10
@@ -25,8 +25,9 @@ import Testing
         return measured
     }()
 
+    /// The criteria that the measurement fails after a change.
     private static func failures(_ change: (inout AttackMeasurement) -> Void) -> [String] {
-        var measured = Self.good
+        var measured = Self.passing
         change(&measured)
         return AttackVerdict(measured, baseline: Self.baseline).failures
     }
@@ -53,7 +54,7 @@ import Testing
             ("does not answer any more", { $0.gateways["gateway-1"]?.after = nil }),
             ("did not answer before", { $0.gateways["gateway-1"]?.before = nil }),
             ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
-            // The attack had 1000 connections, for which a gateway may grow by 87 MiB.
+            // A gateway may grow by 64 MiB, and by 24 KiB for each of the 1000 connections: 87 MiB.
             ("beyond 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
             ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
             ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),
@@ -66,38 +67,38 @@ import Testing
     }
 
     @Test func `an attack may take what the gateway's own limits allow, and no more`() {
-        let grown = { (mebibytes: Int) in
+        let failuresAfterGrowth = { (mebibytes: Int) in
             Self.failures {
                 $0.allowedBytes = 320 << 20
                 $0.gateways["gateway-1"]?.maxBytes = 1e8 + Double(mebibytes << 20)
             }
         }
         // 64 MiB, 23 MiB for the 1000 connections, and 320 MiB.
-        #expect(grown(407) == [])
-        #expect(grown(408).first?.contains("beyond 407 MiB") == true)
+        #expect(failuresAfterGrowth(407) == [])
+        #expect(failuresAfterGrowth(408).first?.contains("beyond 407 MiB") == true)
     }
 
     @Test func `a p99 of at most 50 ms passes whatever the baseline is`() {
-        var fast = Self.baseline
-        fast.p99 = 3
-        var measured = Self.good
+        var fastBaseline = Self.baseline
+        fastBaseline.p99 = 3
+        var measured = Self.passing
         measured.honest.p99 = 50
-        #expect(AttackVerdict(measured, baseline: fast).isPassed)
+        #expect(AttackVerdict(measured, baseline: fastBaseline).isPassed)
         measured.honest.p99 = 51
-        #expect(!AttackVerdict(measured, baseline: fast).isPassed)
+        #expect(!AttackVerdict(measured, baseline: fastBaseline).isPassed)
     }
 
-    @Test func `a gateway may grow by 532 MiB for 20,000 connections, and by 64 MiB for none`() {
+    @Test func `a gateway may grow by 532 MiB during an attack with 20,000 connections, and by 64 MiB without any`() {
         #expect(Int(AttackVerdict.memoryLimit(connections: 20_000)) >> 20 == 532)
         #expect(Int(AttackVerdict.memoryLimit(connections: 0)) >> 20 == 64)
     }
 
     @Test func `the table names each attack, its answers and its failures`() {
-        var bad = Self.good
-        bad.honest.missing = 3
-        bad.tally.answers = ["close 4104": 2, "tooFrequent": 7]
+        var failing = Self.passing
+        failing.honest.missing = 3
+        failing.tally.answers = ["close 4104": 2, "tooFrequent": 7]
         var report = AttackReport(baseline: Self.baseline, skipped: ["numbers-http"])
-        for (name, measured) in [("ping-flood", Self.good), ("record", bad)] {
+        for (name, measured) in [("ping-flood", Self.passing), ("record", failing)] {
             report.results.append(
                 .init(
                     name: name, summary: "", measured: measured,
@@ -106,6 +107,7 @@ import Testing
         #expect(!report.isPassed)
         for words in [
             "refused: 7 × tooFrequent, 2 × close 4104", "FAILED: 3 acknowledged items are missing.", "FAILED: record",
+            // The memory of the gateway before the attack and at its maximum, in MiB, and the answered HTTP requests.
             "numbers-http did not run", "95 → 104", "10/10",
         ] {
             #expect(report.table.contains(words), "\(words) in \(report.table)")

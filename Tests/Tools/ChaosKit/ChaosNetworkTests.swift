@@ -3,7 +3,7 @@ import ChaosKit
 import ClusterKit
 import Testing
 
-/// The proxies through which the processes of a cluster connect, so that a fault can interrupt a connection.
+/// Tests of the proxies through which the processes of a cluster connect, so that a fault can interrupt a connection.
 struct ChaosNetworkTests {
     @Test func `the first instance of each service reaches each broker through a proxy of its own`() throws {
         var options = ClusterOptions(runDirectory: "unused")
@@ -25,13 +25,13 @@ struct ChaosNetworkTests {
         options.broker = .kafkaHome("unused", brokers: 1)
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }
-        let withRedis = options.routes.filter { $0.value.redisPort != nil }
-        #expect(Array(withRedis.keys) == ["audience-presence-1"])
-        #expect(options.redisPort != 0 && withRedis.values.first?.redisPort != options.redisPort)
+        let routesToRedis = options.routes.filter { $0.value.redisPort != nil }
+        #expect(Array(routesToRedis.keys) == ["audience-presence-1"])
+        #expect(options.redisPort != 0 && routesToRedis.values.first?.redisPort != options.redisPort)
         #expect(network.links.contains(.redis("audience-presence-1")) && network.links.contains(.clients("gateway-1")))
     }
 
-    @Test func `an embedded broker has no proxies, because it names one address to all`() throws {
+    @Test func `an embedded broker has no proxies, because it gives all clients the same address`() throws {
         var options = ClusterOptions(runDirectory: "unused")
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ChaosKit
 
-/// The results of rounds of faults, as tables and as JSON.
+/// Tests of the report of a chaos run: the results of its rounds (one fault each), as tables and as JSON.
 struct ChaosReportTests {
-    /// A round that sent 10 messages; the run with the seed 8 had the option `--only redis`.
+    /// A round whose load had 10 admitted messages; the run with the seed 8 had the option `--only redis`.
     private static func round(
         _ number: Int, seed: UInt64, kind: String, pause: Double, findings: [String] = []
     ) -> RoundResult {
@@ -25,6 +25,8 @@ struct ChaosReportTests {
             Self.round(4, seed: 8, kind: "kill redis", pause: 200),
         ]
         #expect(try ChaosReport(json: report.json) == report)
+        // The columns: fault, times, messages, lost, repeated, false leaves, battles, requests, the pause of the feeds
+        // in milliseconds (p50, p99, maximum), and the verdict.
         #expect(
             report.markdown.split(separator: "\n").suffix(2) == [
                 "| FLUSHALL | 1 | 10 | 0 | 0 | 0 | 1 | 2 | 5 | 5 | 5 | held |",
@@ -52,7 +54,7 @@ struct ChaosReportTests {
         #expect(!report.isPassed)
         #expect(report.table.contains("round 1, kill redis now: not counted, the load could not begin"))
         #expect(report.table.contains("no fault was injected"))
-        #expect(report.markdown.split(separator: "\n").count == 2, "only the head of the table")
+        #expect(report.markdown.split(separator: "\n").count == 2, "the table has only its head: two lines")
         report.rounds.append(Self.round(2, seed: 7, kind: "kill redis", pause: 100))
         #expect(report.isPassed)
         #expect(report.table.contains("All promises held in 1 rounds"))

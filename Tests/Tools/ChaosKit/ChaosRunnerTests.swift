@@ -7,7 +7,9 @@ import Testing
 @testable import ChaosKit
 @testable import LoadKit
 
-/// The sequence of rounds of a run, and the findings of one round.
+/// Tests of the sequence of rounds of a chaos run, and of the findings of one round.
+///
+/// `settle` is the check between two rounds, that the cluster is ready and consistent again.
 struct ChaosRunnerTests {
     private struct Failure: Error, CustomStringConvertible {
         let description = "no thread left"
@@ -67,7 +69,7 @@ struct ChaosRunnerTests {
         #expect(report.rounds.count == 1)
     }
 
-    // MARK: The judgement of the load
+    // MARK: Findings about the load
 
     /// The findings of a round whose load and history keep all promises, after a change of the load's results.
     private static func findings(_ change: (inout LoadReport) -> Void) -> [String] {
@@ -115,15 +117,17 @@ struct ChaosRunnerTests {
             ])
     }
 
-    @Test func `a machine that hangs is found by the pause of its feeds`() {
+    @Test func `a feed that pauses for more than 15 s is a finding`() {
+        // A feed must continue within 15 s of the end of a fault (RELIABILITY.md, section 2).
         #expect(Self.findings { $0.longestPauseMilliseconds = 15_000 } == [])
         #expect(
             Self.findings { $0.longestPauseMilliseconds = 15_001 }
                 == ["recovery: a feed paused for 15001 ms, more than 15000"])
     }
 
-    @Test func `the result of a broken round has the shortest history`() throws {
+    @Test func `the result of a broken round has the shortest history that shows the fault`() throws {
         var history = HistoryFixture.history()
+        // Eve gets item 2 before item 1.
         history.feeds[1].steps.swapAt(0, 1)
         let report = ChaosReport(rounds: [ChaosRunner.makeResult(Self.rounds[0], Self.plan, Self.load, history)])
         let lines = report.table.split(separator: "\n").map(String.init)

@@ -3,9 +3,12 @@ import ChaosKit
 import ClusterKit
 import Testing
 
-/// The commands of Docker by which faults are injected into containers.
+/// Tests of the Docker commands by which faults are injected into the containers of a Compose project.
 struct ComposeFaultTests {
     /// What `docker ps` prints of a cluster with three brokers, three gateways, and two of each other service.
+    ///
+    /// The gateways have the numbers 1, 3 and 4, as after a container was replaced. The container of `demo` was started
+    /// by `docker compose run`, so faults do not use it.
     private static let listing: String = {
         var lines = ["proxy", "redis", "kafka", "kafka-2", "kafka-3"].map { Self.line($0, 1) }
         for kind in ServiceKind.allCases {
@@ -26,12 +29,12 @@ struct ComposeFaultTests {
     }
 
     @Test func `containers are found by the names that faults use`() {
-        let found = [
+        let containerNames = [
             "gateway-1", "gateway-2", "gateway-3", "gateway-4", "broker-1", "broker-3", "redis", "proxy", "demo",
         ]
         .map { Self.containers.name(of: $0) }
         #expect(
-            found == [
+            containerNames == [
                 "p_gateway_1", "p_gateway_3", "p_gateway_4", nil, "p_kafka_1", "p_kafka-3_1", "p_redis_1", "p_proxy_1",
                 nil,
             ])
@@ -88,15 +91,16 @@ struct ComposeFaultTests {
                 == ["p_gateway_1", "p_gateway_3", "p_gateway_4"].flatMap { name -> [ComposeStep] in
                     [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
                 })
+        // After the first kill: a pause and a kill, twice.
         #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.endSteps.count == 4)
     }
 
     @Test func `faults that cannot be injected into containers are not drawn, and all others are`() {
         let shape = Self.containers.shape
-        let all = FaultSchedule(seed: 1, shape: shape)
-        let possible = FaultSchedule(seed: 1, shape: shape) { Self.fault($0) != nil }
-        let drawn = Set((1...possible.count).map { possible.round($0).fault })
-        let notDrawn = Set((1...all.count).map { all.round($0).fault }).subtracting(drawn)
+        let fullSchedule = FaultSchedule(seed: 1, shape: shape)
+        let possibleSchedule = FaultSchedule(seed: 1, shape: shape) { Self.fault($0) != nil }
+        let drawn = Set((1...possibleSchedule.count).map { possibleSchedule.round($0).fault })
+        let notDrawn = Set((1...fullSchedule.count).map { fullSchedule.round($0).fault }).subtracting(drawn)
         #expect(notDrawn.contains(.flushRedis))
         #expect(notDrawn.contains(.fillDisk("broker-3", seconds: 3)))
         for fault in notDrawn {
@@ -108,8 +112,8 @@ struct ComposeFaultTests {
                 }
             #expect(isExpected, "\(fault)")
         }
-        let missing = ComposeFault(
+        let faultWithoutContainer = ComposeFault(
             .kill(["gateway-1"]), project: "p", containers: ComposeContainers(Self.line("redis", 1)))
-        #expect(missing == nil)
+        #expect(faultWithoutContainer == nil)
     }
 }

@@ -4,9 +4,11 @@ import Testing
 
 @testable import ChaosKit
 
-/// Faults that cannot be injected.
+/// Tests of faults that cannot be injected.
 struct FaultInjectorTests {
-    /// Injects a fault into a cluster whose processes do not run.
+    /// Injects a fault into a cluster whose processes do not run; returns why that failed.
+    ///
+    /// `hasBurst` is whether the clients' calls, which must come right before some faults, could be sent.
     private static func inject(_ fault: Fault, hasBurst: Bool = true) async -> String? {
         let cluster = LocalCluster(ClusterOptions(runDirectory: "unused"))
         return await FaultInjector(cluster: cluster, network: nil, clockLibrary: nil).inject(

@@ -5,7 +5,7 @@ import EventLoop
 import Glibc
 import Testing
 
-/// Tests of the proxy between a client and an echo server.
+/// Tests of `FaultProxy`, which interrupts connections, between a client and an echo server.
 struct FaultProxyTests {
     @Test func `bytes pass in both directions`() throws {
         let path = try EchoPath()
@@ -21,9 +21,9 @@ struct FaultProxyTests {
         #expect(try Client(port: path.proxy.ports[0]).exchange([2]) == .ended)
         path.proxy.interrupt(0, .none)
         // The proxy's thread ends the interruption a moment later; until then it closes new connections.
-        let giveUpAt = ContinuousClock.now + .seconds(5)
+        let deadline = ContinuousClock.now + .seconds(5)
         var answer = try Client(port: path.proxy.ports[0]).exchange([3])
-        while answer == .ended, ContinuousClock.now < giveUpAt {
+        while answer == .ended, ContinuousClock.now < deadline {
             answer = try Client(port: path.proxy.ports[0]).exchange([3])
         }
         #expect(answer == .bytes([3]))
@@ -52,10 +52,10 @@ struct FaultProxyTests {
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .delay(milliseconds: 100))
         usleep(50_000)
-        let begin = ContinuousClock.now
+        let began = ContinuousClock.now
         #expect(path.exchange([2, 3]) == [2, 3])
         // Two delays of 100 ms; a timer may fire a few milliseconds early.
-        #expect(ContinuousClock.now - begin >= .milliseconds(195))
+        #expect(ContinuousClock.now - began >= .milliseconds(195))
         path.proxy.interrupt(0, .none)
         usleep(50_000)
         #expect(path.exchange([4]) == [4])
@@ -70,6 +70,7 @@ struct FaultProxyTests {
 
     @Test func `a large answer reaches a receiver that begins to read late`() throws {
         let path = try EchoPath()
+        // More than the buffers of the sockets hold; each value is repeated seven times.
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client
         let sender = DedicatedThread("sender") { client.send(bytes) }
@@ -89,6 +90,7 @@ private struct EchoPath {
     init() throws {
         let (echo, port) = try EventLoop.start(name: "echo") { loop throws(LoopError) -> UInt16 in
             try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
+                // More than any test sends.
                 stream.pendingLimitBytes = 16_777_216
                 stream.delegate = Echo()
                 stream.startReading()
@@ -99,6 +101,7 @@ private struct EchoPath {
         self.client = try Client(port: self.proxy.ports[0])
     }
 
+    /// Sends bytes and returns the answer; nil if the answer does not arrive within half a second.
     func exchange(_ bytes: [UInt8]) -> [UInt8]? {
         if case .bytes(let answer) = self.client.exchange(bytes) { answer } else { nil }
     }
@@ -146,6 +149,7 @@ private final class Client: Sendable {
 
     deinit { close(self.descriptor) }
 
+    /// Sends bytes, and receives as many.
     func exchange(_ bytes: [UInt8]) -> Answer {
         self.send(bytes)
         return self.receive(bytes.count)

@@ -4,8 +4,9 @@ import Testing
 
 @testable import ChaosKit
 
-/// The choice of a fault for each round of a chaos run.
+/// Tests of the choice of a fault for each round of a chaos run.
 struct FaultScheduleTests {
+    /// A cluster with two instances of each service and one broker.
     private static let shape = ClusterShape(
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
 
@@ -69,8 +70,9 @@ struct FaultScheduleTests {
             "gateway to clients": ["silence"], "audience-presence and Redis": ["cut", "silence", "delay"],
         ] {
             let schedule = FaultSchedule(seed: 1, shape: shape, only: only)
-            let found = (1...schedule.count).map { schedule.round($0).fault.kind.prefix { $0 != " " } }
-            #expect(Set(found.map(String.init)) == Set(kinds), "\(only)")
+            // The first word of a fault's kind.
+            let verbs = (1...schedule.count).map { schedule.round($0).fault.kind.prefix { $0 != " " } }
+            #expect(Set(verbs.map(String.init)) == Set(kinds), "\(only)")
         }
     }
 

@@ -5,6 +5,8 @@ import PlazaModel
 import Testing
 
 /// Tests that the checker finds each kind of broken promise, and nothing in a history without one.
+///
+/// `feeds[0]` is Alice's feed and `feeds[1]` Eve's; `steps[n]` is item n + 1 (see `HistoryFixture`).
 struct HistoryCheckerTests {
     private typealias Fixture = HistoryFixture
 
@@ -16,8 +18,9 @@ struct HistoryCheckerTests {
         let findings = Fixture.findings { $0.feeds[1].steps.remove(at: 1) }
         #expect(
             findings == [
-                "I7: eve in concert lacks items 2 to 2, without a gap announced", Fixture.lost("two", "eve", "1 and 3"),
-                Fixture.total("eve", "2 messages", "1"),
+                "I7: eve in concert lacks items 2 to 2, without a gap announced",
+                Fixture.lossFinding("two", "eve", "1 and 3"),
+                Fixture.totalFinding("eve", "2 messages", "1"),
             ])
     }
 
@@ -32,10 +35,12 @@ struct HistoryCheckerTests {
         }
         #expect(
             findings == [
-                "I7: eve in concert lacks items 2 to 2, without a gap announced", Fixture.lost("two", "eve", "1 and 3"),
+                "I7: eve in concert lacks items 2 to 2, without a gap announced",
+                Fixture.lossFinding("two", "eve", "1 and 3"),
             ])
     }
 
+    // The gap is in place of the item at the index, or behind the last item.
     @Test(arguments: [(0, [1]), (1, [2]), (2, [3, 4, 5]), (3, [4, 5])])
     func `a gap hides the numbers between its neighbours`(index: Int, hidden: [Int64]) {
         var feed = FeedHistory(
@@ -75,7 +80,7 @@ struct HistoryCheckerTests {
         #expect(findings.contains("I7: \"one\" in concert was acknowledged as item 9 and came as 1"))
     }
 
-    @Test(arguments: [Int64(6), 8, 14]) func `a score that is off, or a score that counted twice, is found`(
+    @Test(arguments: [Int64(6), 8, 14]) func `a score that is wrong, or that counted twice, is found`(
         _ score: Int64
     ) {
         let findings = Fixture.findings { history in
@@ -131,17 +136,18 @@ struct HistoryCheckerTests {
     }
 
     @Test func `a false leave is found, and a true one is not`() {
-        let leave: (inout RoundHistory) -> Void = { history in
+        // Replaces the first text by the item that bob left.
+        let addLeave: (inout RoundHistory) -> Void = { history in
             for index in history.feeds.indices {
                 history.feeds[index].steps[0] = .item(epoch: 1, number: 1, content: .audienceLeft(user: Fixture.bob))
             }
             history.calls.removeAll { if case .message = $0.call { true } else { false } }
             for index in history.feeds.indices { history.feeds[index].steps[3] = Fixture.end(4, messages: 1) }
         }
-        #expect(Fixture.findings(leave).contains("I5: alice was told that bob left concert, who never did"))
+        #expect(Fixture.findings(addLeave).contains("I5: alice was told that bob left concert, who never did"))
         #expect(
             Fixture.findings { history in
-                leave(&history)
+                addLeave(&history)
                 history.neverLeft = []
             } == [])
     }

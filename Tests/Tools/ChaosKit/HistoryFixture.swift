@@ -3,7 +3,7 @@ import ChaosKit
 import MachineKit
 import PlazaModel
 
-/// A small history of a round that keeps all promises; tests change it so that it breaks one.
+/// A small history (what clients sent and received in a round) that keeps all promises; tests change it to break one.
 enum HistoryFixture {
     static let live = LiveID("concert")
     static let battle = BattleID("b-1")
@@ -17,7 +17,9 @@ enum HistoryFixture {
         return HistoryChecker.findings(in: history).map(\.description)
     }
 
-    /// Two clients of one live: two texts, a battle that ends with 7, and the live's end.
+    /// Two clients of one live, Alice and Eve, who both got the items 1 to 4 of epoch 1.
+    ///
+    /// The items are two texts, a stage with a battle that ends with the score 7, and the live's end.
     static func history() -> RoundHistory {
         var history = RoundHistory()
         let steps = [Self.text(1, "one"), Self.text(2, "two"), Self.stage(3, score: 7), Self.end(4)]
@@ -25,7 +27,7 @@ enum HistoryFixture {
         history.neverLeft = [Self.bob.userID]
         history.endedLives = [Self.live]
         history.battles = [Self.battle: [Self.live]]
-        // The feed number that the reply to each message named; "three" had no reply.
+        // Each message was acknowledged with the number of its item in the feed; "three" had no reply.
         history.calls = [
             Self.message("one", .acknowledged(number: 1)), Self.message("two", .acknowledged(number: 2)),
             Self.message("three", .unanswered), Self.score(7, .acknowledged()),
@@ -44,16 +46,16 @@ enum HistoryFixture {
     }
 
     /// The finding that item 2 was acknowledged and is missing.
-    static func lost(_ text: String, _ client: String, _ neighbors: String) -> String {
+    static func lossFinding(_ text: String, _ client: String, _ neighbors: String) -> String {
         "I8: \"\(text)\" in concert was acknowledged, and \(client) never got it (it got \(neighbors), not 2)"
     }
 
     /// The finding that a total of the live's end is not that of the feed.
-    static func total(_ client: String, _ total: String, _ count: String) -> String {
+    static func totalFinding(_ client: String, _ total: String, _ count: String) -> String {
         "I15: concert ended, as \(client) was told, with \(total), and its feed has \(count)"
     }
 
-    /// A feed item at 01:00:00 and `number` milliseconds.
+    /// Item `number` of epoch 1, received `number` milliseconds after 01:00.
     static func item(_ number: Int64, _ content: FeedContent) -> FeedHistory.Step {
         .item(epoch: 1, number: number, content: content, at: Timestamp(milliseconds: 3_600_000 + number))
     }
@@ -62,6 +64,7 @@ enum HistoryFixture {
         self.item(number, .text(sender: self.bob, text: text, extensionInfo: nil))
     }
 
+    /// The end of the live with its totals.
     static func end(_ number: Int64, messages: Int64 = 2, gifts: Int64 = 0, likes: Int64 = 0) -> FeedHistory.Step {
         let statistics = LiveStatistics(
             totalGiftsSent: gifts, totalGiftCoins: gifts * self.rose.coins, totalLikesReceived: likes,
@@ -69,7 +72,9 @@ enum HistoryFixture {
         return self.item(number, .liveEnded(reason: .endedByHost, statistics: statistics))
     }
 
-    /// A stage with the battle: by default with its begin and its end; with -1 `ends` the battle still runs.
+    /// A stage with the battle and its events: `begins` times its begin and `ends` times its end.
+    ///
+    /// If `ends` is -1, the battle still runs.
     static func stage(_ number: Int64, score: Int64, begins: Int = 1, ends: Int = 1) -> FeedHistory.Step {
         let view = BattleView(
             id: self.battle, extensionInfo: "", durationSeconds: 9, startTime: Timestamp(milliseconds: 0),
@@ -82,12 +87,12 @@ enum HistoryFixture {
         return self.stage(number, view, events)
     }
 
-    /// A stage that shows the battle running.
-    static func running(_ number: Int64, begins: Int = 1) -> FeedHistory.Step {
+    /// A stage in which the battle still runs.
+    static func runningBattle(_ number: Int64, begins: Int = 1) -> FeedHistory.Step {
         self.stage(number, score: 0, begins: begins, ends: -1)
     }
 
-    /// A stage without a battle, or with this one.
+    /// A stage with the battle `view` and these events; nil for no battle.
     static func stage(_ number: Int64, _ view: BattleView? = nil, _ events: [StageEvent] = []) -> FeedHistory.Step {
         let record = StageRecord(
             app: AppID("demo"), live: self.live, epoch: 1, revision: number, seats: [], battle: view)

@@ -4,11 +4,11 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Tests that the report has the shortest history that shows a broken promise.
+/// Tests that the reducer finds the shortest history that shows a broken promise.
 struct HistoryReducerTests {
     private typealias Fixture = HistoryFixture
 
-    /// The lines of the excerpt for the first finding of a promise, in a long history in which `breakPromise` puts a fault.
+    /// The lines of the shortest history for the first finding of a promise, in a long history with a fault in it.
     ///
     /// Both clients get 200 texts, the items -199 to 0, before the fixture's items 1 to 4. Step n is item n - 199.
     private static func lines(_ promise: String, _ breakPromise: (inout RoundHistory) -> Void) throws -> [String] {
@@ -29,7 +29,7 @@ struct HistoryReducerTests {
         return evidence.lines
     }
 
-    @Test func `a hole shows the items around it`() throws {
+    @Test func `for a missing item, the items around it are shown`() throws {
         #expect(
             try Self.lines("I7") { $0.feeds[1].steps.remove(at: 201) } == [
                 "01:00:00.001 eve in concert item 1 of epoch 1: gets the text \"one\"",
@@ -38,7 +38,7 @@ struct HistoryReducerTests {
             ])
     }
 
-    @Test func `a loss shows the acknowledgement and the items around the hole`() throws {
+    @Test func `for a lost message, the acknowledgement and the items around the missing one are shown`() throws {
         let lines = try Self.lines("I8") { history in
             history.feeds[1].steps.remove(at: 201)
             history.calls[1].at = Timestamp(milliseconds: 3_600_000)
@@ -47,7 +47,7 @@ struct HistoryReducerTests {
         #expect(lines.first == "01:00:00.000 bob in concert sends \"two\": acknowledged as item 2")
     }
 
-    @Test func `a duplicate shows both copies and the call`() throws {
+    @Test func `for a repeated message, both copies and the call are shown`() throws {
         let lines = try Self.lines("I15") { history in
             for index in history.feeds.indices {
                 history.feeds[index].steps[203] = Fixture.text(4, "two")
@@ -62,14 +62,15 @@ struct HistoryReducerTests {
             ])
     }
 
-    @Test func `a swap shows two items, and different contents two clients`() throws {
+    @Test func `for a swap two items are shown, for different contents the item of two clients`() throws {
         let swap = try Self.lines("I7") { $0.feeds[1].steps.swapAt(100, 101) }
         #expect(swap.count == 2 && swap.allSatisfy { $0.contains("eve") })
-        let change = try Self.lines("I7") { $0.feeds[1].steps[100] = Fixture.text(-99, "changed") }
-        #expect(change.count == 2 && change.contains { $0.contains("alice") } && change.contains { $0.contains("eve") })
+        let difference = try Self.lines("I7") { $0.feeds[1].steps[100] = Fixture.text(-99, "changed") }
+        #expect(difference.count == 2)
+        #expect(difference.contains { $0.contains("alice") } && difference.contains { $0.contains("eve") })
     }
 
-    @Test func `a wrong score shows the acknowledged scores and the result`() throws {
+    @Test func `for a wrong score, the acknowledged scores and the result are shown`() throws {
         let lines = try Self.lines("I14") { history in
             history.calls += [Fixture.score(2, .acknowledged()), Fixture.score(3, .refused)]
         }
@@ -78,7 +79,7 @@ struct HistoryReducerTests {
         #expect(lines.last?.hasSuffix("battle b-1 is over: concert 7") == true)
     }
 
-    @Test func `a battle or a live that ends twice shows both ends`() throws {
+    @Test func `for a battle or a live that ends twice, both ends are shown`() throws {
         let battle = try Self.lines("I14") { history in
             for index in history.feeds.indices {
                 history.feeds[index].steps[100] = Fixture.stage(-99, score: 7, begins: 0)
@@ -89,7 +90,7 @@ struct HistoryReducerTests {
         #expect(live.count == 2 && live.allSatisfy { $0.contains("eve in concert") && $0.contains("gets the end") })
     }
 
-    @Test func `a request that ended twice shows both ends with their times`() throws {
+    @Test func `for a request that ended twice, both ends are shown with their times`() throws {
         let lines = try Self.lines("I13") { history in
             history.requests = [
                 .init(
@@ -100,7 +101,7 @@ struct HistoryReducerTests {
         #expect(lines == ["00:00:01.000 eve's application accepted", "00:00:02.500 eve's application timed out"])
     }
 
-    @Test func `a false leave shows the item that tells it`() throws {
+    @Test func `for a false leave, the item that reports the leave is shown`() throws {
         let lines = try Self.lines("I5") { history in
             for index in history.feeds.indices {
                 history.feeds[index].steps[50] = Fixture.item(-149, .audienceLeft(user: Fixture.bob))
@@ -113,6 +114,7 @@ struct HistoryReducerTests {
         var history = Fixture.history()
         history.calls += (1...40).map { _ in Fixture.score(1, .acknowledged()) }
         let evidence = try #require(HistoryReducer.evidence(of: history).first)
+        // The 41 scores and the result, of which ten lines at each end are printed.
         #expect(evidence.events.count == 42)
         #expect(evidence.lines.count == 21)
         #expect(evidence.lines[10] == "… 22 events more")

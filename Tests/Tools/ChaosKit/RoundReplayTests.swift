@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChaosKit
 
-/// Tests that the options which a broken round prints run the same round again.
+/// Tests that the options printed for a broken round run the same round again.
 struct RoundReplayTests {
     /// The words of a command line, as a shell splits it.
     private static func words(_ line: String) -> [String] {
@@ -37,7 +37,7 @@ struct RoundReplayTests {
         return try ChaosOptions(&reader)
     }
 
-    /// The round that a run with these options runs first.
+    /// The round that a run with these options runs first, and the options of its cluster.
     private static func round(_ options: ChaosOptions) throws -> (round: ChaosRound, cluster: ClusterOptions) {
         var cluster = options.cluster
         let network = try ChaosNetwork(for: &cluster)

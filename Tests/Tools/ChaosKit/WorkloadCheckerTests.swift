@@ -4,7 +4,10 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Tests that the checker finds broken promises about gifts, likes, metadata, mutes, kicks, bans and battles after a gap.
+/// Tests that the checker finds broken promises about gifts, likes, metadata, mutes, kicks and bans, and about battles
+/// in feeds with gaps.
+///
+/// `feeds[0]` is Alice's feed and `feeds[1]` Eve's; `steps[n]` is item n + 1.
 struct WorkloadCheckerTests {
     private typealias Fixture = HistoryFixture
 
@@ -24,7 +27,7 @@ struct WorkloadCheckerTests {
             }
             history.calls += [
                 Fixture.message("5 × rose of bob", .acknowledged(number: 4)), Self.likes(3), Self.likes(7),
-                Self.write("milk", .acknowledged()), Self.write("tea", .acknowledged()),
+                Self.metadataWrite("milk", .acknowledged()), Self.metadataWrite("tea", .acknowledged()),
             ]
             history.metadataReads = ["alice", "eve"].map {
                 MetadataRead(client: $0, live: Fixture.live, values: ["topic": "tea"])
@@ -37,8 +40,8 @@ struct WorkloadCheckerTests {
         CallRecord(client: "bob", live: Fixture.live, .likes(count), outcome)
     }
 
-    /// A call that sets the metadata key `topic`.
-    private static func write(_ value: String, _ outcome: CallRecord.Outcome) -> CallRecord {
+    /// A call that sets the key `topic`.
+    private static func metadataWrite(_ value: String, _ outcome: CallRecord.Outcome) -> CallRecord {
         CallRecord(client: "host", live: Fixture.live, .metadata(key: "topic", value: value), outcome)
     }
 
@@ -77,10 +80,10 @@ struct WorkloadCheckerTests {
             Self.replace(5, Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)), in: &history)
         }
         #expect(tooMany.contains("I15: eve in concert: 17 likes, and 10 were sent"))
-        let decreasing = Self.findings { history in
+        let decreased = Self.findings { history in
             Self.replace(5, Fixture.item(6, .likes(total: 2, sender: Fixture.bob, count: 7)), in: &history)
         }
-        #expect(decreasing.contains("I15: alice in concert: the likes went from 3 back to 2"))
+        #expect(decreased.contains("I15: alice in concert: the likes went from 3 back to 2"))
     }
 
     @Test(arguments: [Int64(9), 11, 20]) func `a wrong final number of likes is found`(_ likes: Int64) {
@@ -100,9 +103,9 @@ struct WorkloadCheckerTests {
 
     @Test func `wrong final numbers of messages, gifts and coins are found`() {
         let findings = Self.findings { Self.replace(7, Fixture.end(8, messages: 3, gifts: 10, likes: 10), in: &$0) }
-        #expect(findings.contains(Fixture.total("alice", "3 messages", "2")))
-        #expect(findings.contains(Fixture.total("alice", "10 gifts", "5")))
-        #expect(findings.contains(Fixture.total("alice", "30 coins", "15")))
+        #expect(findings.contains(Fixture.totalFinding("alice", "3 messages", "2")))
+        #expect(findings.contains(Fixture.totalFinding("alice", "10 gifts", "5")))
+        #expect(findings.contains(Fixture.totalFinding("alice", "30 coins", "15")))
     }
 
     // MARK: Metadata
@@ -123,7 +126,7 @@ struct WorkloadCheckerTests {
 
     @Test func `a write without an answer may be the last`() {
         let findings = Self.findings { history in
-            history.calls.insert(Self.write("late", .unanswered), at: 0)
+            history.calls.insert(Self.metadataWrite("late", .unanswered), at: 0)
             Self.replace(
                 6, Fixture.item(7, .metadataChanged(set: ["topic": "late"], removed: [], revision: 2)), in: &history)
             for index in history.metadataReads.indices { history.metadataReads[index].values = ["topic": "late"] }
@@ -200,43 +203,45 @@ struct WorkloadCheckerTests {
     }
 
     /// The battle's correct result, as it was read after the end.
-    private static let read = BattleRead(battle: Fixture.battle, hasEnded: true, scores: [Fixture.live: 7])
+    private static let correctRead = BattleRead(battle: Fixture.battle, hasEnded: true, scores: [Fixture.live: 7])
 
     @Test func `a gap during a battle excuses the missing end if the result is read afterwards`() {
-        let steps = [Fixture.running(3), .gap, Fixture.stage(8)]
-        #expect(Self.battleFindings(steps) { $0.battleReads = [Self.read] } == [])
+        let steps = [Fixture.runningBattle(3), .gap, Fixture.stage(8)]
+        #expect(Self.battleFindings(steps) { $0.battleReads = [Self.correctRead] } == [])
         #expect(Self.battleFindings(steps) == ["I14: battle b-1: eve missed its end, and nobody read it"])
     }
 
     @Test func `a gap elsewhere in the feed does not excuse a missing end`() {
-        let found = ["I14: battle b-1, eve in concert: 0 ends, and ran as of item 4"]
-        let withGapBefore: [FeedHistory.Step] = [.gap, Fixture.running(4), Fixture.stage(8)]
-        #expect(Self.battleFindings(withGapBefore) { $0.battleReads = [Self.read] } == found)
-        let withGapAfter: [FeedHistory.Step] = [Fixture.running(4), Fixture.stage(7), .gap]
-        #expect(Self.battleFindings(withGapAfter) { $0.battleReads = [Self.read] } == found)
+        let expected = ["I14: battle b-1, eve in concert: 0 ends, and ran as of item 4"]
+        let gapBefore: [FeedHistory.Step] = [.gap, Fixture.runningBattle(4), Fixture.stage(8)]
+        #expect(Self.battleFindings(gapBefore) { $0.battleReads = [Self.correctRead] } == expected)
+        let gapAfter: [FeedHistory.Step] = [Fixture.runningBattle(4), Fixture.stage(7), .gap]
+        #expect(Self.battleFindings(gapAfter) { $0.battleReads = [Self.correctRead] } == expected)
     }
 
     @Test func `only a gap directly before a battle excuses the missing begin`() {
         #expect(
-            Self.battleFindings([.gap, Fixture.running(4, begins: 0), Fixture.stage(8, score: 7, begins: 0)]) == [])
+            Self.battleFindings([
+                .gap, Fixture.runningBattle(4, begins: 0), Fixture.stage(8, score: 7, begins: 0),
+            ]) == [])
         #expect(
             Self.battleFindings([
-                .gap, Fixture.stage(3), Fixture.running(4, begins: 0), Fixture.stage(8, score: 7, begins: 0),
+                .gap, Fixture.stage(3), Fixture.runningBattle(4, begins: 0), Fixture.stage(8, score: 7, begins: 0),
             ])
                 == ["I14: battle b-1, eve in concert: 0 begins"])
     }
 
     @Test func `a result that was read and does not agree is found`() {
-        let steps = [Fixture.running(3), .gap, Fixture.stage(8)]
-        var wrong = Self.read
-        wrong.scores = [Fixture.live: 8]
+        let steps = [Fixture.runningBattle(3), .gap, Fixture.stage(8)]
+        var wrongRead = Self.correctRead
+        wrongRead.scores = [Fixture.live: 8]
         #expect(
-            Self.battleFindings(steps) { $0.battleReads = [wrong] }
+            Self.battleFindings(steps) { $0.battleReads = [wrongRead] }
                 == ["I14: battle b-1, as read after its end: concert ends with 8 instead of 7"])
-        var running = Self.read
-        running.hasEnded = false
-        let findings = Self.battleFindings([Fixture.running(3), Fixture.stage(8, score: 7, begins: 0)]) {
-            $0.battleReads = [running]
+        var readOfRunningBattle = Self.correctRead
+        readOfRunningBattle.hasEnded = false
+        let findings = Self.battleFindings([Fixture.runningBattle(3), Fixture.stage(8, score: 7, begins: 0)]) {
+            $0.battleReads = [readOfRunningBattle]
         }
         #expect(findings == ["I14: battle b-1, as read after its end: it still runs"])
     }

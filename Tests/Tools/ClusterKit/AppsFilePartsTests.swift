@@ -3,10 +3,11 @@ import ClusterKit
 import Foundation
 import Testing
 
-/// Tests of the parts of the apps file that the services get.
+/// Tests of the part of the apps file that each service gets: policies, signing keys and secrets only where needed.
 @Suite struct AppsFilePartsTests {
     private static let secret = "secret-of-backend"
 
+    /// An apps file; `before` is a further JSON member of the app's hooks, or empty.
     private static func file(before: String) -> Data {
         let keys =
             #"[{"kid":"a","alg":"HS256","k":"shared-key"},{"kid":"b","alg":"ES256","x":"X","y":"Y","d":"private"}]"#
@@ -23,7 +24,7 @@ import Testing
     func `every service gets the policy and the names of the events`(kind: ServiceKind) throws {
         let part = try Self.part(kind)
         #expect(part.contains(#""maxAdmins":7"#) && part.contains("roomCreated"))
-        #expect(!part.contains("private"), "no service signs")
+        #expect(!part.contains("private"), "no service signs tokens")
     }
 
     @Test func `only gateways get keys`() throws {

@@ -12,7 +12,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct AppsFileTests {
     private static let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
     private static let valid = #"{"apps":{"demo":{"keys":[\#(Self.key)]}}}"#
-    private static let invalid: [(json: String, output: [String])] = [
+    /// Invalid apps files, and what the output must contain about each; `feedBugdet` is misspelled on purpose.
+    private static let invalid: [(json: String, messages: [String])] = [
         (
             #"{"apps":{"demo":{"keys":[\#(Self.key)],"policy":{"feedBugdet":1,"maxAdmins":-1}}}}"#,
             ["demo.policy.feedBugdet is not known", "demo.policy.maxAdmins is -1"]
@@ -23,8 +24,8 @@ import Testing
         (#"{"apps":{"demo":{"keys":[]}}}"#, ["the app 'demo' has no key"]),
     ]
 
-    /// Creates a directory with this apps file; returns its path.
-    private func directory(_ apps: String) throws -> String {
+    /// Creates a run directory with this apps file; returns its path.
+    private func makeRunDirectory(_ apps: String) throws -> String {
         let path = NSTemporaryDirectory() + "liveplaza-bad-apps-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try Data(apps.utf8).write(to: URL(filePath: path + "/apps.json"))
@@ -46,13 +47,13 @@ import Testing
         index: Int
     ) async throws {
         // The test runs once for each of the five files in `invalid`.
-        let (json, words) = Self.invalid[index]
-        let directory = try self.directory(json)
+        let (json, messages) = Self.invalid[index]
+        let directory = try self.makeRunDirectory(json)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let upArguments = ["up", "--run-dir", directory, "--port", "0", "--feed-budget", "50"]
         let (end, output) = try await self.runUntilEnd(of: "plaza", upArguments)
         #expect(end == .exited(1))
-        for word in words { #expect(Self.count(word, in: output) == 1, "\(output)") }
+        for message in messages { #expect(Self.count(message, in: output) == 1, "\(output)") }
         #expect(output.contains("plaza up: \(directory)/apps.json: "), "\(output)")
         #expect(!FileManager.default.fileExists(atPath: directory + "/state.json"))
         let logs = try FileManager.default.subpathsOfDirectory(atPath: directory).filter { $0.hasSuffix(".log") }
@@ -62,12 +63,13 @@ import Testing
         let tokenArguments = ["token", "--user", "alice", "--apps", directory + "/apps.json"]
         let (tokenEnd, tokenOutput) = try await self.runUntilEnd(of: "plaza", tokenArguments)
         #expect(tokenEnd == .exited(1))
-        for word in words { #expect(Self.count(word, in: tokenOutput) == 1, "\(tokenOutput)") }
+        for message in messages { #expect(Self.count(message, in: tokenOutput) == 1, "\(tokenOutput)") }
+        // Every token begins with `eyJ`, which is `{"` in Base64.
         #expect(!tokenOutput.contains("eyJ"), "no token: \(tokenOutput)")
     }
 
-    @Test func `apps in the environment are validated like the file and replace it`() async throws {
-        let directory = try self.directory(Self.invalid[0].json)
+    @Test func `apps JSON in the environment is validated like the apps file and replaces it`() async throws {
+        let directory = try self.makeRunDirectory(Self.invalid[0].json)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let upArguments = ["up", "--run-dir", directory, "--port", "0"]
         let (end, output) = try await self.runUntilEnd(
@@ -97,14 +99,14 @@ import Testing
     }
 
     @Test func `an apps file and apps JSON together are refused`() async throws {
-        let directory = try self.directory(Self.valid)
+        let directory = try self.makeRunDirectory(Self.valid)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let conflictingArguments = ["--apps", directory + "/apps.json", "--apps-json", Self.valid]
-        let expectedError = "--apps-json: give only one of --apps and --apps-json"
+        let bothOptions = ["--apps", directory + "/apps.json", "--apps-json", Self.valid]
+        let message = "--apps-json: give only one of --apps and --apps-json"
         for (program, arguments) in [("plaza", ["token", "--user", "alice"]), ("gateway", []), ("room-directory", [])] {
-            let (end, output) = try await self.runUntilEnd(of: program, arguments + conflictingArguments)
+            let (end, output) = try await self.runUntilEnd(of: program, arguments + bothOptions)
             #expect(end == .exited(64))
-            #expect(Self.count(expectedError, in: output) == 1, "\(output)")
+            #expect(Self.count(message, in: output) == 1, "\(output)")
         }
         let (end, output) = try await self.runUntilEnd(
             of: "plaza", ["up", "--run-dir", directory, "--port", "0"],
@@ -114,13 +116,14 @@ import Testing
     }
 
     @Test func `a service reports each fault of its apps once and in words`() async throws {
-        let gateway = ["--kafka", "127.0.0.1:1", "--apps-json"]
-        for (json, words) in Self.invalid {
-            let (end, output) = try await self.runUntilEnd(of: "gateway", gateway + [json])
+        for (json, messages) in Self.invalid {
+            let arguments = ["--kafka", "127.0.0.1:1", "--apps-json", json]
+            let (end, output) = try await self.runUntilEnd(of: "gateway", arguments)
             #expect(end == .exited(64))
-            for word in words { #expect(Self.count(word, in: output) == 1, "\(output)") }
-            #expect(Self.count("--apps-json: ", in: output) == words.count, "\(output)")
-            for raw in ["badField", "notJSON"] { #expect(!output.contains(raw), "\(output)") }
+            for message in messages { #expect(Self.count(message, in: output) == 1, "\(output)") }
+            #expect(Self.count("--apps-json: ", in: output) == messages.count, "\(output)")
+            // The names of the code's error cases are not shown.
+            for errorCase in ["badField", "notJSON"] { #expect(!output.contains(errorCase), "\(output)") }
         }
     }
 }

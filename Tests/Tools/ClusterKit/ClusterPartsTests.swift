@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Tokens
 
-/// Tests of the parts of ClusterKit that need no process.
+/// Tests of the parts of ClusterKit that need no process: back-off, apps file, tokens, addresses, ports and options.
 @Suite struct ClusterPartsTests {
     @Test func `the pause before a restart doubles up to five seconds, and a long uptime resets it`() {
         var backOff = BackOff()
@@ -50,6 +50,7 @@ import Tokens
         let paths = (0..<2).map { _ in NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json" }
         defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
         for path in paths { try AppsFile.prepare(at: path, feedBudget: nil) }
+        // The times `expires` and `now` are in seconds.
         let claims = TokenClaims(app: "demo", user: "alice", expires: 2_000, role: .server, name: "Alice")
         let token = try AppsFile.token(claims, signedBy: .file(paths[0]))
         let verifiers = try paths.map { path in
@@ -59,8 +60,8 @@ import Tokens
         #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, now: 1_000) }
         let json = try String(contentsOfFile: paths[0], encoding: .utf8)
         // A container gets the apps file's content from its environment.
-        let inline = try AppsFile.token(claims, signedBy: .json(json))
-        #expect(try verifiers[0].verify(inline, now: 1_000) == claims)
+        let tokenByJSON = try AppsFile.token(claims, signedBy: .json(json))
+        #expect(try verifiers[0].verify(tokenByJSON, now: 1_000) == claims)
         #expect(throws: ClusterError.self) {
             // The file has no key of the app `other`.
             try AppsFile.token(TokenClaims(app: "other", user: "alice", expires: 2_000), signedBy: .file(paths[0]))

@@ -2,7 +2,7 @@
 import ClusterKit
 import Testing
 
-/// Commands that change running processes, and fail.
+/// Tests of commands that change running processes, and fail.
 struct FaultCommandTests {
     @Test func `a limit that could not be set is an error`() async {
         // No process has the highest possible number.

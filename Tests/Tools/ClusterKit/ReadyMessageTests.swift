@@ -3,7 +3,7 @@ import ClusterKit
 import Foundation
 import Testing
 
-/// What `plaza up` prints when its cluster is ready.
+/// Tests of the message that `plaza up` prints when the cluster is ready.
 @Suite struct ReadyMessageTests {
     @Test func `the last line names the page to open, and how to sign in there`() throws {
         var options = ClusterOptions(runDirectory: ".cluster")
@@ -15,7 +15,7 @@ import Testing
         #expect(try lines(options).last == "\(address): sign in with a token.")
     }
 
-    @Test func `no page is named that no gateway serves`() throws {
+    @Test func `the page is named only if a gateway serves it`() throws {
         var options = ClusterOptions(runDirectory: ".cluster")
         #expect(try !lines(options).contains { $0.contains("Open") })
         options.servesPages = true
@@ -27,24 +27,26 @@ import Testing
         let usualLines = try lines(ClusterOptions(runDirectory: ".cluster"))
         #expect(usualLines.contains("  gateway-1: WebSocket ws://127.0.0.1:8080, HTTP http://127.0.0.1:8081"))
         #expect(usualLines.contains { $0.hasPrefix("  plaza status    lists") })
-        let linesOfOtherDirectory = try lines(ClusterOptions(runDirectory: "/tmp/other"))
-        #expect(linesOfOtherDirectory.contains { $0.hasPrefix("  plaza status --run-dir /tmp/other ") })
+        let otherLines = try lines(ClusterOptions(runDirectory: "/tmp/other"))
+        #expect(otherLines.contains { $0.hasPrefix("  plaza status --run-dir /tmp/other ") })
     }
 }
 
-/// The lines of the message of a cluster with these gateways, which have the same addresses.
+/// The lines of the message for a cluster with these options and gateways.
+///
+/// `hasPages` is whether the files of the browser pages are installed.
 private func lines(
     _ options: ClusterOptions, hasPages: Bool = true, gateways: [String] = ["gateway-1"]
 ) throws -> [String] {
-    let listed = gateways.map {
+    let gatewayJSON = gateways.map {
         """
         {"name": "\($0)", "webSocket": "ws://127.0.0.1:8080", "http": "http://127.0.0.1:8081", "host": "127.0.0.1",
          "port": 8080, "httpPort": 8081}
         """
-    }
+    }.joined(separator: ",")
     let json = """
         {"version": 1, "supervisor": 1, "isWhole": true, "broker": "embedded", "kafka": "127.0.0.1:9092", "brokers": 1,
-         "redis": "127.0.0.1:6379", "partitions": 2, "apps": "apps.json", "gateways": [\(listed.joined(separator: ","))],
+         "redis": "127.0.0.1:6379", "partitions": 2, "apps": "apps.json", "gateways": [\(gatewayJSON)],
          "processes": []}
         """
     let state = try JSONDecoder().decode(ClusterState.self, from: Data(json.utf8))

@@ -4,9 +4,9 @@ import Foundation
 import HTTPServer
 import Testing
 
-/// The table of processes that `plaza status` prints.
+/// Tests of the table of `plaza status`.
 @Suite struct StatusTableTests {
-    /// The state of a cluster with these processes, as JSON.
+    /// The state of a cluster with these processes, which are JSON objects separated by commas.
     private func state(_ processes: String) throws -> ClusterState {
         let json = """
             {"version": 1, "supervisor": 1, "isWhole": true, "broker": "embedded", "kafka": "127.0.0.1:9092",
@@ -16,14 +16,14 @@ import Testing
         return try JSONDecoder().decode(ClusterState.self, from: Data(json.utf8))
     }
 
-    /// A process as JSON; `more` has its further members.
-    private func process(_ name: String, opsPort: Int, _ more: String = #""pid": 7, "ready": true"#) -> String {
+    /// The JSON object of a process; `members` are its further members.
+    private func process(_ name: String, opsPort: Int, _ members: String = #""pid": 7, "ready": true"#) -> String {
         """
-        {"name": "\(name)", "kind": "service", "opsPort": \(opsPort), "ports": {}, "log": "", "restarts": 0, \(more)}
+        {"name": "\(name)", "kind": "service", "opsPort": \(opsPort), "ports": {}, "log": "", "restarts": 0, \(members)}
         """
     }
 
-    @Test func `each process has its state, and the reason of what is wrong`() throws {
+    @Test func `each process is shown with its state and the reason for a bad state`() throws {
         let state = try self.state(
             [
                 self.process("gateway-1", opsPort: 1),
@@ -48,8 +48,8 @@ import Testing
             (200, "ready; degraded: presence without Redis\n", "degraded ", "presence without Redis"),
             (503, "waits for: audience; degraded: presence without Redis\n", "not ready", nil),
         ] as [(Int, String, String, String?)])
-    func `what a process answers at readyz decides its state`(
-        status: Int, text: String, phase: String, degradation: String?
+    func `what a process answers at readyz decides the state that is shown`(
+        status: Int, text: String, shownState: String, degradation: String?
     ) async throws {
         let server = try WebServer(host: "127.0.0.1", port: 0) { _, responder in
             responder.complete(.text(text, status: status))
@@ -58,6 +58,6 @@ import Testing
         let state = try await self.state(self.process("presence-1", opsPort: Int(server.port))).checkingReadiness()
         #expect(state.isReady == (status == 200))
         #expect(state.processes.first?.degradation == degradation)
-        #expect(state.statusTable.contains("presence-1             \(phase) pid 7"))
+        #expect(state.statusTable.contains("presence-1             \(shownState) pid 7"))
     }
 }

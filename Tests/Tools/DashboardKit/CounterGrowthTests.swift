@@ -3,8 +3,11 @@ import DashboardKit
 import LoadKit
 import Testing
 
-/// How much the counters of a cluster have grown since the dashboard began, across restarts of processes.
+/// Tests of how much the counters of a cluster have grown since the dashboard began, across restarts of processes.
+///
+/// Each `add` is one round of readings of all processes.
 @Suite struct CounterGrowthTests {
+    /// A reading of a process with these lines of metrics; `startedAt` is its start time.
     static func reading(_ name: String, startedAt: Int, _ lines: String...) -> ProcessReading {
         let page = (["process_start_time_seconds \(startedAt)"] + lines).joined(separator: "\n")
         return ProcessReading(
@@ -32,7 +35,7 @@ import Testing
         #expect(growth.totalGrowth(of: "a_total") == 10)
     }
 
-    @Test func `a process that was started again counts from 0, and one that is away keeps its count`() {
+    @Test func `a process that was restarted counts from 0, and one that is down keeps its count`() {
         var growth = CounterGrowth()
         growth.add([Self.reading("one", startedAt: 1, "a_total 100"), Self.reading("two", startedAt: 1, "a_total 5")])
         growth.add([
@@ -41,14 +44,15 @@ import Testing
         ])
         #expect(growth.totalGrowth(of: "a_total") == 1)
         growth.add([Self.reading("one", startedAt: 2, "a_total 120"), Self.reading("two", startedAt: 1, "a_total 6")])
+        // 120 of the restarted process, and 1 of the other.
         #expect(growth.totalGrowth(of: "a_total") == 121)
     }
 
     @Test func `totals are told apart by labels, and those that did not grow are left out`() {
         var growth = CounterGrowth()
-        let zero = "d_total{class=\"gift\",reason=\"late\"} 0"
-        growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 1", zero)])
-        growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 4", zero)])
+        let zeroCount = "d_total{class=\"gift\",reason=\"late\"} 0"
+        growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 1", zeroCount)])
+        growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 4", zeroCount)])
         #expect(growth.totalGrowth(of: "d_total", by: ["class", "reason"]) == ["barrage budget": 3])
     }
 }

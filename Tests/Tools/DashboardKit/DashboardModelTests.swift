@@ -3,7 +3,10 @@ import DashboardKit
 import LoadKit
 import Testing
 
-/// The figures that the dashboard computes from readings of the processes' metrics.
+/// Tests of the figures that the dashboard computes from readings of the processes' metrics.
+///
+/// The ledger is a sum that must hold: each due delivery of a feed item to a viewer was made (`delivered`) or will be
+/// made (`owed`). Times are in milliseconds.
 @Suite struct DashboardModelTests {
     private static func gateway(delivered: Int, due: Int, owed: Int) -> ProcessReading {
         CounterGrowthTests.reading(
@@ -17,9 +20,11 @@ import Testing
         model.addRound([Self.gateway(delivered: 100, due: 110, owed: 10)], at: 0)
         model.addRound([Self.gateway(delivered: 180, due: 190, owed: 10)], at: 2000)
         let report = model.report(from: 0, at: 2100)
+        // 80 deliveries in 2 s.
         #expect(report.samples.map(\.deliveries) == [0, 40])
         #expect(report.samples.map(\.connections) == [12, 12])
         #expect(report.samples.map(\.lag) == [3, 3])
+        // The index of the next sample, for the page's next request.
         #expect(report.next == 2)
         #expect(report.lag == ["feeds": 3])
         #expect(report.ledger.due == 190)
@@ -34,7 +39,7 @@ import Testing
         #expect(model.report(from: 0, at: 0).ledger.deliveryGap == 1)
     }
 
-    @Test func `figures stay between rounds, and are removed when their process is down`() {
+    @Test func `figures of a process stay between rounds, and are removed when it is down`() {
         var model = DashboardModel()
         var reading = Self.gateway(delivered: 100, due: 110, owed: 10)
         model.addRound([reading], at: 0)
@@ -51,6 +56,7 @@ import Testing
         for second in 0..<1000 { model.addRound([], at: second * 1000) }
         let samples = model.report(from: 0, at: 1_000_000).samples
         #expect(samples.count == DashboardModel.maxSamples)
+        // Of the 1000 samples, those from second 100 on are kept.
         #expect(samples.first?.at == 100_000)
     }
 }

@@ -2,12 +2,14 @@
 import DashboardKit
 import Testing
 
-/// The parts of the dashboard: quantiles, samples, the recovery clock, and the check of requests.
+/// Tests of the parts of the dashboard: quantiles, samples, the recovery clock, and the check of requests.
 @Suite struct DashboardPartsTests {
+    /// A bucket of a histogram, with the number of values up to `bound` seconds.
     private static func bucket(_ bound: String, _ value: Double) -> (MetricsTable.Sample, Double) {
         (MetricsTable.Sample(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), value)
     }
 
+    /// The growth of a histogram in one round.
     private static func growth(_ buckets: (MetricsTable.Sample, Double)...) -> [MetricsTable.Sample: Double] {
         Dictionary(uniqueKeysWithValues: buckets)
     }
@@ -28,7 +30,7 @@ import Testing
         #expect(window.milliseconds(atQuantile: 0.99) == nil)
     }
 
-    @Test func `a ring keeps the last samples and gives those that a page lacks`() {
+    @Test func `a ring buffer keeps the last samples and returns those that a page does not have`() {
         var ring = SampleRing<Int>(capacity: 3)
         #expect(ring.samples(from: 0) == [])
         for value in 0..<5 { ring.append(value) }
@@ -45,7 +47,7 @@ import Testing
     }
 
     /// Rules: R13.36.
-    @Test func `the clock runs from the kill until a successor is ready`() {
+    @Test func `the recovery clock runs from the kill until a successor is ready`() {
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
         clock.processKilled("gateway-1", pid: 7, at: 1000)
@@ -72,7 +74,7 @@ import Testing
     }
 
     /// Rules: R13.35.
-    @Test func `only this machine's names reach the dashboard, and only its own page changes something`() {
+    @Test func `requests must name this machine, and requests that change something must come from the own page`() {
         let requestGuard = RequestGuard(port: 8090)
         #expect(requestGuard.allows(["host": "127.0.0.1:8090"], isChange: false))
         #expect(requestGuard.allows(["host": "LOCALHOST:8090"], isChange: false))

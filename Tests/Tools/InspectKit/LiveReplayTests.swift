@@ -65,7 +65,9 @@ struct InspectFixture {
     }
 }
 
-/// The lines that `plaza inspect` shows for the records of a live.
+/// Tests of the lines that `plaza inspect` shows for the records of a live.
+///
+/// A line is a message or another item; its scene is the state of the live at that time: present users, seats, battle.
 @Suite struct LiveReplayTests {
     private typealias Fixture = InspectFixture
     private static let alice = UserInfo(userID: "alice")
@@ -92,12 +94,12 @@ struct InspectFixture {
 
     @Test func `a message that the budget dropped and one that a mute rejected say why`() throws {
         var fixture = Fixture()
-        let (alicesCall, bobsCall) = (Fixture.caller("alice", 4), Fixture.caller("bob", 9))
-        fixture.addCall(.sendText(text: "one", extensionInfo: nil, caller: alicesCall), at: Fixture.at(2))
-        fixture.addCall(.sendText(text: "two", extensionInfo: nil, caller: bobsCall), at: Fixture.at(3))
+        let (alice, bob) = (Fixture.caller("alice", 4), Fixture.caller("bob", 9))
+        fixture.addCall(.sendText(text: "one", extensionInfo: nil, caller: alice), at: Fixture.at(2))
+        fixture.addCall(.sendText(text: "two", extensionInfo: nil, caller: bob), at: Fixture.at(3))
         fixture.addReply(
-            to: alicesCall, .failure(error: ReplyError(.droppedByBudget, "the feed is full")), at: Fixture.at(3))
-        fixture.addReply(to: bobsCall, .failure(error: ReplyError(.userMuted, "you are muted")), at: Fixture.at(4))
+            to: alice, .failure(error: ReplyError(.droppedByBudget, "the feed is full")), at: Fixture.at(3))
+        fixture.addReply(to: bob, .failure(error: ReplyError(.userMuted, "you are muted")), at: Fixture.at(4))
         let lines = fixture.replay().lines
         try #require(lines.count == 2)
         #expect(lines[0].answer.verdict == .dropped && lines[0].position == nil)
@@ -136,7 +138,7 @@ struct InspectFixture {
         #expect(lines.last?.answer.why.hasPrefix("not in the feed") == true)
     }
 
-    @Test func `a message from just before the end of the window is not answered yet, and a dead letter is named`() {
+    @Test func `a message from just before the window's end is not answered yet, unless it is a dead letter`() {
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 1)
         fixture.addCall(.sendText(text: "now", extensionInfo: nil, caller: caller), at: Fixture.now - .seconds(2))
@@ -153,6 +155,7 @@ struct InspectFixture {
 
     @Test func `only the window's lines are shown, with the state from before it`() throws {
         var fixture = Fixture()
+        // A minute before the window begins.
         let beforeWindow = Fixture.now - .seconds(120)
         let seat = Seat(
             index: 2, occupant: SeatUser(user: UserInfo(userID: "bob"), role: .generalUser, live: "concert"))
@@ -193,7 +196,7 @@ struct InspectFixture {
         #expect(fixture.replay().lines == [])
     }
 
-    @Test func `control characters of users cannot reach a terminal`() {
+    @Test func `control characters in texts of users are escaped`() {
         var fixture = Fixture()
         fixture.addItem(
             1, .text(sender: Self.alice, text: "a\u{1b}[2Jb\u{202e}c\u{9b}d", extensionInfo: nil), at: Fixture.now)

@@ -5,7 +5,9 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Tests of which users are shown as present, from the records in presence's inbox.
+/// Tests of which users `plaza inspect` shows as present, from the records in presence's inbox.
+///
+/// Times are in seconds. A user is present from a join or heartbeat until a leave, or until the lease of 90 s ends.
 @Suite struct PresenceTrackerTests {
     private typealias Fixture = InspectFixture
 
@@ -22,11 +24,13 @@ import Testing
         self.tracker.apply(input, entry, isRejected: isRejected)
     }
 
-    private mutating func present(at seconds: Int64) -> [UserID] {
+    /// Advances the tracker's time, and returns the present users.
+    private mutating func advance(to seconds: Int64) -> [UserID] {
         self.tracker.advance(to: Timestamp(milliseconds: seconds * 1000))
         return self.tracker.users(max: 10)
     }
 
+    /// A heartbeat that a gateway sends; the user's last sign of life was `silentFor` milliseconds before.
     private static func heartbeat(_ user: UserID, ticket: Int64, silentFor: Int64 = 0) -> AudienceCommand {
         .heartbeats(beats: [
             Heartbeat(
@@ -37,19 +41,19 @@ import Testing
     @Test mutating func `a join counts unless it was rejected, a leave ends it`() {
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(.join(caller: Fixture.caller("bob", 1, ticket: nil)), offset: 6, at: 10, isRejected: true)
-        #expect(self.present(at: 11) == ["alice"])
+        #expect(self.advance(to: 11) == ["alice"])
         self.apply(.leave(caller: Fixture.caller("alice", 2, ticket: 5)), offset: 7, at: 12)
-        #expect(self.present(at: 13) == [])
+        #expect(self.advance(to: 13) == [])
         // A heartbeat that arrives after the client has left does not make the client present again.
         self.apply(Self.heartbeat("alice", ticket: 5), offset: 8, at: 14)
-        #expect(self.present(at: 15) == [])
+        #expect(self.advance(to: 15) == [])
     }
 
     @Test mutating func `a heartbeat shows a member whose join was long ago, until its lease ends`() {
         // The last sign of life was 10 s before the heartbeat, so the lease ends 90 s after second 90.
         self.apply(Self.heartbeat("alice", ticket: 5, silentFor: 10_000), offset: 90, at: 100)
-        #expect(self.present(at: 180) == ["alice"])
-        #expect(self.present(at: 182) == [])
+        #expect(self.advance(to: 180) == ["alice"])
+        #expect(self.advance(to: 182) == [])
     }
 
     @Test mutating func `a kick removes a user with all sessions, and a later join brings it back`() {
@@ -57,14 +61,14 @@ import Testing
         self.apply(
             .kick(user: "alice", reason: .byAdmin, caller: Fixture.caller("bob", 1)), offset: 9, at: 12)
         self.apply(Self.heartbeat("alice", ticket: 5), offset: 10, at: 13)
-        #expect(self.present(at: 14) == [])
+        #expect(self.advance(to: 14) == [])
         self.apply(.join(caller: Fixture.caller("alice", 2, ticket: nil)), offset: 11, at: 15)
-        #expect(self.present(at: 16) == ["alice"] && self.tracker.count == 1)
+        #expect(self.advance(to: 16) == ["alice"] && self.tracker.count == 1)
     }
 
     @Test mutating func `nobody is present after the live was opened again`() {
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(.opened(epoch: 9, owner: UserInfo(userID: "bob")), offset: 6, at: 11)
-        #expect(self.present(at: 12) == [])
+        #expect(self.advance(to: 12) == [])
     }
 }

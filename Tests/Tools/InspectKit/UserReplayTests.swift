@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Tests of the answers to a user's calls.
+/// Tests of the lines that `plaza inspect` shows for a user: calls with their answers, and notices.
 @Suite struct UserReplayTests {
     private typealias Fixture = InspectFixture
     private static let alice = UserKey("demo", "alice")
@@ -87,7 +87,7 @@ import Testing
         #expect(UserReplay.sessions(of: Self.alice, in: fixture.entries) == [])
     }
 
-    @Test func `the session of an answer is found without decoding it`() {
+    @Test func `the session of the caller is found in a reply without decoding the reply`() {
         let reply = Reply(
             to: Fixture.caller("alice", 1), app: "demo",
             .success(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LoadKit
 
-/// The cast of the evening, and the calls that its hosts and users make.
+/// Tests of the cast of `plaza demo --evening` (its lives and users), and of the calls that hosts and users make.
 @Suite struct EveningCallTests {
     private let cast = EveningCast.lives
 
@@ -42,9 +42,11 @@ import Testing
                 inviter: ConnectionMember(live: LiveID(live), host: guest, joinedAt: Timestamp(milliseconds: 1)),
                 expiresAt: Timestamp(milliseconds: 1), extensionInfo: "")
         }
+        // Whether the host of a live of the cast accepts a request from the live `inviter`.
         func accepts(_ live: Int, _ inviter: String) -> Bool {
             EveningCall(answering: request(from: inviter), live: live, cast: self.cast)?.method == "cohost.accept"
         }
+        // The first two lives connect with each other only, and the others only with lives of visitors.
         #expect(accepts(1, self.cast[0].id))
         #expect(!accepts(1, "live-ada"))
         #expect(accepts(2, "live-ada"))

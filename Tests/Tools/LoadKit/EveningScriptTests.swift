@@ -3,10 +3,10 @@ import Testing
 
 @testable import LoadKit
 
-/// Who does what and when on the evening; times are milliseconds since its beginning.
+/// Tests of the script of `plaza demo --evening`: who does what and when; times are milliseconds since its beginning.
 @Suite struct EveningScriptTests {
     /// The actions of the time from 0 to `milliseconds`, in steps of 200 ms.
-    private func play(_ script: inout EveningScript, until milliseconds: Int64) -> [EveningAction] {
+    private func takeActions(_ script: inout EveningScript, until milliseconds: Int64) -> [EveningAction] {
         stride(from: Int64(0), through: milliseconds, by: 200).flatMap { script.takeActions(until: $0) }
     }
 
@@ -14,11 +14,11 @@ import Testing
         seed: UInt64
     ) {
         var script = EveningScript(seed: seed)
-        var scriptOfSameSeed = EveningScript(seed: seed)
-        var scriptOfOtherSeed = EveningScript(seed: seed + 1)
-        let actions = self.play(&script, until: 60_000)
-        #expect(actions == self.play(&scriptOfSameSeed, until: 60_000))
-        #expect(actions != self.play(&scriptOfOtherSeed, until: 60_000))
+        var sameScript = EveningScript(seed: seed)
+        var otherScript = EveningScript(seed: seed + 1)
+        let actions = self.takeActions(&script, until: 60_000)
+        #expect(actions == self.takeActions(&sameScript, until: 60_000))
+        #expect(actions != self.takeActions(&otherScript, until: 60_000))
     }
 
     @Test(arguments: [1, 2, 3]) func `each live has two to ten messages a second, and every other kind of action`(
@@ -26,7 +26,7 @@ import Testing
     ) {
         var script = EveningScript(seed: seed)
         script.observed(.battling)
-        let actions = self.play(&script, until: 300_000)
+        let actions = self.takeActions(&script, until: 300_000)
         for live in EveningCast.lives.indices {
             let actionsOfLive = actions.filter { $0.live == live }
             func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { actionsOfLive.count { matches($0.kind) } }
@@ -50,7 +50,7 @@ import Testing
         var script = EveningScript(seed: seed)
         var present = Set(script.openingActions().map(\.user)).union(EveningCast.lives.map(\.hostID))
         var seated = Set(EveningCast.lives.map(\.hostID))
-        for action in self.play(&script, until: 300_000) {
+        for action in self.takeActions(&script, until: 300_000) {
             switch action.kind {
             case .join: #expect(present.insert(action.user).inserted)
             case .leave:
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `the first two lives connect, battle for one to two minutes, and battle again after a pause`() {
         var script = EveningScript(seed: 1)
-        #expect(self.play(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
+        #expect(self.takeActions(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
         script.observed(.connected)
         let battles = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
             .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
@@ -89,11 +89,12 @@ import Testing
 
     @Test func `actions that fell due during a long pause are not all returned at once`() {
         var script = EveningScript(seed: 1)
-        _ = self.play(&script, until: 10_000)
+        _ = self.takeActions(&script, until: 10_000)
+        // Without the limit, an hour would have many thousand actions.
         #expect(script.takeActions(until: 3_600_000).count < 120)
     }
 
-    @Test func `the admin welcomes a user who enters, but one user per interval and live`() {
+    @Test func `the admin of a live welcomes a user who enters by name, but only one user in each interval`() {
         var script = EveningScript(seed: 1)
         _ = script.takeActions(until: 1_000)
         let welcome = script.entered("Ada", live: 2)

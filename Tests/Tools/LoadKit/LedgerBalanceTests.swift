@@ -2,8 +2,9 @@
 import LoadKit
 import Testing
 
-/// Tests that counters of a server that do not add up are found.
+/// Tests that counters of a server that do not add up are found: each message or delivery must be in one outcome.
 struct LedgerBalanceTests {
+    /// The metrics of a fan-out: 100 published = 90 admitted + 3 refused + 7 dropped.
     private static let fanout = """
         barrage_published_total 100
         barrage_admitted_total{class="barrage"} 80
@@ -11,6 +12,7 @@ struct LedgerBalanceTests {
         barrage_refused_total{reason="userMuted"} 3
         barrage_dropped_total{class="tip",reason="budget"} 7
         """
+    /// The metrics of a gateway: 50 due = 40 delivered + 4 shed + 1 disconnected + 5 owed.
     private static let gateway = """
         gateway_feed_due_total 50
         gateway_feed_delivered_total 40

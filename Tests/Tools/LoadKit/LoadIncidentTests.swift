@@ -5,7 +5,7 @@ import Testing
 
 @testable import LoadKit
 
-/// The events that a load notes for each count of its report.
+/// Tests of the incidents that a load run records: the first events behind each count of its report.
 struct LoadIncidentTests {
     @Test func `the first incidents of each kind are kept`() {
         var incidents = LoadIncidents()

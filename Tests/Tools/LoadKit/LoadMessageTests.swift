@@ -6,12 +6,15 @@ import Testing
 
 @testable import LoadKit
 
-/// The mark in a load message, `#LP<sequence>:<due>#`, and its search in the bytes of frames.
+/// Tests of the mark at the beginning of a load message, `#LP<sequence>:<due>#`, and of its search in frames.
+///
+/// The search needs at least one byte behind a mark, which a frame always has.
 @Suite struct LoadMessageTests {
+    /// The sequence number and the due time of each mark.
     private func find(_ bytes: [UInt8]) -> [[Int64]] {
-        var found: [[Int64]] = []
-        LoadMessage.find(in: bytes.span) { sequence, due in found.append([Int64(sequence), due]) }
-        return found
+        var messages: [[Int64]] = []
+        LoadMessage.find(in: bytes.span) { sequence, due in messages.append([Int64(sequence), due]) }
+        return messages
     }
 
     @Test(arguments: [0, 1, 40, 200, 12_000]) func `a message has the requested size if that is enough for its mark`(
@@ -51,6 +54,7 @@ import Testing
                 alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
             }
             for message in self.find(noise) {
+                // A number in a mark has at most 18 digits.
                 #expect(message.allSatisfy { $0 >= 0 && $0 < 1_000_000_000_000_000_000 })
             }
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LoadKit
 
-/// The results of a load run, and what makes them unclean.
+/// Tests of the report of a load run, and of what makes it unclean.
 @Suite struct LoadReportTests {
     @Test func `the JSON of a report is one object with the names of the table`() throws {
         var report = Self.report
@@ -39,18 +39,18 @@ import Testing
         (report.missing, report.repeated, report.reordered) = (0, 0, 0)
         (report.admitted, report.refused, report.unanswered) = (0, ["rateLimited": 3], 1)
         #expect(!report.isClean)
-        let sentence = try #require(report.nothingAdmittedFailure)
+        let failure = try #require(report.nothingAdmittedFailure)
         for words in ["None of the 4 messages", "3 refused (rateLimited)", "0 dropped", "1 unanswered"] {
-            #expect(sentence.contains(words), "\(words)")
+            #expect(failure.contains(words), "\(words)")
         }
         report.published = 0
         #expect(report.nothingAdmittedFailure == nil)
     }
 
+    /// A report with faults: one item is missing, two are repeated and three reordered.
     private static let report = LoadReport(
         lives: 1, viewers: 10, rate: 4, size: 200, seconds: 1, p50: 1.5, p90: 2, p99: 3, p999: 4, max: 5,
         p99BySecond: [3], acknowledgement: LoadReport.Latency(Histogram()), expected: 40, delivered: 39, missing: 1,
         repeated: 2, reordered: 3, published: 4, admitted: 4, refused: [:], dropped: 0, unanswered: 0,
-        numberMismatches: 0,
-        reconnects: 0, unexpectedLeaveTips: 0, longestPauseMilliseconds: 0, failures: [])
+        numberMismatches: 0, reconnects: 0, unexpectedLeaveTips: 0, longestPauseMilliseconds: 0, failures: [])
 }

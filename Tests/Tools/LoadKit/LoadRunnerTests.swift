@@ -4,9 +4,9 @@ import ProtocolClient
 import Synchronization
 import Testing
 
-/// A load run that cannot begin.
+/// Tests of a load run that cannot begin.
 @Suite(.timeLimit(.minutes(1))) struct LoadRunnerTests {
-    /// The duration of the longest stage.
+    /// The duration of the longest stage of a run, shared with the closure that receives its progress.
     private final class LongestStage: Sendable {
         let duration = Mutex(Duration.zero)
     }

@@ -2,7 +2,7 @@
 import LoadKit
 import Testing
 
-/// How a page of metrics in Prometheus' text format is read.
+/// Tests of the reader of Prometheus's text format.
 @Suite struct MetricsPageTests {
     @Test func `samples are read with their labels, and other lines are skipped`() {
         let page = MetricsPage("# TYPE a counter\na{b=\"c d\"} 5\nx 1.5e3\nbroken\nword y\n")

@@ -5,7 +5,9 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// What a scenario's client keeps of the updates that a step passes over.
+/// Tests of the updates that a scenario's client keeps: those that a step did not wait for stay for later steps.
+///
+/// A leave tip is the feed item that a user has left.
 @Suite struct PendingUpdatesTests {
     private static func entry(_ number: Int64, _ content: FeedContent) -> FeedEntry {
         FeedEntry(n: number, at: Timestamp(milliseconds: 0), content: content)
@@ -20,10 +22,10 @@ import Testing
         return nil
     }
 
-    @Test func `a step finds each leave tip of a flush once, also a doubled one`() {
+    @Test func `a step finds each leave tip of a frame once, also if two tips are equal`() {
         var pending = PendingUpdates()
-        let flush = [Self.left("bob"), Self.left("bob"), Self.left("eve")]
-        let entries = flush.enumerated().map { Self.entry(Int64($0.offset) + 1, $0.element) }
+        let tips = [Self.left("bob"), Self.left("bob"), Self.left("eve")]
+        let entries = tips.enumerated().map { Self.entry(Int64($0.offset) + 1, $0.element) }
         #expect(pending.add(.feed(entries, epoch: 1)) == 0)
         var users: [UserID] = []
         for _ in 0..<4 {
@@ -46,7 +48,7 @@ import Testing
         #expect(pending.take(from: &index) { $0 } == .feed([Self.entry(1, joined)], epoch: 1))
     }
 
-    @Test func `beyond the capacity the oldest updates are dropped, and their number is told`() {
+    @Test func `beyond the capacity the oldest updates are dropped, and their number is returned`() {
         var pending = PendingUpdates()
         let entries = (1...Int64(PendingUpdates.maxCount) + 2).map { Self.entry($0, Self.left("bob")) }
         #expect(pending.add(.feed(entries, epoch: 1)) == 2)

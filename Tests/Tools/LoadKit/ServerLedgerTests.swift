@@ -3,7 +3,7 @@ import Testing
 
 @testable import LoadKit
 
-/// The servers' own counts of messages during a load run, across restarts and missed readings.
+/// Tests of the servers' own counts of messages during a load run, across restarts and missed readings.
 @Suite struct ServerLedgerTests {
     private static let admitted = #"barrage_admitted_total{class="barrage"}"#
 
@@ -98,6 +98,7 @@ import Testing
             ("gateway-2", .gateway, gateway(30, 1)),
         ])
         #expect(ledger.totals.exact == [Self.admitted: 20])
+        // gateway-1: 10 before its restart and at least 4 after it; gateway-2: 20.
         #expect(ledger.totals.atLeast == ["gateway_feed_delivered_total": 34])
         #expect(ledger.totals.notes.count == 1)
     }

@@ -2,13 +2,12 @@
 import ScaleKit
 import Testing
 
-/// The results of a run that adds instances of a service, and when the run passes.
+/// Tests of the report of a run that adds instances of a service, and of when the run passes.
 struct ScaleReportTests {
+    /// A step of 10 s; `cpu` is in seconds and `pause` in milliseconds.
     private static func step(
         _ instances: Int, work: Int = 1000, cpu: Double = 1, pause: Double = 0, _ findings: [String] = []
-    )
-        -> ScaleStep
-    {
+    ) -> ScaleStep {
         ScaleStep(
             instances: instances, work: work, seconds: 10, cpuSeconds: cpu, pauseMilliseconds: pause,
             findings: findings)
@@ -21,7 +20,8 @@ struct ScaleReportTests {
     @Test func `equal cost per unit of work passes, whatever the throughput is`() {
         let report = Self.report(Self.step(1), Self.step(2, work: 500, cpu: 0.55), Self.step(4, work: 4000, cpu: 4.5))
         #expect(report.findings == [] && report.isPassed)
-        // The columns are units a second, microseconds of CPU for each unit, the ratio to one instance, and the pause in milliseconds.
+        // The columns behind the number of instances are units a second, microseconds of CPU for each unit, the ratio
+        // to one instance, and the pause in milliseconds.
         #expect(report.table.contains("| barrage-fanout (messages) | 2 | 50 | 1100 | 1.10 | 0 |"))
     }
 
@@ -50,7 +50,7 @@ struct ScaleReportTests {
             ("1 (a) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0", 2.0), ("1 (a b) c) S 1 2 3 4 5 6 7 8 9 10 1 0 0 0", 0.01),
             ("", 0), ("1 (a) S 1", 0),
         ])
-    func `processor time is read from the system's text`(text: String, seconds: Double) {
+    func `processor time is read from a process's stat file`(text: String, seconds: Double) {
         // The 14th and the 15th word are the user's and the system's time, in ticks of 10 ms.
         #expect(CPUMeter.seconds(inStat: text) == seconds)
     }
