@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docker-compose.yml as a project of a test: an .env, a name and ports of its own, and an end that leaves nothing of it."""
+"""Runs docker-compose.yml as a project with an .env, a name and ports of its own, of which a test leaves nothing."""
 import base64
 import hashlib
 import hmac
@@ -13,30 +13,31 @@ import time
 from local_cluster import ROOT, Failure, free_ports, say
 
 FILE = os.path.join(ROOT, "docker-compose.yml")
-PORTS = ["LIVEPLAZA_PORT", "LIVEPLAZA_HTTP_PORT", "LIVEPLAZA_TLS_PORT", "LIVEPLAZA_PROMETHEUS_PORT", "LIVEPLAZA_GRAFANA_PORT",
-         "LIVEPLAZA_JAEGER_PORT"]
+# The settings for the ports of the host.
+PORT_SETTINGS = ["LIVEPLAZA_PORT", "LIVEPLAZA_HTTP_PORT", "LIVEPLAZA_TLS_PORT", "LIVEPLAZA_PROMETHEUS_PORT", "LIVEPLAZA_GRAFANA_PORT",
+                 "LIVEPLAZA_JAEGER_PORT"]
 
 
 def compose_command():
-    """`docker compose` or docker-compose, or nothing."""
+    """The command `docker compose` or docker-compose; None if neither is installed."""
     for command in (["docker", "compose"], ["docker-compose"]):
         if shutil.which(command[0]) and subprocess.run([*command, "version"], capture_output=True).returncode == 0:
             return command
     return None
 
 
-def make_environment(folder, choice, *more):
-    """The .env that deploy/init-env.sh makes in a folder, as a dictionary."""
+def make_environment(folder, profiles, *options):
+    """Lets a copy of deploy/init-env.sh make the .env of a folder; returns it as a dictionary."""
     os.makedirs(os.path.join(folder, "deploy"), exist_ok=True)
     shutil.copy(os.path.join(ROOT, "deploy", "init-env.sh"), os.path.join(folder, "deploy"))
-    subprocess.run([os.path.join(folder, "deploy", "init-env.sh"), "--profiles", choice, *more], check=True, capture_output=True)
+    subprocess.run([os.path.join(folder, "deploy", "init-env.sh"), "--profiles", profiles, *options], check=True, capture_output=True)
     with open(os.path.join(folder, ".env")) as file:
         lines = [line.rstrip("\n").split("=", 1) for line in file if re.match(r"\w+=", line)]
     return {name: value[1:-1] if value.startswith("'") else value for name, value in lines}
 
 
 def docker(*arguments, seconds=120):
-    """What a command of Docker prints."""
+    """Runs a command of Docker; returns what it prints."""
     done = subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=seconds)
     if done.returncode != 0:
         raise Failure(f"docker {' '.join(arguments)}: {done.stderr[-800:]}")
@@ -55,23 +56,27 @@ class Container:
         self.addresses = [network["IPAddress"] for network in description["NetworkSettings"]["Networks"].values()]
 
     @property
-    def is_well(self):
+    def is_healthy(self):
+        """Whether the container runs, and is healthy if it has a health check."""
         return self.status == "running" and self.health in ("none", "healthy")
 
 
 class Project:
-    """A cluster of docker-compose.yml, which is taken down with its volumes."""
+    """A cluster of docker-compose.yml; the end of the `with` block removes what is left of it, volumes too.
 
-    def __init__(self, command, folder, choice, settings=None):
+    `command` is that of compose; `settings` replace those of the .env.
+    """
+
+    def __init__(self, command, folder, profiles, settings=None):
         self.name = f"liveplaza-test-{os.getpid()}"
-        ports = dict(zip(PORTS, map(str, free_ports(len(PORTS)))))
-        self.settings = {**make_environment(folder, choice), **ports, **(settings or {})}
+        ports = dict(zip(PORT_SETTINGS, map(str, free_ports(len(PORT_SETTINGS)))))
+        self.settings = {**make_environment(folder, profiles), **ports, **(settings or {})}
         self.port, self.http = int(ports["LIVEPLAZA_PORT"]), int(ports["LIVEPLAZA_HTTP_PORT"])
-        # Not the .env of whoever runs this test.
+        # The .env of the repository's folder, which whoever runs this test may have, is not used.
         self.command = [*command, "--env-file", os.path.join(folder, ".env"), "-p", self.name, "-f", FILE]
 
     def run(self, *arguments, seconds=300):
-        """What a command of compose prints."""
+        """Runs a command of compose; returns what it prints."""
         done = subprocess.run([*self.command, *arguments], env={**os.environ, **self.settings}, capture_output=True, text=True,
                               timeout=seconds)
         if done.returncode != 0:
@@ -79,43 +84,44 @@ class Project:
         return done.stdout
 
     def containers(self, service=None):
-        """The containers of the services; not those of `compose run`."""
+        """The containers of one service, or of all services; those of `compose run` are left out."""
         filters = ["--filter", f"label=com.docker.compose.project={self.name}", "--filter", "label=com.docker.compose.oneoff=False"]
         if service:
             filters += ["--filter", f"label=com.docker.compose.service={service}"]
         ids = docker("ps", "-aq", *filters).split()
-        return [Container(each) for each in json.loads(docker("inspect", *ids))] if ids else []
+        return [Container(description) for description in json.loads(docker("inspect", *ids))] if ids else []
 
-    def wait_well(self, what, seconds):
-        """Waits until each container runs and is healthy; returns the seconds that it took."""
+    def wait_healthy(self, what, seconds):
+        """Waits until each container is healthy; returns the seconds that it took. `what` begins the text of a failure."""
         began = time.monotonic()
         while True:
-            unwell = [each for each in self.containers() if not each.is_well]
-            if not unwell:
+            unhealthy = [container for container in self.containers() if not container.is_healthy]
+            if not unhealthy:
                 return time.monotonic() - began
             if time.monotonic() - began > seconds:
-                states = ", ".join(f"{each.name} {each.status} {each.health}" for each in unwell)
-                raise Failure(f"{what}: not well after {seconds} s: {states}")
+                states = ", ".join(f"{container.name} {container.status} {container.health}" for container in unhealthy)
+                raise Failure(f"{what}: not healthy after {seconds} s: {states}")
             time.sleep(0.5)
 
     def token(self, user):
         """A token of the app `demo`, as its server would sign it."""
         key = json.loads(self.settings["LIVEPLAZA_APPS_JSON"])["apps"]["demo"]["keys"][0]
 
-        def part(value):
+        def encoded(value):
             return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
         secret = base64.urlsafe_b64decode(key["k"] + "=" * (-len(key["k"]) % 4))
         head = {"alg": "HS256", "typ": "JWT", "kid": key["kid"]}
         claims = {"app": "demo", "sub": user, "role": "user", "exp": int(time.time()) + 3600}
-        signed = ".".join(part(json.dumps(each).encode()) for each in (head, claims))
-        return f"{signed}.{part(hmac.new(secret, signed.encode(), hashlib.sha256).digest())}"
+        signed = ".".join(encoded(json.dumps(part).encode()) for part in (head, claims))
+        return f"{signed}.{encoded(hmac.new(secret, signed.encode(), hashlib.sha256).digest())}"
 
     def leftovers(self):
-        """What the engine still has of this project: containers, networks and volumes, and the commands that remove them."""
+        """What the engine still has of this project: the containers, networks and volumes, each kind with the command that
+        removes it."""
         kinds = (("ps -aq", "rm -fv"), ("network ls -q", "network rm"), ("volume ls -q", "volume rm"))
-        chosen = ["--filter", f"label=com.docker.compose.project={self.name}"]
-        found = [(docker(*listing.split(), *chosen).split(), remove.split()) for listing, remove in kinds]
+        filters = ["--filter", f"label=com.docker.compose.project={self.name}"]
+        found = [(docker(*listing.split(), *filters).split(), remove.split()) for listing, remove in kinds]
         return [(names, remove) for names, remove in found if names]
 
     def down(self):
@@ -129,9 +135,9 @@ class Project:
 
     def __exit__(self, kind, *_):
         if kind:
-            for each in self.containers():
-                if not each.is_well:
-                    log = subprocess.run(["docker", "logs", "--tail", "15", each.id], capture_output=True, text=True)
-                    say(f"{each.name}: {each.status}, {each.health}\n{log.stdout}{log.stderr}")
+            for container in self.containers():
+                if not container.is_healthy:
+                    log = subprocess.run(["docker", "logs", "--tail", "15", container.id], capture_output=True, text=True)
+                    say(f"{container.name}: {container.status}, {container.health}\n{log.stdout}{log.stderr}")
         for names, remove in self.leftovers():
             docker(*remove, *names)

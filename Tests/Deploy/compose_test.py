@@ -5,7 +5,7 @@
 It needs no Docker: each setting must be one of its program's, every service can be scaled (no port of the host, no name of its
 own), nothing runs with a writable root file system, every image has an exact version, and what .env must hold is made by
 deploy/init-env.sh. If `docker compose` or docker-compose is there, it reads the file with each choice of profiles.
-Exit status 0: all of it held.
+Exit status 0: every check passed.
 """
 import argparse
 import os
@@ -23,16 +23,18 @@ try:
 except ImportError:
     raise SystemExit("PyYAML is missing: python3 -m pip install --target .build/python-deploy --requirement Tests/Deploy/requirements.txt")
 
-# Names with a volume or a port of their own: one of each.
+# The services of which there is one each, because they have a volume or a port of the host.
 SINGLE = {"proxy", "kafka", "kafka-2", "kafka-3", "redis", "prometheus", "grafana", "jaeger", "demo", "evening"}
-# Writes its configuration at its start.
+# A broker writes its configuration when it starts.
 WRITABLE = {"kafka", "kafka-2", "kafka-3"}
+# The tested choices of profiles.
 CHOICES = ["default", "ha", "observe", "ha,observe", "evening"]
 
 
-def check_file(file, folder):
+def check_file(compose_file, bin_folder):
+    """The faults of docker-compose.yml (parsed) and of the Dockerfile, as texts."""
     faults = []
-    for name, service in file["services"].items():
+    for name, service in compose_file["services"].items():
         if name not in SINGLE and set(service) & {"ports", "container_name", "hostname"}:
             faults.append(f"{name} cannot be scaled: {set(service) & {'ports', 'container_name', 'hostname'}}")
         if name not in WRITABLE and not service.get("read_only"):
@@ -40,24 +42,24 @@ def check_file(file, folder):
         if service.get("cap_drop") != ["ALL"] or "no-new-privileges:true" not in service.get("security_opt", []):
             faults.append(f"{name} keeps capabilities")
         if "max-size" not in service.get("logging", {}).get("options", {}):
-            faults.append(f"{name}: its logs have no bound")
+            faults.append(f"{name}: its logs have no size limit")
         if service["image"] != "liveplaza:local" and not re.search(r":v?\d+\.\d+\.\d+(-\w+)?$|@sha256:[0-9a-f]{64}$", service["image"]):
             faults.append(f"{name}: {service['image']} is not an exact version")
         for port in service.get("ports", []):
             if not re.match(r"(\$\{LIVEPLAZA_LISTEN:-127\.0\.0\.1\}|127\.0\.0\.1):\$\{\w+:-\d+\}:\d+$", port):
                 faults.append(f"{name}: the port {port} is not on loopback unless chosen")
         if name in SERVICES:
-            text = subprocess.run([os.path.join(folder, name), "--help"], capture_output=True, text=True, timeout=20).stdout
+            text = subprocess.run([os.path.join(bin_folder, name), "--help"], capture_output=True, text=True, timeout=20).stdout
             for setting in service["environment"]:
                 if not re.search(rf"\b{setting}\b", text):
                     faults.append(f"{name} has no setting {setting}")
-    if not set(SERVICES) <= set(file["services"]):
+    if not set(SERVICES) <= set(compose_file["services"]):
         faults.append("a service is missing")
     with open(os.path.join(ROOT, "deploy", "Dockerfile")) as dockerfile:
         text = dockerfile.read()
     faults += missing_in_context(text)
-    user = re.findall(r"^USER (\S+)", text, re.M)
-    if not user or user[-1].split(":")[0] in ("root", "0"):
+    users = re.findall(r"^USER (\S+)", text, re.M)
+    if not users or users[-1].split(":")[0] in ("root", "0"):
         faults.append("the image runs as root")
     return faults
 
@@ -66,18 +68,21 @@ def missing_in_context(dockerfile):
     """What the Dockerfile copies from the build context, although .dockerignore leaves it out."""
     with open(os.path.join(ROOT, ".dockerignore")) as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
-    kept = [line[1:] for line in lines if line.startswith("!")]
+    # .dockerignore leaves out everything (`*`) except the paths behind `!`.
+    included = [line[1:] for line in lines if line.startswith("!")]
     sources = re.findall(r"^COPY (?!--from)(\S+) \S+", dockerfile, re.M)
     if "*" not in lines or not sources:
         return ["the check of the build context finds no rule or no COPY"]
     return [
         f"the image's build lacks {source}: name it in .dockerignore"
         for source in sources
-        if not any(source == path or source.startswith(path + "/") for path in kept)
+        if not any(source == path or source.startswith(path + "/") for path in included)
     ]
 
 
 def check_choices(text, command):
+    """Checks the .env of each choice of profiles against docker-compose.yml, whose text is `text`."""
+    # The variables without which compose refuses the file: ${NAME:?error}.
     required = set(re.findall(r"\$\{(\w+):\?", text))
     with tempfile.TemporaryDirectory() as folder:
         for choice in CHOICES:
@@ -90,21 +95,21 @@ def check_choices(text, command):
             voters = environment.get("LIVEPLAZA_KAFKA_VOTERS", "1@kafka:9093").split(",")
             if [broker.split(":")[0] for broker in brokers] != [re.split("[@:]", voter)[1] for voter in voters]:
                 raise Failure(f"{choice}: brokers {brokers}, voters {voters}")
-            copies = environment.get("LIVEPLAZA_REPLICATION", "1")
-            if (copies, len(brokers)) != (("3", 3) if "ha" in choice else ("1", 1)):
+            replication = environment.get("LIVEPLAZA_REPLICATION", "1")
+            if (replication, len(brokers)) != (("3", 3) if "ha" in choice else ("1", 1)):
                 raise Failure(f"{choice}: {environment}")
             if (environment.get("LIVEPLAZA_TRACES") == "http://jaeger:4318") != ("observe" in choice):
                 raise Failure(f"{choice}: traces go to {environment.get('LIVEPLAZA_TRACES')}")
             if not command:
                 continue
-            done = subprocess.run(
+            result = subprocess.run(
                 [*command, "--env-file", os.path.join(folder, ".env"), "-f", os.path.join(ROOT, "docker-compose.yml"), "config"],
                 capture_output=True, text=True, cwd=folder, env={**os.environ, **environment})
-            if done.returncode != 0:
-                raise Failure(f"{' '.join(command)} config, {choice}: {done.stderr}")
-            if left := re.search(r"(?<!\$)\$\{.*", done.stdout):
-                raise Failure(f"{choice}: {' '.join(command)} leaves {left.group()}")
-            services = yaml.safe_load(done.stdout)["services"]
+            if result.returncode != 0:
+                raise Failure(f"{' '.join(command)} config, {choice}: {result.stderr}")
+            if unreplaced := re.search(r"(?<!\$)\$\{.*", result.stdout):
+                raise Failure(f"{choice}: {' '.join(command)} leaves {unreplaced.group()}")
+            services = yaml.safe_load(result.stdout)["services"]
             if "kafka:9092" not in services["gateway"]["environment"]["LIVEPLAZA_KAFKA"]:
                 raise Failure(f"{choice}: gateways are told of no broker")
     say(f"profiles {'; '.join(CHOICES)}: .env is complete" + (f", {' '.join(command)} reads the file" if command else
@@ -112,30 +117,36 @@ def check_choices(text, command):
 
 
 def check_demo_tokens(text):
-    """Signing in by any name is off until --demo-tokens turns it on, loudly, and --no-demo-tokens turns it off again."""
+    """Signing in by any name is off until --demo-tokens turns it on, with a warning, and --no-demo-tokens turns it off."""
     with tempfile.TemporaryDirectory() as folder:
         for arguments, expected in ([], None), (["--demo-tokens"], "demo"), ([], "demo"), (["--no-demo-tokens"], None):
-            found = make_environment(folder, "evening", *arguments).get("LIVEPLAZA_DEMO_TOKENS")
-            if found != expected:
-                raise Failure(f"init-env.sh {arguments}: LIVEPLAZA_DEMO_TOKENS is {found}, not {expected}")
+            value = make_environment(folder, "evening", *arguments).get("LIVEPLAZA_DEMO_TOKENS")
+            if value != expected:
+                raise Failure(f"init-env.sh {arguments}: LIVEPLAZA_DEMO_TOKENS is {value}, not {expected}")
         script = os.path.join(folder, "deploy", "init-env.sh")
-        said = subprocess.run([script, "--demo-tokens"], capture_output=True, text=True, check=True).stderr
-        if "WARNING" not in said:
-            raise Failure(f"init-env.sh --demo-tokens does not warn: {said}")
+        errors = subprocess.run([script, "--demo-tokens"], capture_output=True, text=True, check=True).stderr
+        if "WARNING" not in errors:
+            raise Failure(f"init-env.sh --demo-tokens does not warn: {errors}")
     if "${LIVEPLAZA_DEMO_TOKENS:-}" not in text:
         raise Failure("docker-compose.yml gives demo tokens by default, or never")
     say("tokens for any name are off until deploy/init-env.sh --demo-tokens, which warns")
 
 
 def check_limits_of_an_address(gateway):
-    """The script that starts a gateway: limits as good as none for clients of this host alone, the gateway's own for others."""
+    """Checks the script that starts a gateway.
+
+    While only clients of this host can reach the ports, it sets limits for an address that nobody reaches; otherwise it
+    leaves the gateway's own limits. What the .env sets holds in each case.
+    """
     script = gateway["command"][2].replace("$$", "$")
     names = [name for name in gateway["environment"] if re.search(r"_PER_ADDRESS|HANDSHAKES|_ANONYMOUS|_REFUSED", name)]
     with tempfile.TemporaryDirectory() as folder:
+        # In place of the gateway, a program that prints the variables.
         with open(os.path.join(folder, "gateway"), "w") as stub:
             stub.write("#!/bin/sh\necho " + ",".join(f"${name}" for name in names) + "\n")
         os.chmod(stub.name, 0o755)
-        for settings, high, chosen in (
+        # `is_high` is whether the limits must be high; `chosen` are limits that the .env sets.
+        for settings, is_high, chosen in (
             ({}, True, {}), ({"LIVEPLAZA_LISTEN": "127.0.0.1"}, True, {}), ({}, True, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": "7"}),
             ({"LIVEPLAZA_LISTEN": "0.0.0.0"}, False, {}), ({"LIVEPLAZA_ACCEPT_PROXY": "1"}, False, {}),
             ({"LIVEPLAZA_LISTEN": "::"}, False, {"LIVEPLAZA_HANDSHAKES_PER_SECOND": "9"}),
@@ -146,7 +157,7 @@ def check_limits_of_an_address(gateway):
             if len(limits) != len(names):
                 raise Failure(f"the script of the gateway printed {limits}")
             for name, limit in zip(names, limits):
-                if limit != chosen[name] if name in chosen else (int(limit or 0) >= 1000) != high:
+                if limit != chosen[name] if name in chosen else (int(limit or 0) >= 1000) != is_high:
                     raise Failure(f"with {settings} and {chosen}, {name} is {limit or 'not set'}")
     say(f"{len(names)} limits of an address are as good as none while only this host reaches the ports, and the gateway's own otherwise")
 
@@ -158,11 +169,11 @@ def main():
     with open(os.path.join(ROOT, "docker-compose.yml")) as file:
         text = file.read()
     command = compose_command()
-    # What begins with `$$` is for the shell of a container.
+    # `$$` is for the shell of a container, so it is no default of compose.
     if nested := re.search(r"(?<!\$)\$\{[^{}]*\$\{[^{}]*\}", text):
         raise Failure(f"docker-compose 1.29 knows no default in a default: {nested.group()}")
-    file = yaml.safe_load(text)
-    faults = check_file(file, bin_directory(options.bin))
+    compose_file = yaml.safe_load(text)
+    faults = check_file(compose_file, bin_directory(options.bin))
     for fault in faults:
         say(f"FAULT: {fault}")
     if faults:
@@ -170,7 +181,7 @@ def main():
     say("every service can be scaled, its settings exist, and no container can write to its root file system or log without bound")
     check_choices(text, command)
     check_demo_tokens(text)
-    check_limits_of_an_address(file["services"]["gateway"])
+    check_limits_of_an_address(compose_file["services"]["gateway"])
     say("all of it held")
 
 

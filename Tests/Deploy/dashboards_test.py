@@ -3,8 +3,8 @@
 """Runs every query of every Grafana panel and every alert rule of deploy/observe against a loaded cluster.
 
 It starts a cluster behind the proxy of deploy/haproxy, with a backend for webhooks, and loads it: `plaza load`, `plaza demo`
-and HTTP requests. Debian's Prometheus scrapes all of it and loads the rules. Each query must give at least one number. Of a
-rule, each side of each comparison is a query, because a rule gives nothing while all is well. promtool checks rules and
+and HTTP requests. Debian's Prometheus scrapes all of it and loads the rules. Each query must give at least one number. A rule
+gives nothing while all is well, so each side of each of its comparisons is a query. promtool checks rules and
 configurations.
 
 Needs prometheus, haproxy and openssl, and the built programs; with KAFKA_HOME (or --kafka-home) it runs on a real Kafka,
@@ -26,7 +26,7 @@ from local_cluster import ROOT, SERVICES, Cluster, Failure, Processes, bin_direc
 from proxy_test import Proxy
 
 OBSERVE = os.path.join(ROOT, "deploy", "observe")
-# What Grafana puts in the place of a variable.
+# Values for the variables that Grafana replaces in a query.
 VARIABLES = {"$__rate_interval": "30s", "$job": ".*", "$instance": ".*", "$partition": ".*"}
 
 
@@ -50,66 +50,68 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
 def panel_queries():
     """(dashboard, panel, expression) of each target of each panel."""
-    found = []
+    queries = []
     for path in sorted(glob.glob(os.path.join(OBSERVE, "grafana", "dashboards", "*.json"))):
         with open(path) as file:
             dashboard = json.load(file)
         for panel in dashboard["panels"]:
             for target in panel.get("targets", []):
-                found.append((os.path.basename(path), panel["title"], target["expr"]))
-    return found
+                queries.append((os.path.basename(path), panel["title"], target["expr"]))
+    return queries
 
 
 def check_dashboards():
-    """What Grafana needs of the files: ids that are unique, a data source that is provisioned, variables that are defined."""
+    """Checks what Grafana needs: unique ids, a data source that is provisioned, and variables that are defined."""
     with open(os.path.join(OBSERVE, "grafana", "provisioning", "datasources", "prometheus.yml")) as file:
         source = re.search(r"^ *uid: *(\S+)", file.read(), re.M).group(1)
-    seen = set()
+    seen_ids = set()
     for path in glob.glob(os.path.join(OBSERVE, "grafana", "dashboards", "*.json")):
         with open(path) as file:
             text = file.read()
         dashboard, name = json.loads(text), os.path.basename(path)
         ids = [panel["id"] for panel in dashboard["panels"]]
-        if len(set(ids)) != len(ids) or dashboard["uid"] in seen:
+        if len(set(ids)) != len(ids) or dashboard["uid"] in seen_ids:
             raise Failure(f"{name}: two panels or two dashboards have one id")
-        seen.add(dashboard["uid"])
+        seen_ids.add(dashboard["uid"])
         if set(re.findall(r'"type": "prometheus",\s*"uid": "([^"]*)"', text)) != {source}:
             raise Failure(f"{name} names a data source that is not provisioned")
-        defined = {"$" + each["name"] for each in dashboard["templating"]["list"]} | {"$__rate_interval", "$__all"}
+        defined = {"$" + variable["name"] for variable in dashboard["templating"]["list"]} | {"$__rate_interval", "$__all"}
         used = set(re.findall(r"\$\w+", text))
         if used - defined:
             raise Failure(f"{name} uses variables that it does not define: {used - defined}")
-    say(f"{len(seen)} dashboards: {', '.join(sorted(seen))}")
+    say(f"{len(seen_ids)} dashboards: {', '.join(sorted(seen_ids))}")
 
 
 def sides(expression):
-    """The operands of comparisons and of `and`, `or`, `unless` outside parentheses, with what parentheses around all enclose.
+    """The queries in an alert's expression: the operands of its comparisons and of `and`, `or` and `unless`.
 
-    Numbers are left out, and `offset`, because a test has no past.
+    Operators within parentheses do not separate, unless the parentheses enclose a whole operand. Operands that are numbers
+    are left out, and so is `offset`, because the test's Prometheus has no earlier data.
     """
     expression = re.sub(r"\s+offset \w+", "", expression.strip())
-    depth, start, parts, position, quoted = 0, 0, [], 0, False
+    depth, start, operands, position, is_quoted = 0, 0, [], 0, False
     pattern = re.compile(r"\b(?:and|or|unless)\b|==|!=|<=|>=|<|>")
     while position < len(expression):
         character = expression[position]
         if character == '"':
-            quoted = not quoted
-        elif not quoted and character in "([{":
+            is_quoted = not is_quoted
+        elif not is_quoted and character in "([{":
             depth += 1
-        elif not quoted and character in ")]}":
+        elif not is_quoted and character in ")]}":
             depth -= 1
-        elif not quoted and depth == 0 and (match := pattern.match(expression, position)):
-            parts.append(expression[start:position])
+        elif not is_quoted and depth == 0 and (match := pattern.match(expression, position)):
+            operands.append(expression[start:position])
             start = position = match.end()
             continue
         position += 1
-    parts.append(expression[start:])
-    if len(parts) == 1:
-        whole = parts[0].strip()
+    operands.append(expression[start:])
+    if len(operands) == 1:
+        whole = operands[0].strip()
         if whole.startswith("(") and whole.endswith(")"):
             return sides(whole[1:-1])
+        # A factor in front, such as `0.9 * `, is left out too.
         return [] if re.fullmatch(r"[-\d.e]+", whole) else [re.sub(r"^[\d.]+ \* ", "", whole)]
-    return [side for part in parts for side in sides(part)]
+    return [side for operand in operands for side in sides(operand)]
 
 
 class Prometheus:
@@ -117,13 +119,13 @@ class Prometheus:
 
     def __init__(self, processes, cluster, proxy):
         self.port = free_ports(1)[0]
-        jobs = {name: [each["opsPort"] for each in cluster.instances(name)] for name in SERVICES}
+        jobs = {name: [instance["opsPort"] for instance in cluster.instances(name)] for name in SERVICES}
         jobs["proxy"] = [proxy.ops]
         scraped = [{"job_name": name, "static_configs": [{"targets": [f"127.0.0.1:{port}" for port in ports]}]}
                    for name, ports in jobs.items()]
         configuration = processes.path("prometheus.yml")
         with open(configuration, "w") as file:
-            # JSON is YAML.
+            # JSON is valid YAML.
             json.dump({"global": {"scrape_interval": "2s", "evaluation_interval": "2s"},
                        "rule_files": [os.path.join(OBSERVE, "alerts.yml")], "scrape_configs": scraped}, file)
         processes.start("prometheus.log", [
@@ -135,49 +137,50 @@ class Prometheus:
             raise Failure(f"prometheus-compose.yml has the jobs {sorted(shipped)}, the cluster {sorted(jobs)}")
 
     def api(self, path, **parameters):
+        """The data and the error of an answer of Prometheus's HTTP API; one of them is None."""
         status, text = get(f"http://127.0.0.1:{self.port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}")
         answer = json.loads(text) if text.startswith("{") else {"error": f"{status} {text}"}
         return answer.get("data"), answer.get("error")
 
     def gives_data(self, expression):
-        """Whether a query gives a number, and the error if it is wrong."""
+        """Whether a query gives a number, and the error if the query is wrong."""
         for variable, value in VARIABLES.items():
             expression = expression.replace(variable, value)
         data, error = self.api("query", query=expression)
         if error:
             return False, error
-        values = [data["result"][1]] if data["resultType"] == "scalar" else [each["value"][1] for each in data["result"]]
+        values = [data["result"][1]] if data["resultType"] == "scalar" else [series["value"][1] for series in data["result"]]
         return any(value != "NaN" for value in values), None
 
     def rules(self):
-        return [(group["file"], rule) for group in self.api("rules")[0]["groups"] for rule in group["rules"]]
+        return [rule for group in self.api("rules")[0]["groups"] for rule in group["rules"]]
 
 
 def run_promtool():
     promtool = program("promtool", "prometheus")
     for arguments in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"], ["check", "config", "prometheus.yml"],
                       ["check", "config", "prometheus-compose.yml"]):
-        done = subprocess.run([promtool, *arguments], cwd=OBSERVE, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Failure(f"promtool {' '.join(arguments)}: {done.stdout}{done.stderr}")
+        result = subprocess.run([promtool, *arguments], cwd=OBSERVE, capture_output=True, text=True)
+        if result.returncode != 0:
+            raise Failure(f"promtool {' '.join(arguments)}: {result.stdout}{result.stderr}")
         say(f"promtool {' '.join(arguments)}: passed")
 
 
-def run_queries(prometheus, seconds, ask):
-    """Runs each query again and again until each has given data or the time is over.
+def run_queries(prometheus, seconds, send_requests):
+    """Runs each query again and again until each has given data or the time is over; sends HTTP requests meanwhile.
 
-    Returns those that have not: (where, expression, error).
+    Returns the number of queries, and those that have not given data: (where, expression, error).
     """
+    # The queries that have not given data yet, with their last errors.
     waiting = {}
     for dashboard, panel, expression in panel_queries():
-        # What an `or vector(0)` hides is a query too.
         waiting[(f"{dashboard}: {panel}", expression)] = None
-    for _, rule in prometheus.rules():
+    for rule in prometheus.rules():
         for side in sides(rule["query"]):
             waiting[(f"alert {rule['name']}", side)] = None
     total, deadline = len(waiting), time.monotonic() + seconds
     while waiting and time.monotonic() < deadline:
-        ask()
+        send_requests()
         for key in list(waiting):
             has_data, error = prometheus.gives_data(key[1])
             if has_data:
@@ -190,7 +193,7 @@ def run_queries(prometheus, seconds, ask):
 
 
 def defaulted(prometheus):
-    """The queries of panels that gave nothing but the 0 of their `or vector(0)`: what they count did not happen."""
+    """The queries of panels that gave only the 0 of their `or vector(0)`, because what they count did not happen."""
     return [(dashboard, panel, expression) for dashboard, panel, expression in panel_queries() if expression.endswith(" or vector(0)")
             and not prometheus.gives_data(re.sub(r"( > 0)? or vector\(0\)$", "", expression))[0]]
 
@@ -222,29 +225,32 @@ def main():
         cluster.wait_ready()
         proxy = Proxy(processes, cluster)
         prometheus = Prometheus(processes, cluster, proxy)
-        plaza, way = os.path.join(cluster.bin, "plaza"), ["--run-dir", cluster.run, "--gateway", f"127.0.0.1:{proxy.port}"]
-        processes.start("demo.log", [plaza, "demo", "--loop", *way], env=cluster.environment)
-        load = processes.start("load.log", [plaza, "load", "--rooms", "2", "--viewers", "50", "--rate", "25", "--seconds", "75", *way],
+        plaza = os.path.join(cluster.bin, "plaza")
+        through_proxy = ["--run-dir", cluster.run, "--gateway", f"127.0.0.1:{proxy.port}"]
+        processes.start("demo.log", [plaza, "demo", "--loop", *through_proxy], env=cluster.environment)
+        load = processes.start("load.log", [plaza, "load", "--rooms", "2", "--viewers", "50", "--rate", "25", "--seconds", "75",
+                                           *through_proxy],
                                env=cluster.environment)
         token = cluster.token("watcher")
 
-        def ask():
+        def send_requests():
             for _ in range(5):
                 get(f"http://127.0.0.1:{proxy.http}/v1/lives", {"Authorization": f"Bearer {token}"})
 
-        total, silent = run_queries(prometheus, 90, ask)
+        total, without_data = run_queries(prometheus, 90, send_requests)
         for dashboard, panel, expression in defaulted(prometheus):
             say(f"only the 0 of `or vector(0)`, because nothing of the kind happened: {dashboard}: {panel}: {expression}")
         if load.poll() not in (None, 0):
             raise Failure(f"plaza load failed: {open(processes.path('load.log')).read()[-600:]}")
-        bad = [rule["name"] for _, rule in prometheus.rules() if rule["health"] != "ok"]
-        firing = [rule["name"] for _, rule in prometheus.rules() if rule["state"] == "firing"]
-        say(f"rules that could not be evaluated: {', '.join(bad) or 'none'}; alerts that fired under this load: {', '.join(firing) or 'none'}")
-        for where, expression, error in silent:
+        broken_rules = [rule["name"] for rule in prometheus.rules() if rule["health"] != "ok"]
+        firing = [rule["name"] for rule in prometheus.rules() if rule["state"] == "firing"]
+        say(f"rules that could not be evaluated: {', '.join(broken_rules) or 'none'}; "
+            f"alerts that fired under this load: {', '.join(firing) or 'none'}")
+        for where, expression, error in without_data:
             say(f"NO DATA: {where}: {expression}{f' ({error})' if error else ''}")
-        if silent or bad:
+        if without_data or broken_rules:
             processes.failed = True
-            raise Failure(f"{len(silent)} of {total} queries gave no data, {len(bad)} rules could not be evaluated")
+            raise Failure(f"{len(without_data)} of {total} queries gave no data, {len(broken_rules)} rules could not be evaluated")
         say(f"each of {total} queries gave data")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of deploy/ share: a cluster of real processes on loopback, and an end for everything that was started."""
+"""What the tests of deploy/ share: a cluster of real processes on loopback, and the end of all started processes."""
 import json
 import os
 import shutil
@@ -22,11 +22,12 @@ class Failure(Exception):
 
 
 def say(text):
+    """Prints a line with the name of the test."""
     print(f"{os.path.basename(sys.argv[0])}: {text}", flush=True)
 
 
 def program(name, package):
-    """The path of a program of Debian, or an end with the command that installs it."""
+    """The path of a program of Debian. If it is missing, the test ends with the command that installs it."""
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if path is None:
         raise SystemExit(f"{name} is missing: apt-get install {package}")
@@ -34,7 +35,7 @@ def program(name, package):
 
 
 def bin_directory(chosen):
-    """The folder of the built programs: the one that was chosen, or the newest build of this clone."""
+    """The folder of the built programs: `chosen`, or without it the release build of this clone, else its debug build."""
     folders = [chosen] if chosen else [os.path.join(ROOT, ".build", kind) for kind in ("release", "debug")]
     for folder in folders:
         if all(os.access(os.path.join(folder, name), os.X_OK) for name in PROGRAMS):
@@ -45,11 +46,11 @@ def bin_directory(chosen):
 def free_ports(count):
     """Ports of loopback that nobody listens on at the moment."""
     sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    for listener in sockets:
+        listener.bind(("127.0.0.1", 0))
+    ports = [listener.getsockname()[1] for listener in sockets]
+    for listener in sockets:
+        listener.close()
     return ports
 
 
@@ -65,6 +66,7 @@ def get(url, headers=None, timeout=5):
 
 
 def wait_until(what, condition, seconds, interval=0.2):
+    """Waits until `condition()` is true; raises a Failure that says `what` if it is not within `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -75,7 +77,7 @@ def wait_until(what, condition, seconds, interval=0.2):
 class Processes:
     """The processes of a test, which end with it, and the folder of their files.
 
-    An alarm ends the test, and with it all of them, after the time that it may take at most.
+    After `seconds` an alarm ends the test as failed. The folder is kept if the test failed, for its logs.
     """
 
     def __init__(self, name, seconds):
@@ -83,14 +85,15 @@ class Processes:
         self.folder = tempfile.mkdtemp(prefix=f"liveplaza-{name}-")
         self.failed = False
 
-        def too_long(*_):
+        def fail_late(*_):
             raise Failure(f"the test took longer than {seconds} s")
 
-        def asked_to_stop(*_):
+        # Ends the test like Ctrl-C, so that its processes end too.
+        def interrupt(*_):
             raise KeyboardInterrupt
 
-        signal.signal(signal.SIGALRM, too_long)
-        signal.signal(signal.SIGTERM, asked_to_stop)
+        signal.signal(signal.SIGALRM, fail_late)
+        signal.signal(signal.SIGTERM, interrupt)
         signal.alarm(seconds)
 
     def __enter__(self):
@@ -106,9 +109,11 @@ class Processes:
             say(f"logs are in {self.folder}")
 
     def path(self, name):
+        """The path of a file in the folder of the test."""
         return os.path.join(self.folder, name)
 
     def start(self, log, command, **options):
+        """Starts a process whose output goes to the file `log`."""
         with open(self.path(log), "w") as file:
             process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, **options)
         self.started.append(process)
@@ -116,6 +121,7 @@ class Processes:
 
     @staticmethod
     def stop(process, seconds=15):
+        """Ends a process by SIGINT, or by SIGKILL if it has not ended after `seconds`."""
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             try:
@@ -128,15 +134,17 @@ class Processes:
 class Cluster:
     """A cluster that `plaza up` runs on free ports of loopback."""
 
-    def __init__(self, processes, folder, arguments, environment=None):
-        self.bin, self.run = folder, processes.path("run")
-        self.environment = {**os.environ, "LIVEPLAZA_BIN_DIR": folder, **(environment or {})}
+    def __init__(self, processes, bin_folder, arguments, environment=None):
+        # `run` is the run directory.
+        self.bin, self.run = bin_folder, processes.path("run")
+        self.environment = {**os.environ, "LIVEPLAZA_BIN_DIR": bin_folder, **(environment or {})}
         self.log = processes.path("up.log")
         self.process = processes.start("up.log", [
-            os.path.join(folder, "plaza"), "up", "--run-dir", self.run, "--port", "0", "--http-port", "0", "--ops-port", "0",
+            os.path.join(bin_folder, "plaza"), "up", "--run-dir", self.run, "--port", "0", "--http-port", "0", "--ops-port", "0",
             *arguments], env=self.environment)
 
     def plaza(self, *arguments, **options):
+        """Runs a `plaza` command on this cluster to its end."""
         command = [os.path.join(self.bin, "plaza"), *arguments, "--run-dir", self.run]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, **options)
 
@@ -154,7 +162,9 @@ class Cluster:
             return json.load(file)
 
     def instances(self, kind):
-        return sorted((each for each in self.state()["processes"] if each["kind"] == kind), key=lambda each: each["name"])
+        """The processes of a service as state.json describes them, in the order of their names."""
+        instances = (process for process in self.state()["processes"] if process["kind"] == kind)
+        return sorted(instances, key=lambda process: process["name"])
 
     def token(self, user, role="user"):
         answer = self.plaza("token", "--app", "demo", "--user", user, "--role", role)

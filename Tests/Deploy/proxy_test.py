@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs deploy/haproxy/haproxy.cfg before two gateways of a real cluster, and checks what clients see.
 
-WebSocket and HTTP pass on each port, with TLS too; gateways see each client's address, and what a client writes about its
-own counts for nothing; a gateway that is stopped drains without one refused client; so does the proxy itself.
+WebSocket and HTTP pass on each port, with TLS too. Gateways see each client's address, and ignore what a client claims about
+its own. A gateway that is stopped drains (asks its clients to reconnect), and no new client is refused meanwhile; the proxy
+lets its connections go on for a while when it is stopped.
 
 Needs haproxy (2.6 or later) and openssl, and the built programs. Listens on loopback only, takes about a minute, at most
-four, and ends everything that it starts. Exit status 0: all of it held.
+four, and ends everything that it starts. Exit status 0: every check passed.
 """
 import argparse
 import base64
@@ -24,12 +25,12 @@ import time
 from local_cluster import PROGRAMS, ROOT, Cluster, Failure, Processes, bin_directory, free_ports, get, program, say, wait_until
 
 CONFIGURATION = os.path.join(ROOT, "deploy", "haproxy")
-# Of an address and a gateway.
+# The limit of WebSockets of one address at one gateway.
 CONNECTIONS_PER_ADDRESS = 5
 
 
 class WebSocket:
-    """A client's end: the handshake, text frames, and the code of a close."""
+    """A client: it makes the handshake, sends and receives text frames, and reads the code of a close."""
 
     def __init__(self, port, source="127.0.0.9", tls=None, headers=()):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=8, source_address=(source, 0))
@@ -48,35 +49,37 @@ class WebSocket:
         self.status = int(head.split()[1]) if head.startswith(b"HTTP/1.1 ") else 0
 
     def send(self, value):
+        """Sends JSON of at most 65,535 bytes as a text frame."""
         payload, mask = json.dumps(value).encode(), os.urandom(4)
         size = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + struct.pack(">H", len(payload))
-        self.socket.sendall(b"\x81" + size + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload)))
+        self.socket.sendall(b"\x81" + size + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload)))
 
-    def exactly(self, count):
+    def read_exactly(self, count):
         data = b""
         while len(data) < count:
-            more = self.socket.recv(count - len(data))
-            if not more:
+            received = self.socket.recv(count - len(data))
+            if not received:
                 raise ConnectionError("closed without a close frame")
-            data += more
+            data += received
         return data
 
     def receive(self):
-        """The next frame: ("text", JSON) or ("close", code); pings are passed over."""
+        """The next frame: ("text", JSON) or ("close", code); pings are skipped."""
         while True:
-            first, second = self.exactly(2)
+            first, second = self.read_exactly(2)
             size = second & 0x7F
             if size == 126:
-                size = struct.unpack(">H", self.exactly(2))[0]
+                size = struct.unpack(">H", self.read_exactly(2))[0]
             elif size == 127:
-                size = struct.unpack(">Q", self.exactly(8))[0]
-            payload = self.exactly(size)
+                size = struct.unpack(">Q", self.read_exactly(8))[0]
+            payload = self.read_exactly(size)
             if first & 0x0F == 1:
                 return "text", json.loads(payload)
             if first & 0x0F == 8:
                 return "close", struct.unpack(">H", payload[:2])[0] if payload else 0
 
     def call(self, number, method, params):
+        """Makes a call and returns its reply."""
         self.send({"id": number, "method": method, "params": params})
         while True:
             kind, value = self.receive()
@@ -86,6 +89,7 @@ class WebSocket:
                 return value["reply"]
 
     def login(self, token, session="one"):
+        """Logs in; returns the name of the gateway."""
         reply = self.call(1, "login", {"token": token, "session": session})
         if "loggedIn" not in reply.get("result", {}):
             raise Failure(f"login was answered by {reply}")
@@ -96,7 +100,10 @@ class WebSocket:
 
 
 def programs_with_limits(processes, source):
-    """A folder of the programs in which a gateway has a limit for an address; `plaza up` sets none that could be reached."""
+    """A folder of the programs in which the gateway is a script that lowers the limit of connections of an address.
+
+    The limit that `plaza up` gives a gateway is too high to be reached.
+    """
     folder = processes.path("bin")
     os.mkdir(folder)
     for name in PROGRAMS:
@@ -120,12 +127,13 @@ class Proxy:
 
     def __init__(self, processes, cluster):
         self.port, self.http, self.tls_port, self.ops = free_ports(4)
-        haproxy, certificate = program("haproxy", "haproxy"), self.certificate(processes)
+        haproxy, certificate = program("haproxy", "haproxy"), self.make_certificate(processes)
         with open(os.path.join(CONFIGURATION, "gateways-hosts.cfg")) as file:
             gateways = file.read()
         for number, gateway in enumerate(cluster.instances("gateway"), 1):
-            for shipped, port in ((8080, gateway["ports"]["ws"]), (8081, gateway["ports"]["http"])):
-                gateways = re.sub(rf"10\.0\.0\.1{number}:{shipped}(.*) port 9100", rf"127.0.0.1:{port}\1 port {gateway['opsPort']}", gateways)
+            for shipped_port, port in ((8080, gateway["ports"]["ws"]), (8081, gateway["ports"]["http"])):
+                gateways = re.sub(rf"10\.0\.0\.1{number}:{shipped_port}(.*) port 9100",
+                                  rf"127.0.0.1:{port}\1 port {gateway['opsPort']}", gateways)
         if "10.0.0." in gateways:
             raise Failure("gateways-hosts.cfg names other servers than this test replaces")
         with open(processes.path("gateways.cfg"), "w") as file:
@@ -134,13 +142,14 @@ class Proxy:
                        "PROXY_TLS_PORT": str(self.tls_port), "PROXY_CERTIFICATES": certificate, "PROXY_OPS_HOST": "127.0.0.1",
                        "PROXY_OPS_PORT": str(self.ops), "PROXY_DRAIN": "6s"}
         files = ["-f", os.path.join(CONFIGURATION, "haproxy.cfg"), "-f", file.name]
-        check = subprocess.run([haproxy, "-c", *files], env=environment, capture_output=True, text=True)
-        if check.returncode != 0 or "WARNING" in check.stderr:
-            raise Failure(f"haproxy -c: {check.stderr}")
+        result = subprocess.run([haproxy, "-c", *files], env=environment, capture_output=True, text=True)
+        if result.returncode != 0 or "WARNING" in result.stderr:
+            raise Failure(f"haproxy -c: {result.stderr}")
         self.process = processes.start("haproxy.log", [haproxy, "-W", "-db", *files], env=environment)
         wait_until("the proxy has a gateway", lambda: self.readiness() == 200, 20)
 
-    def certificate(self, processes):
+    def make_certificate(self, processes):
+        """Makes a certificate of the name localhost and trusts it; returns the file with the certificate and its key."""
         key, certificate, both = (processes.path(name) for name in ("key.pem", "certificate.pem", "both.pem"))
         subprocess.run([program("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
                         "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out",
@@ -153,15 +162,17 @@ class Proxy:
         return both
 
     def readiness(self):
+        """The status of the proxy's /readyz."""
         return get(f"http://127.0.0.1:{self.ops}/readyz")[0]
 
     def servers_up(self):
+        """The number of gateways that the proxy sends WebSockets to."""
         text = get(f"http://127.0.0.1:{self.ops}/metrics")[1]
         return len(re.findall(r'haproxy_server_status\{proxy="gateways_websocket",server="[^"]*",state="UP"\} 1', text))
 
 
 def http_status(port, path, token, source, tls=None, headers=()):
-    """One HTTP request from an address of loopback; its status, 0 when the connection ended without one."""
+    """Sends one HTTP request from the address `source` of loopback; returns the status, 0 if there was no answer."""
     client = socket.create_connection(("127.0.0.1", port), timeout=8, source_address=(source, 0))
     try:
         if tls:
@@ -169,29 +180,30 @@ def http_status(port, path, token, source, tls=None, headers=()):
         lines = [f"GET {path} HTTP/1.1", "Host: localhost", "Connection: close", f"Authorization: Bearer {token}", *headers]
         client.sendall("\r\n".join([*lines, "", ""]).encode())
         answer = b""
-        while more := client.recv(65536):
-            answer += more
+        while received := client.recv(65536):
+            answer += received
         return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else 0
     finally:
         client.close()
 
 
-def check_ways(cluster, proxy):
+def check_ports(cluster, proxy):
+    """WebSocket and HTTP pass on each port of the proxy, and WebSockets reach both gateways."""
     token = cluster.token("walker")
-    seen = set()
-    ways = [("plain", proxy.port, None), ("plain, the HTTP port", proxy.http, None), ("TLS", proxy.tls_port, proxy.trust)]
-    for name, port, tls in ways:
+    reached_gateways = set()
+    ports = [("plain", proxy.port, None), ("plain, the HTTP port", proxy.http, None), ("TLS", proxy.tls_port, proxy.trust)]
+    for name, port, tls in ports:
         for number in range(4):
             client = WebSocket(port, tls=tls)
             if client.status != 101:
                 raise Failure(f"WebSocket, {name}: {client.status}")
-            seen.add(client.login(token, f"s{number}"))
+            reached_gateways.add(client.login(token, f"s{number}"))
             client.close()
         status = http_status(port, "/v1/lives", token, "127.0.0.9", tls)
         if status != 200:
             raise Failure(f"HTTP, {name}: {status}")
-    if len(seen) != 2:
-        raise Failure(f"all of twelve WebSockets went to {seen}")
+    if len(reached_gateways) != 2:
+        raise Failure(f"all of twelve WebSockets went to {reached_gateways}")
     say("WebSocket and HTTP pass: plain on both ports, and by TLS; WebSockets reach both gateways")
     demo = cluster.plaza("demo", "--gateway", f"127.0.0.1:{proxy.port}", timeout=90)
     if demo.returncode != 0:
@@ -200,35 +212,39 @@ def check_ways(cluster, proxy):
 
 
 def check_addresses(cluster, proxy):
+    """Gateways count connections and requests for each client's address, and take connections only from the proxy."""
     gateways = cluster.instances("gateway")
-    bound = CONNECTIONS_PER_ADDRESS * len(gateways)
-    clients = [WebSocket(proxy.port, "127.0.0.2", headers=[f"X-Forwarded-For: 10.1.1.{n}"]) for n in range(bound + 4)]
+    limit = CONNECTIONS_PER_ADDRESS * len(gateways)
+    clients = [WebSocket(proxy.port, "127.0.0.2", headers=[f"X-Forwarded-For: 10.1.1.{number}"])
+               for number in range(limit + 4)]
     statuses = [client.status for client in clients]
-    if statuses.count(101) != bound or statuses.count(429) != 4:
-        raise Failure(f"{bound} WebSockets of one address are allowed, the statuses were {statuses}")
+    if statuses.count(101) != limit or statuses.count(429) != 4:
+        raise Failure(f"{limit} WebSockets of one address are allowed, the statuses were {statuses}")
     other = WebSocket(proxy.port, "127.0.0.3")
     if other.status != 101:
         raise Failure(f"another address got {other.status} while the first was at its limit")
     for client in [*clients, other]:
         client.close()
-    say(f"gateways count WebSockets of each client's address: {bound} pass, further ones get 429, another address passes")
-    statuses = [http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.4", headers=[f"X-Forwarded-For: 10.2.2.{n}"])
-                for n in range(60)]
+    say(f"gateways count WebSockets of each client's address: {limit} pass, further ones get 429, another address passes")
+    statuses = [http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.4", headers=[f"X-Forwarded-For: 10.2.2.{number}"])
+                for number in range(60)]
     if 429 not in statuses or http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.5") != 401:
         raise Failure(f"refused tokens are counted for an address; the statuses were {statuses}")
     say(f"gateways count HTTP requests alike, whatever a client writes in X-Forwarded-For: {statuses.count(429)} of 60 got 429")
-    # A connection that comes from the proxy's address without its header.
+    # A connection from the proxy's address without the PROXY header, which names the client.
     direct = WebSocket(gateways[0]["ports"]["ws"], "127.0.0.1")
     if direct.status != 0:
         raise Failure(f"a gateway answered {direct.status} to a connection without a PROXY header")
 
 
 def check_drain_of_gateway(cluster, proxy):
+    """Stops a gateway: its clients are closed with a code, no new client is refused, and clients of the other stay."""
     gateway = cluster.instances("gateway")[0]
-    token, closes, refused, passed = cluster.token("drainer"), [], [], []
-    clients = [WebSocket(proxy.port, f"127.0.1.{n + 1}") for n in range(12)]
-    names = [client.login(cluster.token(f"drained-{n}")) for n, client in enumerate(clients)]
+    token, closes, refused = cluster.token("drainer"), [], []
+    clients = [WebSocket(proxy.port, f"127.0.1.{number + 1}") for number in range(12)]
+    names = [client.login(cluster.token(f"drained-{number}")) for number, client in enumerate(clients)]
 
+    # Receives until a close, and notes its code, or the error.
     def await_close(client):
         client.socket.settimeout(20)
         try:
@@ -239,21 +255,22 @@ def check_drain_of_gateway(cluster, proxy):
         except OSError as error:
             closes.append(str(error))
 
-    on_it = [client for client, name in zip(clients, names) if name == gateway["name"]]
-    threads = [threading.Thread(target=await_close, args=[client], daemon=True) for client in on_it]
+    drained_clients = [client for client, name in zip(clients, names) if name == gateway["name"]]
+    threads = [threading.Thread(target=await_close, args=[client], daemon=True) for client in drained_clients]
     for thread in threads:
         thread.start()
     os.kill(gateway["pid"], signal.SIGTERM)
+    # `noticed` is the time in seconds until the proxy had one server; each round sends a new WebSocket and a request.
     stopped, noticed, number = time.monotonic(), None, 0
     while time.monotonic() < stopped + 12:
         number += 1
         try:
             client = WebSocket(proxy.port, f"127.0.{2 + number % 200}.1")
-            name = client.login(token, f"n{number % 15}") if client.status == 101 else None
+            if client.status == 101:
+                client.login(token, f"n{number % 15}")
             client.close()
             if client.status != 101:
                 refused.append(f"WebSocket {client.status} after {time.monotonic() - stopped:.1f} s")
-            passed.append(name)
         except (OSError, Failure) as error:
             refused.append(f"WebSocket {error} after {time.monotonic() - stopped:.1f} s")
         status = http_status(proxy.http, "/v1/lives", token, f"127.0.{2 + number % 200}.1")
@@ -264,8 +281,8 @@ def check_drain_of_gateway(cluster, proxy):
         time.sleep(0.05)
     for thread in threads:
         thread.join(10)
-    if len(closes) != len(on_it) or any(not isinstance(code, int) for code in closes):
-        raise Failure(f"{len(on_it)} clients of the gateway that was stopped saw {closes}")
+    if len(closes) != len(drained_clients) or any(not isinstance(code, int) for code in closes):
+        raise Failure(f"{len(drained_clients)} clients of the gateway that was stopped saw {closes}")
     if noticed is None:
         raise Failure("the proxy did not notice that a gateway was stopped")
     staying = [client for client, name in zip(clients, names) if name != gateway["name"]]
@@ -273,7 +290,7 @@ def check_drain_of_gateway(cluster, proxy):
         client.call(7, "ping", {})
     if refused:
         raise Failure(f"{len(refused)} of {2 * number} new clients were refused: {refused[:8]}")
-    say(f"a gateway drains: the proxy noticed after {noticed:.1f} s; its {len(on_it)} clients were closed with {sorted(set(closes))}; "
+    say(f"a gateway drains: the proxy noticed after {noticed:.1f} s; its {len(drained_clients)} clients were closed with {sorted(set(closes))}; "
         f"{number} WebSockets and {number} requests in 12 s passed, none was refused; {len(staying)} other clients stayed")
     wait_until("both gateways are back", lambda: proxy.servers_up() == 2, 30)
     for client in clients:
@@ -281,6 +298,7 @@ def check_drain_of_gateway(cluster, proxy):
 
 
 def check_drain_of_proxy(cluster, proxy):
+    """Stops the proxy: its WebSocket goes on, new ones are refused, and it ends after PROXY_DRAIN."""
     client = WebSocket(proxy.port, "127.0.0.7")
     client.login(cluster.token("last"))
     proxy.process.send_signal(signal.SIGUSR1)
@@ -291,9 +309,9 @@ def check_drain_of_proxy(cluster, proxy):
         raise Failure("a proxy that was stopped took a new client")
     except ConnectionRefusedError:
         pass
-    started = time.monotonic()
+    began = time.monotonic()
     proxy.process.wait(20)
-    say(f"the proxy drains: a WebSocket went on, new ones were refused, and it ended after {time.monotonic() - started + 1:.0f} s "
+    say(f"the proxy drains: a WebSocket went on, new ones were refused, and it ended after {time.monotonic() - began + 1:.0f} s "
         f"(PROXY_DRAIN is 6 s)")
 
 
@@ -301,6 +319,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", help="the folder of the built programs; default: .build/release, then .build/debug")
     options = parser.parse_args()
+    # Ends at once if one is missing.
     program("haproxy", "haproxy"), program("openssl", "openssl")
     with Processes("proxy", seconds=240) as processes:
         folder = programs_with_limits(processes, bin_directory(options.bin))
@@ -311,7 +330,7 @@ def main():
         cluster.wait_ready()
         proxy = Proxy(processes, cluster)
         wait_until("both gateways are up", lambda: proxy.servers_up() == 2, 20)
-        check_ways(cluster, proxy)
+        check_ports(cluster, proxy)
         check_addresses(cluster, proxy)
         check_drain_of_gateway(cluster, proxy)
         check_drain_of_proxy(cluster, proxy)
