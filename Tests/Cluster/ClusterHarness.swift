@@ -59,8 +59,8 @@ struct ClusterHarness: Sendable {
         plan.rate = rate
         plan.duration = duration
         plan.drainTimeout = .seconds(30)
-        // A stream without elements, whose end is the signal for the disturbance: two seconds after the sending has begun,
-        // or at the end of the load.
+        // A stream without elements, whose end is the signal for the disturbance: two seconds after the sending has
+        // begun, or at the end of the load.
         let (untilDisturbance, disturbanceTrigger) = AsyncStream.makeStream(of: Void.self)
         return try await withThrowingTaskGroup(of: LoadReport?.self) { group in
             group.addTask { [plan] in

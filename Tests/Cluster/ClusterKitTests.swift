@@ -192,8 +192,8 @@ import Testing
         #expect(endOfLog.contains("no such thing as a shard"))
     }
 
-    /// Runs `plaza up`, sends it a signal when the cluster is ready, waits until all its children have ended, and returns
-    /// how `plaza up` itself ended.
+    /// Runs `plaza up`, sends it a signal when the cluster is ready, waits until all its children have ended, and
+    /// returns how `plaza up` itself ended.
     private func runPlazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
         let options = try self.options()
         let programs = options.binaryDirectory ?? ""

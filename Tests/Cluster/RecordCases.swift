@@ -211,7 +211,8 @@ struct RecordCases {
 
     /// The headers of a feed item; empty for other topics.
     ///
-    /// The header `p` has the epoch, which may be any number, and the item's number. `c` has one of the five feed classes.
+    /// The header `p` has the epoch, which may be any number, and the item's number. `c` has one of the five feed
+    /// classes.
     private func feedHeaders(position: Int) -> [KafkaHeader] {
         guard self.topic == .roomFeed else { return [] }
         return [KafkaHeader(name: "p", text: "77.\(position + 1)"), KafkaHeader(name: "c", text: "\(position % 5)")]

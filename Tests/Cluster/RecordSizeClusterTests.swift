@@ -64,8 +64,8 @@ import Testing
             // The groups 0 to 49 are banned: 1,000 users, which is the limit.
             let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.banBody(50, "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
-            // Eight of the longest values are all the metadata that a live may have (16 KiB). JSON writes each quotation
-            // mark with two bytes.
+            // Eight of the longest values are all the metadata that a live may have (16 KiB). JSON writes each
+            // quotation mark with two bytes.
             let longestValue = String(repeating: #"\""#, count: Limits.metadataValueBytes)
             let values = (0..<8).map { "\"k\($0)\":\"\(longestValue)\"" }.joined(separator: ",")
             try await expectStatus(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")

@@ -7,8 +7,8 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests in real processes: a viewer resumes after its gateway was down for longer than the feed cache reaches back, and
-/// a newcomer gets history.
+/// Tests in real processes: a viewer resumes after its gateway was down for longer than the feed cache reaches back,
+/// and a newcomer gets history.
 @Suite(.serialized) struct ReplayClusterTests {
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
     func

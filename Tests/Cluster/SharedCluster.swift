@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One cluster for all tests of a suite: on the embedded broker, with a short lease and a backend that receives webhooks.
+/// One cluster for all tests of a suite: on the embedded broker, with a short lease and a backend that receives
+/// webhooks.
 ///
 /// Its demo app allows each user one device at a time. Each test uses its own lives.
 struct SharedCluster: SuiteTrait, TestScoping {

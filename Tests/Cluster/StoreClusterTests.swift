@@ -160,7 +160,8 @@ struct StoreClusterTests {
             let transport = try LoopTransport()
             let firstHost = try await Self.makeHost("one", harness, transport)
             let secondHost = try await Self.makeHost("two", harness, transport)
-            // A new live is in the list of candidates only after some seconds, so the host reads the list for up to 5 s.
+            // A new live is in the list of candidates only after some seconds, so the host reads the list for up to 5
+            // s.
             for _ in 0..<50 where firstHost.stores.coHost.state.value.candidates.isEmpty {
                 try await firstHost.stores.coHost.getCoHostCandidates(cursor: "")
                 try await Task.sleep(for: .milliseconds(100))

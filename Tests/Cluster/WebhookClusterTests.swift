@@ -149,8 +149,8 @@ import Testing
 
     /// The backend's decisions about messages and gifts: the text of a message or the count of a gift selects one.
     ///
-    /// The sender of a rejected message always gets `sensitiveWords`. The sender of a rejected gift gets the backend's code
-    /// if that is 102100 to 102200, otherwise `giftCheckFailed`.
+    /// The sender of a rejected message always gets `sensitiveWords`. The sender of a rejected gift gets the backend's
+    /// code if that is 102100 to 102200, otherwise `giftCheckFailed`.
     private static func decide(_ request: WebhookReceiver.Received) -> WebhookReceiver.Behaviour {
         let content = (try? Wire.decode(JSONValue.self, from: request.body))?.members["content"]?.members.first
         guard let (kind, value) = content else { return .answer(400, "") }

@@ -4,8 +4,9 @@ import Settings
 import TestSupport
 import Testing
 
-/// Secrets and certificates from files.
+/// Tests of settings whose values are secrets or certificates in files.
 @Suite struct SecretSettingsTests {
+    /// Contains the files of one test.
     private let scratch: ScratchFolder
 
     init() throws { self.scratch = try ScratchFolder() }
@@ -18,8 +19,8 @@ import Testing
         return path
     }
 
-    /// Reads the secret `redis-password`; returns it with the descriptions of all problems.
-    private func read(_ arguments: [String], _ environment: [String: String] = [:])
+    /// Reads the secret `redis-password`; returns it with the descriptions of all problems, and the reader.
+    private func readSecret(_ arguments: [String], _ environment: [String: String] = [:])
         -> (secret: String?, problems: [String], reader: SettingsReader)
     {
         var reader = SettingsReaderTests.reader(arguments, environment)
@@ -37,12 +38,12 @@ import Testing
     @Test(arguments: ["hush", "hush\n", "hush\r\n"])
     func `a secret is the only line of its file`(contents: String) throws {
         let path = try self.writeFile(contents)
-        let (secret, problems, reader) = self.read(["--redis-password-file", path])
+        let (secret, problems, reader) = self.readSecret(["--redis-password-file", path])
         #expect(secret == "hush" && problems.isEmpty)
         #expect(reader.effectiveSettings.map(\.value) == [path])
-        #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "hush")
-        #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")
-        #expect(self.read([]).secret == nil && self.read([]).problems.isEmpty)
+        #expect(self.readSecret([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "hush")
+        #expect(self.readSecret([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")
+        #expect(self.readSecret([]).secret == nil && self.readSecret([]).problems.isEmpty)
     }
 
     @Test(
@@ -55,7 +56,7 @@ import Testing
         contents: String, mode: Int, expectedReason: String
     ) throws {
         let path = try self.writeFile(contents, mode: mode)
-        let (secret, problems, _) = self.read(["--redis-password-file", path])
+        let (secret, problems, _) = self.readSecret(["--redis-password-file", path])
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.hasPrefix("--redis-password-file cannot be '\(path)': ") == true, "\(problems)")
         #expect(problems.first?.contains(expectedReason) == true, "\(problems)")
@@ -63,19 +64,19 @@ import Testing
     }
 
     @Test func `a missing file, a folder and an unreadable file are refused, and the problem says why`() throws {
-        let missing = self.read(["--redis-password-file", "/no/such/file"]).problems
-        #expect(missing.first?.contains("there is no such file") == true)
-        let folder = self.read(["--redis-password-file", self.scratch.path]).problems
-        #expect(folder.first?.contains("no regular file") == true)
+        let missingFileProblems = self.readSecret(["--redis-password-file", "/no/such/file"]).problems
+        #expect(missingFileProblems.first?.contains("there is no such file") == true)
+        let folderProblems = self.readSecret(["--redis-password-file", self.scratch.path]).problems
+        #expect(folderProblems.first?.contains("no regular file") == true)
         let path = try self.writeFile("hush", mode: 0o000)
         // The superuser may read every file, so as superuser the test ends here.
         guard geteuid() != 0 else { return }
-        #expect(self.read(["--redis-password-file", path]).problems.first?.contains("cannot be read") == true)
+        #expect(self.readSecret(["--redis-password-file", path]).problems.first?.contains("cannot be read") == true)
     }
 
     @Test(arguments: [["--redis-password", "hidden"], ["--redis-password=hidden"]])
     func `a secret on the command line is refused and not repeated`(arguments: [String]) {
-        let (secret, problems, _) = self.read(arguments)
+        let (secret, problems, _) = self.readSecret(arguments)
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.contains("--redis-password-file, or set LIVEPLAZA_REDIS_PASSWORD") == true)
         #expect(problems.joined().contains("hidden") == false)
@@ -83,7 +84,7 @@ import Testing
 
     @Test func `a file and a variable together are refused`() throws {
         let path = try self.writeFile("hush")
-        let (_, problems, _) = self.read(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
+        let (_, problems, _) = self.readSecret(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
         #expect(problems.count == 1 && problems.joined().contains("only one of"))
         #expect(!problems.joined().contains("hidden"))
     }
@@ -93,12 +94,12 @@ import Testing
             "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
         let key = try self.writeFile(
             "-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
-        var reader = SettingsReaderTests.reader(["--ca", certificate, "--key", key, "--other", key])
+        var reader = SettingsReaderTests.reader(["--ca", certificate, "--key", key, "--second-ca", key])
         #expect(reader.certificateFile("ca", help: "") == certificate)
         #expect(reader.privateKeyFile("key", help: "") == nil)
-        #expect(reader.certificateFile("other", help: "") == nil)
+        #expect(reader.certificateFile("second-ca", help: "") == nil)
         let error = #expect(throws: SettingsError.self) { try reader.finish() }
         #expect(error?.description.contains("--key cannot be '\(key)': every user") == true)
-        #expect(error?.description.contains("--other cannot be '\(key)': it has no CERTIFICATE in PEM") == true)
+        #expect(error?.description.contains("--second-ca cannot be '\(key)': it has no CERTIFICATE in PEM") == true)
     }
 }

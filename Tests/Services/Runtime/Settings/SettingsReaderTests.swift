@@ -2,7 +2,7 @@
 import Settings
 import Testing
 
-/// How settings are read from arguments and environment variables, and how problems are reported.
+/// Tests of how settings are read from arguments and environment variables, and of how problems are reported.
 @Suite struct SettingsReaderTests {
     enum Mode: String, CaseIterable { case fast, safe }
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// The follower of the apps' settings, on a dedicated thread, against a broker.
+/// Tests of the follower, which reads the apps' settings from the topic `apps`, with a broker.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AppTableFollowerTests {
     /// A running follower, and a signal for each line that it logs.
     private final class RunningFollower {
@@ -17,18 +17,18 @@ import Testing
         private let harness: ShellHarness
         private let producer: KafkaProducer
         private let thread: DedicatedThread
-        private let logged: WakeSignal
+        private let lineLogged: WakeSignal
 
         /// Writes `initialRecords` to the topic, then starts a follower.
         init(_ initialRecords: [AppRecord] = []) throws {
             let harness = try ShellHarness(.embedded)
-            let logged = WakeSignal()
+            let lineLogged = WakeSignal()
             self.harness = harness
-            self.logged = logged
+            self.lineLogged = lineLogged
             self.producer = try KafkaProducer(harness.settings)
             for record in initialRecords { try self.producer.send(Self.outgoing(record)) }
             try self.producer.flush(timeout: .seconds(10))
-            let log = Log(service: "test", level: .warning, sink: { _ in logged.wakeUp() })
+            let log = Log(service: "test", level: .warning, sink: { _ in lineLogged.wakeUp() })
             let settings = ShellSettings(
                 kafka: harness.settings, instance: "test-1", partitions: ShellHarness.partitions, mode: .embedded)
             let follower = AppTableFollower(settings, log: log)
@@ -48,7 +48,7 @@ import Testing
             var malformed = Self.outgoing(try #require(records.last))
             malformed.value = Array("no record".utf8)
             try self.producer.send(malformed)
-            try #require(self.logged.wait(timeout: .seconds(20)))
+            try #require(self.lineLogged.wait(timeout: .seconds(20)))
         }
 
         func waitUntilReady() throws {
@@ -56,6 +56,7 @@ import Testing
             try #require(self.follower.isReady && self.follower.isLive)
         }
 
+        /// Stops the follower; returns whether its thread ended within 10 s.
         func stop() -> Bool {
             self.follower.stop()
             return self.thread.join(timeout: .seconds(10))

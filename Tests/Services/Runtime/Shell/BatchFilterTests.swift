@@ -6,13 +6,18 @@ import Testing
 
 @testable import ServiceShell
 
+/// Tests of the filter that selects the valid records of appended batches.
+///
+/// An owner of a partition begins with a claim: a record with its epoch, which is higher than those of all former
+/// owners. Then it appends batches. Their records have the epoch in their headers, and the last record commits the
+/// batch.
 @Suite("Which records of appended batches are valid")
 struct BatchFilterTests {
     /// A partition's log, to which successive owners append.
     private struct PartitionLog {
         var records: [IncomingRecord] = []
 
-        /// Appends one record; without a header it belongs to a transaction.
+        /// Appends one record; a record without a batch header belongs to a transaction.
         mutating func append(_ value: String?, _ header: BatchHeader?) {
             self.records.append(
                 IncomingRecord(
@@ -66,6 +71,7 @@ struct BatchFilterTests {
         log.appendBatch(epoch: 1, ["a", "b"], nextOffset: 5)
         log.appendBatch(epoch: 1, [], nextOffset: 6)
         var filter = BatchFilter()
+        // The values of the records that become valid with each record of the log.
         var validByRecord: [[String]] = []
         var nextOffsets: [Int64] = []
         for record in log.records {
@@ -134,7 +140,8 @@ struct BatchFilterTests {
         var log = PartitionLog()
         var owner: Int64 = 1
         var expected: [String] = []
-        /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before it.
+        /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before
+        /// it.
         var starts: [(offset: Int, epoch: Int64, count: Int)] = []
         log.appendClaim(epoch: owner)
         for step in 0..<200 {
@@ -167,6 +174,7 @@ struct BatchFilterTests {
     }
 }
 
+/// Tests of the claims in the metadata of a committed offset: the second line, after that of the processor.
 @Suite("Claims in an offset's metadata")
 struct FeedEpochsTests {
     @Test func `claims with invalid offsets are rejected`() {
@@ -200,10 +208,13 @@ struct FeedEpochsTests {
         #expect(claims.epoch(before: 205) == 20)
         #expect(claims.epoch(before: 200) == 19)
         #expect(claims.epoch(before: 100) == .min)
+        // The broker's limit for the metadata of an offset is 4096 bytes.
         #expect(claims.line.utf8.count < 512)
     }
 }
 
+/// Tests of the guard: a thread that was held up for longer than the limit may have lost its partitions to another
+/// owner.
 @Suite("Detection of a stalled thread")
 struct LeaseGuardTests {
     private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }

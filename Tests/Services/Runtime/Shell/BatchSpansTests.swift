@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// The spans that a service records for its inputs.
+/// Tests of the spans (steps of a trace) that a service records for its inputs.
 @Suite struct BatchSpansTests {
     /// The header of a sampled trace; the last two digits are its flags.
     private static let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -29,8 +29,8 @@ import Testing
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
         let input = Self.record(7, Self.header)
         spans.recordsDecided([input], from: 8_000_000)
-        let effect = spans.effectHeader(of: "room.feed", causedBy: input)
-        let header = try #require(effect)
+        let headerOfEffect = spans.effectHeader(of: "room.feed", causedBy: input)
+        let effectHeader = try #require(headerOfEffect)
         #expect(tracer.takeBatch() == [], "a batch that is not durable has no spans")
         spans.batchCommitted()
         let recorded = tracer.takeBatch()
@@ -41,7 +41,7 @@ import Testing
         #expect(recorded.allSatisfy { $0.context.traceID == cause.traceID })
         #expect(recorded.map(\.parentID) == [cause.spanID, recorded[0].context.spanID, recorded[1].context.spanID])
         #expect(
-            TraceContext(parsing: header) == recorded[2].context,
+            TraceContext(parsing: effectHeader) == recorded[2].context,
             "the next service continues below the span of the effect")
         spans.batchCommitted()
         #expect(tracer.takeBatch() == [])
@@ -57,11 +57,11 @@ import Testing
     @Test func `inputs without a sampled trace and a batch that is rolled back have no spans`() throws {
         let tracer = Tracer(share: 1) { 1 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
-        let plain = Self.record(1, nil)
+        let untraced = Self.record(1, nil)
         let unsampled = Self.record(2, String(Self.header.dropLast()) + "0")
-        spans.recordsDecided([plain, unsampled], from: 1)
-        let headerOfPlain = spans.effectHeader(of: "room.feed", causedBy: plain)
-        #expect(headerOfPlain == nil)
+        spans.recordsDecided([untraced, unsampled], from: 1)
+        let headerOfUntraced = spans.effectHeader(of: "room.feed", causedBy: untraced)
+        #expect(headerOfUntraced == nil)
         let headerOfUnsampled = spans.effectHeader(of: "room.feed", causedBy: unsampled)
         #expect(headerOfUnsampled == nil)
         let traced = Self.record(3, Self.header)

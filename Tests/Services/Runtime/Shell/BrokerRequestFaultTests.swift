@@ -57,11 +57,12 @@ struct RequestFault: Sendable, CustomStringConvertible {
 
     var description: String { "\(self.kind) \(self.code.map { "\($0)" } ?? "delayed")" }
 
+    /// Each of these error codes and a delay, for requests of this kind.
     static func faults(_ kind: Kind, _ codes: [Code]) -> [RequestFault] {
         codes.map { RequestFault(kind: kind, code: $0) } + [RequestFault(kind: kind, code: nil)]
     }
 
-    /// Rejects the next `count` requests, or delays one response.
+    /// Makes the broker reject the next `count` requests, or delay one response.
     func inject(into broker: EmbeddedBroker, count: Int, delay: Duration) throws {
         if let code = self.code {
             try broker.injectFault(intoRequests: self.kind.rawValue, count: count, error: code.rawValue)
@@ -71,10 +72,10 @@ struct RequestFault: Sendable, CustomStringConvertible {
     }
 }
 
-/// The broker rejects or delays each kind of request that a service sends.
+/// Tests with a broker that rejects or delays each kind of request that a service sends.
 ///
-/// No fault stops a writer or a shell for good. The cases of a test wait for timeouts, at the same time; each has its own
-/// broker.
+/// No fault stops a writer or a shell for good. The cases of a test wait for timeouts, at the same time; each has its
+/// own broker.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     static let transactionFaults: [RequestFault] =
         RequestFault.faults(.produce, [.notLeader, .notEnoughReplicas])
@@ -94,7 +95,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
             try writer.prepare()
             try fixture.commit("before", by: writer)
 
-            // Errors after which the client does not repeat the request.
+            // The errors after which the client does not repeat the request.
             let lastingCodes: Set<RequestFault.Code> = [
                 .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
@@ -174,9 +175,9 @@ struct RequestFault: Sendable, CustomStringConvertible {
     }
 
     private static func startDespiteFaults() throws {
-        let topics = try TopicBroker(isReal: false, clientID: "shell-test")
-        let broker = try #require(topics.embedded)
-        let harness = try ShellHarness(.embedded, on: topics)
+        let topicBroker = try TopicBroker(isReal: false, clientID: "shell-test")
+        let broker = try #require(topicBroker.embedded)
+        let harness = try ShellHarness(.embedded, on: topicBroker)
         let live = MachineShellTests.lives("start", count: 1)[0]
         let faults: [RequestFault] =
             RequestFault.faults(.metadata, [.notLeader])
@@ -199,9 +200,9 @@ struct RequestFault: Sendable, CustomStringConvertible {
     }
 
     private static func continueDespiteFaults() throws {
-        let topics = try TopicBroker(isReal: false, clientID: "shell-test")
-        let broker = try #require(topics.embedded)
-        let harness = try ShellHarness(.embedded, on: topics)
+        let topicBroker = try TopicBroker(isReal: false, clientID: "shell-test")
+        let broker = try #require(topicBroker.embedded)
+        let harness = try ShellHarness(.embedded, on: topicBroker)
         let live = MachineShellTests.lives("work", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendText("first", in: live)

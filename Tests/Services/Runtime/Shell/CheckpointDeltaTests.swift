@@ -5,6 +5,10 @@ import Testing
 
 @testable import ServiceShell
 
+/// Tests of the delta: the rows that are newer than the state topic.
+///
+/// The delta travels compressed, in the metadata of the committed offset
+/// or in the headers of appended batches. A restart restores the rows of the state topic, then those of the delta.
 @Suite("Changed rows in the offset's metadata or in appended batches")
 struct CheckpointDeltaTests {
     private func row(_ number: Int) -> [UInt8] { Array(#"{"number":\#(number),"owner":"alice"}"#.utf8) }
@@ -30,12 +34,12 @@ struct CheckpointDeltaTests {
         var delta = CheckpointDelta()
         // Nil instead of a row: the row was removed. "1700" is the processor's own metadata.
         let plan = delta.plan([("a", self.row(1)), ("b", nil)], metadata: "1700")
-        guard case .delta(let metadata, let added) = plan else {
+        guard case .delta(let metadata, let addedBytes) = plan else {
             Issue.record("the rows were written to the state topic")
             return
         }
         #expect(CheckpointDelta.processorMetadata(in: metadata) == "1700")
-        #expect(!added.isEmpty)
+        #expect(!addedBytes.isEmpty)
         let rows = try CheckpointDelta(metadata: metadata).rows
         #expect(rows.map(\.key) == ["a", "b"])
         #expect(rows.map(\.row) == [self.row(1), nil])
@@ -59,6 +63,7 @@ struct CheckpointDeltaTests {
 
     @Test func `the rows of a full delta are written to the state topic, and the next delta begins empty`() throws {
         var delta = CheckpointDelta()
+        // How often the rows are written to the state topic. 500 changes of 40 rows fill the delta several times.
         var writeCount = 0
         for number in 0..<500 {
             let plan = delta.plan([("row \(number % 40)", self.row(number))], metadata: "\(number)")
@@ -119,23 +124,23 @@ struct CheckpointDeltaTests {
 
     @Test func `I8 the newest version of each row is restored from the bytes of all appended batches`() throws {
         var delta = CheckpointDelta(storage: .appendedBatches)
-        var appended: [UInt8] = []
+        var appendedBytes: [UInt8] = []
         for round in 0..<200 {
             let plan = delta.plan(
                 [("a", self.row(round)), ("b\(round % 7)", round % 3 == 0 ? nil : self.row(round))], metadata: "1")
-            guard case .delta(let metadata, let added) = plan else {
+            guard case .delta(let metadata, let addedBytes) = plan else {
                 Issue.record("the rows were written to the state topic")
                 return
             }
             #expect(metadata == "1")
-            appended += added
+            appendedBytes += addedBytes
             delta.committed()
         }
-        let restored = try CheckpointDelta(appended: appended)
+        let restored = try CheckpointDelta(appended: appendedBytes)
         #expect(restored.rows.map(\.key) == delta.rows.map(\.key))
         #expect(restored.rows.map(\.row) == delta.rows.map(\.row))
         #expect(restored.rows.first?.row == self.row(199))
-        #expect(appended.count < 200 * 60, "at most 60 bytes for a batch of two rows")
+        #expect(appendedBytes.count < 200 * 60, "at most 60 bytes for a batch of two rows")
     }
 
     @Test
@@ -143,7 +148,7 @@ struct CheckpointDeltaTests {
         throws
     {
         var delta = CheckpointDelta(storage: .appendedBatches)
-        guard case .delta(_, let added) = delta.plan([("a", self.row(1))], metadata: "1") else {
+        guard case .delta(_, let addedBytes) = delta.plan([("a", self.row(1))], metadata: "1") else {
             Issue.record("the rows were written to the state topic")
             return
         }
@@ -160,7 +165,7 @@ struct CheckpointDeltaTests {
             return
         }
         #expect(rowsAfterRollback.map(\.key) == ["a"])
-        var nextOwnersDelta = try CheckpointDelta(appended: added)
+        var nextOwnersDelta = try CheckpointDelta(appended: addedBytes)
         guard case .stateTopic(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")
             return

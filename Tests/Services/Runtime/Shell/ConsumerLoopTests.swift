@@ -4,7 +4,7 @@ import Observability
 import ServiceShell
 import Testing
 
-/// The log lines about errors of a consumer.
+/// Tests of the log lines about errors of a consumer.
 @Suite struct ConsumerLoopTests {
     /// The log line of a failure of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {

@@ -9,17 +9,17 @@ import Testing
 
 @testable import ServiceShell
 
-/// A partition whose rows cannot be restored, because the metadata of its committed offset is damaged.
+/// Tests of a partition whose rows cannot be restored, because the metadata of its committed offset is damaged.
 ///
 /// The second line of the metadata should have claims (after `@`) or compressed rows (in Base64), and here has neither.
 @Suite(.serialized) struct DamagedPartitionTests {
     @Test(.timeLimit(.minutes(1)), arguments: ["1\n@", "1\nno base64", "1\nAAAA", "1\n//8="])
-    func `a damaged partition is named and not served, and others are served`(metadata: String) throws {
+    func `a damaged partition is reported and not served, and others are served`(metadata: String) throws {
         try Self.checkDamageAndRepair(on: ShellHarness(.embedded), metadata: metadata)
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 a damaged partition of a machine that appends is named and not served, and others are served`() throws {
+    func `I8 a damaged partition of a machine that appends is reported and not served, and others are served`() throws {
         // The test has its own broker, because other tests use the same group.
         let kafka = try LiveKafka()
         defer { withExtendedLifetime(kafka) {} }
@@ -46,7 +46,7 @@ import Testing
         #expect(shell.damagedPartitions == 1)
         #expect(shell.stop())
 
-        // The in-memory broker accepts no offset from outside a group that had members.
+        // The in-memory broker accepts no offset for a group that had members, unless a member commits it.
         guard harness.mode == .full else { return }
         // The repair of docs/OPERATING.md, section 5.18.
         try harness.commit(OffsetAndMetadata(offset: 0), for: damaged)

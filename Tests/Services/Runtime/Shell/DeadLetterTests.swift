@@ -10,12 +10,12 @@ import Testing
 
 @testable import ServiceShell
 
-/// Inputs that can never be processed.
+/// Tests of inputs that can never be processed.
 ///
-/// An input that is set aside is written to the dead letter topic. All tests use the same brokers and the same group, so
-/// they run one at a time, each on all brokers at once. Each text of a live that is not set aside becomes an item of the
-/// live's feed; the items are numbered from 1. The text "huge" becomes an item that no broker accepts, "alarm" makes the
-/// live's row due a moment later, "huge alarm" does both, and "deadly" ends the process; see `TallyMachine`.
+/// An input that is set aside is written to the dead letter topic. All tests use the same brokers and the same group,
+/// so they run one at a time, each on all brokers at once. Each text of a live that is not set aside becomes an item of
+/// the live's feed; the items are numbered from 1. The text "huge" becomes an item that no broker accepts, "alarm"
+/// makes the live's row due a moment later, "huge alarm" does both, and "deadly" ends the process; see `TallyMachine`.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
     @Test
     func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`()
@@ -70,8 +70,8 @@ import Testing
             #expect(deadLetters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
             for live in lives { try harness.sendText("after", in: live) }
             try harness.flush()
-            // The row of the first live was removed, so its count starts again at 1. The second live has the items "alarm",
-            // "rang" and "after".
+            // The row of the first live was removed, so its count starts again at 1. The second live has the items
+            // "alarm", "rang" and "after".
             let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
                 found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
                     && found[lives[1]]?.contains(3) ?? false
@@ -142,14 +142,14 @@ extension ShellHarness {
             starts[TopicPartition(topic.rawValue, Int32(partition))] = LogicalOffset.beginning
         }
         try reader.assign(starts)
-        var found: [IncomingRecord] = []
+        var matching: [IncomingRecord] = []
         let deadline = MonotonicClock.now + limit
-        while !isEnough(found), MonotonicClock.now < deadline {
+        while !isEnough(matching), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)
-            found += records.filter { record in live.map { record.key == Array($0.text.utf8) } ?? true }
+            matching += records.filter { record in live.map { record.key == Array($0.text.utf8) } ?? true }
         }
-        return found
+        return matching
     }
 
     /// Reads the replies to the harness's calls until `isEnough`, or for at most 20 s.
@@ -186,7 +186,8 @@ extension ShellHarness {
     /// partition are not committed.
     func writeFailedAttempts(_ count: Int, in live: LiveKey, uncommittedInputs: Int64) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
-        // If the record had the offset of an earlier input, the next owner would process the deadly input and end the test.
+        // If the record had the offset of an earlier input, the next owner would process the deadly input and end the
+        // test.
         let nextOffset = try self.waitForCommit(of: live, uncommittedInputs: uncommittedInputs)
         let record = ProcessingAttempts.Record(
             offset: nextOffset, step: 0, count: count, aloneUntil: nextOffset + 10, process: "a dead one")

@@ -7,7 +7,7 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Inputs that end the process: the text "deadly" at once, "deadly alarm" when the row of its live is due.
+/// Tests of inputs that end the process: the text "deadly" at once, "deadly alarm" when the row of its live is due.
 ///
 /// An input that is set aside is written to the dead letter topic.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -23,9 +23,9 @@ struct DeadlyInputTests {
         async
     {
         await ConcurrentCase.runBlocking(Self.cases) { text, instances in
-            // The first owner has made progress since it acquired the partition, so nothing shows that it died. The next
-            // three owners die with a record of attempts. Of two instances the second may acquire the partition just before
-            // the input; then it has made no progress, and its death is the first of the three.
+            // The first owner has made progress since it acquired the partition, so nothing shows that it died. The
+            // next three owners die with a record of attempts. Of two instances the second may acquire the partition
+            // just before the input; then it has made no progress, and its death is the first of the three.
             let deaths = instances.count == 1 ? 4...4 : 3...4
             try Self.expectSetAside(text, instances, startsBeforeInput: true, deaths: deaths)
         }

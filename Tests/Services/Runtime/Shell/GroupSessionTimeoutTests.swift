@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// The search for the shortest consumer session timeout that the brokers accept: 2, 6, 10, 30, then 60 seconds.
+/// Tests of the search for the shortest consumer session timeout that the brokers accept: 2, 6, 10, 30, then 60 s.
 @Suite(.serialized) struct GroupSessionTimeoutTests {
     /// The error with which a broker rejects a timeout below its `group.min.session.timeout.ms`.
     private static let rejection = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")

@@ -7,7 +7,7 @@ import ServiceShell
 import TallyMachine
 import Testing
 
-/// A processor: a machine with its rows for one partition.
+/// Tests of a processor, which is a machine with its rows for one partition.
 ///
 /// The machine counts the texts of a live and writes an item with the count for each; the text "alarm" makes the live's
 /// row due 300 ms later, which adds the item "rang" (see `TallyMachine`).
@@ -120,8 +120,8 @@ import Testing
         processor.committed()
         #expect(processor.offsetMetadata == "7000", "as earlier versions write it")
         processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
-        // The metadata are the latest time of the machine and the partition's total standstill, in milliseconds. The
-        // standstill is 90 s - 7 s here, and gains 95 s - 90 s below.
+        // The metadata are the latest time of the machine and the partition's total standstill (time without an owner
+        // or an input), in milliseconds. The standstill is 90 s - 7 s here, and gains 95 s - 90 s below.
         #expect(processor.offsetMetadata == "90000 83000")
         processor.rolledBack()
         #expect(processor.offsetMetadata == "7000")

@@ -8,14 +8,14 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// A machine's shell against a broker.
+/// Tests of a machine's shell (the loop that consumes, decides and commits batches) with a broker.
 ///
 /// All tests on the real Kafka use the same group, so the tests run one at a time. Each text of a live becomes an item
 /// of the live's feed; the items are numbered from 1.
 @Suite(.serialized) struct MachineShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
-    /// The keys of `count` lives that no other test uses.
+    /// The keys of `count` new lives, which no other test and no earlier run uses.
     static func lives(_ name: String, count: Int) -> [LiveKey] {
         let runID = UUID().uuidString.prefix(8)
         return (0..<count).map { LiveKey("test", LiveID("\(name)-\(runID)-\($0)")) }
@@ -43,9 +43,9 @@ import Testing
             lives.allSatisfy { (found[$0]?.max() ?? 0) >= 60 }
         }
         for live in lives {
-            // With the in-memory broker, effects are written at least once. The test therefore drops repeated numbers, as
-            // clients do. If this computer is too busy for the group's heartbeats, the old and the new owner may both
-            // decide an input; then the feed has more than 60 items.
+            // With the in-memory broker, effects are written at least once. The test therefore drops repeated numbers,
+            // as clients do. If this computer is too busy for the group's heartbeats, the old and the new owner may
+            // both decide an input; then the feed has more than 60 items.
             let received = mode == .full ? numbers[live] ?? [] : Self.withoutRepeats(numbers[live] ?? [])
             let expected = mode == .full ? 60 : max(60, received.last ?? 0)
             #expect(received == Array(1...expected), "\(live.text)")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: modes)
-    func `a due row is handled although no input is received`(_ mode: KafkaMode) throws {
+    func `a row that is due is handled although no input is received`(_ mode: KafkaMode) throws {
         let harness = try ShellHarness(mode)
         let live = Self.lives("alarm", count: 1)[0]
         let shell = harness.start("one")

@@ -4,7 +4,7 @@ import Observability
 import ServiceShell
 import Testing
 
-/// The answers of `/readyz` and `/livez`.
+/// Tests of the answers of `/readyz` and `/livez`.
 @Suite struct OpsRoutesTests {
     /// The status and the text with which a service of this health answers.
     private func answer(_ path: String, _ health: ServiceHealth) throws -> (status: Int, text: String) {

@@ -7,7 +7,10 @@ import Testing
 
 @testable import ServiceShell
 
-/// How owners find the input that ends them; the numbers "1", "2", … name their processes.
+/// Tests of how owners of a partition find the input that ends their processes; "1", "2", … name the processes.
+///
+/// An owner writes a record of attempts before it processes an input alone (not with its batch). The record counts how
+/// many owners have begun to process that input.
 @Suite struct ProcessingAttemptsTests {
     /// The attempts of an owner that has restored `record`, the last record of the previous owner.
     private static func attemptsAfterTakeover(
@@ -115,7 +118,7 @@ import Testing
         #expect(record?.count == 2)
         record = owner.released(at: 40)
         #expect(record?.count == 1)
-        // "8" dies too, which is the third death.
+        // "8" dies too, which is the third death after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
         guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
             Issue.record("set aside after two deaths")
@@ -166,7 +169,7 @@ import Testing
         #expect(!partition.isUnchanged(committed: OffsetAndMetadata(offset: 101), end: 7))
     }
 
-    @Test func `offsets at the end of their range do not trap`() {
+    @Test func `an offset, step and count with the highest numbers do not trap`() {
         _ = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: .max, step: .max, count: .max, aloneUntil: nil, process: "x"), by: "1",
             at: .max)

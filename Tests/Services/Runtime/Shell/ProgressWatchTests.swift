@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// When a partition is stalled: after ten seconds with work of which none became durable.
+/// Tests of when a partition is stalled: after ten seconds with work of which none became durable.
 ///
 /// All times are in seconds.
 @Suite struct ProgressWatchTests {
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-/// What a shell does after a session has failed.
+/// Tests of what a shell does after a session has failed: it begins another after a pause, or the process exits.
 ///
 /// All times are in seconds.
 @Suite struct SessionRestartsTests {

@@ -5,7 +5,7 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
-/// When a reader is stalled: after ten seconds without progress, although the broker answers.
+/// Tests of when a reader is stalled: after ten seconds without progress, although the broker answers.
 ///
 /// All times are in seconds. The watch queries the ends of quiet partitions every ten seconds.
 @Suite struct ReadWatchTests {
@@ -22,26 +22,26 @@ import Testing
     }
 
     /// A poll without records that reached these ends.
-    private static func ends(_ ends: [TopicPartition: Int64]) -> PollOutcome {
+    private static func pollReaching(_ ends: [TopicPartition: Int64]) -> PollOutcome {
         var outcome = PollOutcome()
         outcome.reachedEnds = ends
         return outcome
     }
 
     /// A poll with a read error in each of these partitions.
-    private static func errors(in partitions: TopicPartition...) -> PollOutcome {
+    private static func pollFailing(in partitions: TopicPartition...) -> PollOutcome {
         var outcome = PollOutcome()
         for partition in partitions { outcome.partitionErrors[partition] = KafkaError(.other, "not readable") }
         return outcome
     }
 
     /// A watch whose two partitions were read to their ends, at offset 5, in second 0.
-    private static func caughtUp() -> ReadWatch {
+    private static func makeCaughtUpWatch() -> ReadWatch {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         let offsets = [Self.partition: LogicalOffset.beginning, Self.otherPartition: LogicalOffset.beginning]
         watch.partitionsAssigned(offsets, at: Self.at(0))
-        watch.polled([], Self.ends([Self.partition: 5, Self.otherPartition: 5]), at: Self.at(0))
+        watch.polled([], Self.pollReaching([Self.partition: 5, Self.otherPartition: 5]), at: Self.at(0))
         return watch
     }
 
@@ -52,8 +52,8 @@ import Testing
             let partitions = watch.takePartitionsToCheck(at: Self.at(second))
             guard !partitions.isEmpty else { continue }
             if let end {
-                let pairs = partitions.map { ($0, end) }
-                watch.endsReceived(Dictionary(uniqueKeysWithValues: pairs), at: Self.at(second))
+                let ends = partitions.map { ($0, end) }
+                watch.endsReceived(Dictionary(uniqueKeysWithValues: ends), at: Self.at(second))
             } else {
                 watch.checkFailed(Self.unreachable, of: partitions, at: Self.at(second))
             }
@@ -61,8 +61,8 @@ import Testing
     }
 
     @Test func `a reader that cannot read further records is stalled after ten seconds, until it reads one`() {
-        var watch = Self.caughtUp()
-        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        var watch = Self.makeCaughtUpWatch()
+        watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         Self.answerQueries(of: &watch, in: 20...29, end: 6)
         #expect(watch.state(at: Self.at(29)) == .reading)
         Self.answerQueries(of: &watch, in: 30...30, end: 6)
@@ -74,16 +74,16 @@ import Testing
     }
 
     @Test func `a reader whose reads fail but that has read everything is not stalled`() {
-        var watch = Self.caughtUp()
+        var watch = Self.makeCaughtUpWatch()
         for second: Int64 in 1...60 {
-            watch.polled([], Self.errors(in: Self.partition, Self.otherPartition), at: Self.at(second))
+            watch.polled([], Self.pollFailing(in: Self.partition, Self.otherPartition), at: Self.at(second))
             Self.answerQueries(of: &watch, in: second...second, end: 5)
             #expect(watch.state(at: Self.at(second)) == .reading)
         }
     }
 
     @Test func `a read that is never answered, and reports no error, is found within thirty seconds`() {
-        var watch = Self.caughtUp()
+        var watch = Self.makeCaughtUpWatch()
         // The query in second 20 shows that there are more records; ten seconds later the reader is stalled.
         Self.answerQueries(of: &watch, in: 1...29, end: 6)
         #expect(watch.state(at: Self.at(29)) == .reading)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `an unreachable broker is no stall, and when it is back the reader gets ten seconds again`() {
-        var watch = Self.caughtUp()
+        var watch = Self.makeCaughtUpWatch()
         var outage = PollOutcome()
         outage.errors = [KafkaError(.brokerDown, "all brokers are down", isRetriable: true)]
         watch.polled([], outage, at: Self.at(20))
@@ -137,9 +137,9 @@ import Testing
     }
 
     @Test func `after a process was stopped and continued, its reader gets ten seconds again`() {
-        var watch = Self.caughtUp()
+        var watch = Self.makeCaughtUpWatch()
         watch.turnBegan(at: Self.at(20))
-        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         // The process was stopped for 75 s, in which the reader had no turn.
         watch.turnBegan(at: Self.at(95))
         Self.answerQueries(of: &watch, in: 95...104, end: 6)
@@ -149,8 +149,8 @@ import Testing
     }
 
     @Test func `a stalled consumer is replaced every ten seconds, and the stall lasts until a record is read`() {
-        var watch = Self.caughtUp()
-        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        var watch = Self.makeCaughtUpWatch()
+        watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         Self.answerQueries(of: &watch, in: 20...30, end: 6)
         #expect(watch.mustReplaceConsumer(at: Self.at(30)))
         watch.consumerFailed(KafkaError(.other, "nothing was read"), at: Self.at(30))
@@ -161,7 +161,7 @@ import Testing
         #expect(!watch.mustReplaceConsumer(at: Self.at(40)))
         Self.answerQueries(of: &watch, in: 41...41, end: 6)
         #expect(watch.mustReplaceConsumer(at: Self.at(41)))
-        watch.polled([Self.record(5)], Self.ends([Self.partition: 6]), at: Self.at(42))
+        watch.polled([Self.record(5)], Self.pollReaching([Self.partition: 6]), at: Self.at(42))
         #expect(watch.state(at: Self.at(42)) == .reading)
     }
 
@@ -180,8 +180,8 @@ import Testing
     }
 
     @Test func `a read that is not permitted is no stall, because a new process could not read either`() {
-        var watch = Self.caughtUp()
-        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        var watch = Self.makeCaughtUpWatch()
+        watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         let partitions = watch.takePartitionsToCheck(at: Self.at(30))
         #expect(partitions == [Self.partition])
         watch.checkFailed(KafkaError(.accessDenied, "not permitted"), of: partitions, at: Self.at(30))
@@ -220,7 +220,7 @@ import Testing
         for second: Int64 in 13...15 {
             // Scans of another partition go on.
             watch.partitionsAssigned([Self.otherPartition: 4], at: Self.at(second))
-            watch.polled([], Self.ends([Self.otherPartition: 4]), at: Self.at(second))
+            watch.polled([], Self.pollReaching([Self.otherPartition: 4]), at: Self.at(second))
             watch.scanEnded(in: Self.otherPartition)
             watch.forgetWithoutScan(queuedPartitions: [Self.otherPartition], at: Self.at(second))
         }
@@ -229,12 +229,12 @@ import Testing
     }
 
     @Test func `a partition that is no longer read does not wait`() {
-        var watch = Self.caughtUp()
-        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        var watch = Self.makeCaughtUpWatch()
+        watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         watch.partitionsUnassigned([Self.partition])
         #expect(watch.waitingTime(at: Self.at(30)) == Milliseconds(0))
         // An error may arrive late.
-        watch.polled([], Self.errors(in: Self.partition), at: Self.at(31))
+        watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(31))
         #expect(watch.waitingTime(at: Self.at(50)) == Milliseconds(0))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// The epochs of partitions after rebalances of the group.
+/// Tests of the epochs of partitions (one number for each acquisition by an owner) after rebalances of the group.
 extension MachineShellTests {
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a partition that stays with its owner keeps its epoch, and one that moves gets a later epoch`() throws {

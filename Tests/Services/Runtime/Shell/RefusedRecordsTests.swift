@@ -10,7 +10,7 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
-/// What a broker's refusal of records says about an input.
+/// Tests of what a broker's refusal of records says about the input that caused them.
 @Suite struct RefusedRecordsTests {
     private static func delivery(_ kind: KafkaError.Kind?, _ topic: String = "room.feed", bytes: Int = 100) -> Delivery
     {
@@ -20,19 +20,19 @@ import Testing
     }
 
     /// The refusal to which failed deliveries lead; nil if they failed for other reasons.
-    private static func reason(_ deliveries: [Delivery]) -> KafkaError? {
+    private static func refusal(_ deliveries: [Delivery]) -> KafkaError? {
         var records = RefusedRecords()
         for delivery in deliveries { records.add(delivery) }
         return records.reason
     }
 
-    @Test func `other failures than a refusal have no reason here`() {
-        #expect(Self.reason([]) == nil)
-        #expect(Self.reason([Self.delivery(nil), Self.delivery(.timedOut), Self.delivery(.other)]) == nil)
+    @Test func `deliveries that failed for other reasons, or did not fail, are no refusal`() {
+        #expect(Self.refusal([]) == nil)
+        #expect(Self.refusal([Self.delivery(nil), Self.delivery(.timedOut), Self.delivery(.other)]) == nil)
     }
 
     @Test func `I16 a large record that is refused as too large is the fault of its input`() {
-        let error = Self.reason([
+        let error = Self.refusal([
             Self.delivery(.other), Self.delivery(.messageTooLarge, bytes: RefusedRecords.alwaysAcceptedBytes + 1),
         ])
         #expect(error?.kind == .messageTooLarge)
@@ -42,27 +42,27 @@ import Testing
 
     @Test func `I16 many small records are compared with the limit as one batch`() {
         let batch = (0..<200).map { _ in Self.delivery(.messageTooLarge) }
-        #expect(Self.reason(batch)?.kind == .messageTooLarge)
+        #expect(Self.refusal(batch)?.kind == .messageTooLarge)
         // Records of another topic, or refused for another reason, are no part of that batch.
         let recordsOfOtherTopic = batch.map { Self.delivery(.messageTooLarge, "replies", bytes: $0.bytes) }
-        #expect(Self.reason([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
+        #expect(Self.refusal([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
     }
 
     @Test func `I16 an invalid record is the fault of its input`() {
-        let error = Self.reason([Self.delivery(.invalidRecord)])
+        let error = Self.refusal([Self.delivery(.invalidRecord)])
         #expect(error.flatMap { InputFailure($0) }?.replyCode == .failed)
     }
 
     @Test(arguments: [KafkaError.Kind.accessDenied, .messageTooLarge])
     func `I16 a topic that refuses even small records is no fault of an input`(_ kind: KafkaError.Kind) {
-        let error = Self.reason([Self.delivery(kind)])
+        let error = Self.refusal([Self.delivery(kind)])
         #expect(error?.needsOperator == true)
         #expect(error.map { InputFailure($0) == nil } == true)
     }
 
     // Each of these batches fits one request, and twice as many records do not.
     @Test(arguments: [(1, 880_000), (80, 10_000), (800, 1000)])
-    func `I8 a batch of more than one request is not appended`(count: Int, bytes: Int) {
+    func `I8 a batch that does not fit into one request is recognized`(count: Int, bytes: Int) {
         let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: 0x61, count: bytes))
         let commit = BatchHeader.Commit(nextOffset: 1, metadata: "", rows: [UInt8](repeating: 0, count: 10_000))
         var batch = AppendWriter.PartitionBatch(
@@ -73,7 +73,7 @@ import Testing
     }
 }
 
-/// A broker that refuses the records of a whole service's output.
+/// Tests of a service whose output the broker refuses.
 ///
 /// All tests use the same group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -102,10 +102,10 @@ struct RefusingTopicTests {
                 lives.allSatisfy { found[$0]?.contains(2) ?? false }
             }
             for live in lives { #expect(numbers[live] == [1, 2]) }
-            let letters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
-            #expect(letters.count == 1)
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
+            #expect(deadLetters.count == 1)
             // The topic of the dead letters has the same limit, so the letter has not the input's content.
-            let letter = try #require(letters.first)
+            let letter = try #require(deadLetters.first)
             #expect(letter.value == nil)
             #expect(DeadLetterOrigin { letter.header($0) }?.omittedBytes ?? 0 > 150_000)
             let replies = try harness.readReplies { replies in replies.contains { Self.code($0) == .overLimit } }
@@ -166,6 +166,7 @@ struct RefusingTopicTests {
         }
     }
 
+    /// The code of a reply that is a failure; nil for any other reply.
     private static func code(_ reply: Reply) -> ReplyCode? {
         if case .failure(let error) = reply.outcome { error.code } else { nil }
     }

@@ -31,11 +31,12 @@ final class ShellHarness {
         self.producer = try KafkaProducer(broker.settings)
     }
 
-    /// Starts a shell of the tally machine.
+    /// Starts a shell of the tally machine, which copies each text of a live into the live's feed (see `TallyMachine`).
     ///
     /// - Parameters:
     ///   - instance: the name of the shell's instance.
-    ///   - appendTimeout: how long the shell waits for each appended batch; with 0 the outcome of the batch stays unknown.
+    ///   - appendTimeout: how long the shell waits for each appended batch; with 0 the outcome of the batch stays
+    ///     unknown.
     ///   - log: the shell's log.
     /// - Returns: the shell, which runs on a dedicated thread.
     func start(
@@ -107,7 +108,7 @@ final class ShellHarness {
         return producer
     }
 
-    /// Appends an item to the live's feed, with the header that an owner would write.
+    /// Appends an item with this number to the live's feed, with the header that an owner would write.
     func append(number: Int64, in live: LiveKey, _ header: BatchHeader) throws {
         let item = FeedItem(
             key: live, position: FeedPosition(epoch: 1, number: number), at: Timestamp(milliseconds: 1),
@@ -153,6 +154,7 @@ final class ShellHarness {
         try group.commit([self.partition(of: live, .barrageInbox): committed])
     }
 
+    /// The partition of a topic to which the live's records belong.
     func partition(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
         TopicPartition(topic.rawValue, Int32(PlazaTopic.partition(of: live.text, among: Self.partitions)))
     }
@@ -177,14 +179,14 @@ final class ShellHarness {
         }
         try reader.assign(starts)
         var numbers: [LiveKey: [Int64]] = [:]
-        var batches: [Int32: BatchFilter] = [:]
+        var filters: [Int32: BatchFilter] = [:]
         let deadline = MonotonicClock.now + .seconds(30)
         while !isEnough(numbers), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)
             var valid: [IncomingRecord] = []
             for record in records {
-                batches[record.partition, default: BatchFilter()].accept(record, into: &valid)
+                filters[record.partition, default: BatchFilter()].accept(record, into: &valid)
             }
             for record in valid {
                 guard let key = record.key.flatMap({ LiveKey(text: String(decoding: $0, as: UTF8.self)) }),

@@ -6,7 +6,7 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Spans on their way to a collector on this machine, for which `WebhookReceiver` stands in.
+/// Tests of the exporter, which sends spans to a collector; a `WebhookReceiver` stands in for the collector.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SpanExporterTests {
     private static func span(_ number: Int) -> TraceSpan {
         var random = SystemRandomNumberGenerator()
@@ -24,7 +24,7 @@ import Testing
         metrics.counter(MetricNames.Traces.spans, help: "", labels: ["fate": fate]).value
     }
 
-    @Test func `a collector's address may have OTLP's path`() {
+    @Test func `a collector's address may have the path of OTLP or not`() {
         for address in ["http://c:4318", "http://c:4318/", "http://c:4318/v1/traces", "http://c:4318/v1/traces/"] {
             #expect(SpanExporter.address(address) == "http://c:4318/v1/traces")
         }

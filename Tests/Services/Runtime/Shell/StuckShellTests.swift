@@ -9,7 +9,8 @@ import Testing
 
 @testable import ServiceShell
 
-/// A shell whose sessions make no progress reports it, begins a new session, and ends after the third one in a minute.
+/// Tests of a shell whose sessions make no progress: it reports that, begins a new session, and ends after the third
+/// one in a minute.
 ///
 /// Each text of a live becomes an item of the live's feed; the items are numbered from 1.
 @Suite(.serialized) struct StuckShellTests {
@@ -29,10 +30,10 @@ import Testing
             }
         }
         #expect(shell.waitUntilEnded(timeout: .seconds(20)))
-        let next = harness.start("two")
+        let nextShell = harness.start("two")
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
         #expect(numbers[live] == [1, 2, 3, 4, 5, 6])
-        #expect(next.stop())
+        #expect(nextShell.stop())
     }
 
     /// A shell that has processed the first text of a live, and whose next fetches then fail.
@@ -42,11 +43,11 @@ import Testing
         let shell: RunningShell
 
         init(_ name: String, failingFetches: Int, log: Log = .none) throws {
-            let topics = try TopicBroker(isReal: false, clientID: "shell-test")
-            let broker = try #require(topics.embedded)
+            let topicBroker = try TopicBroker(isReal: false, clientID: "shell-test")
+            let broker = try #require(topicBroker.embedded)
             let live = MachineShellTests.lives(name, count: 1)[0]
             self.live = live
-            self.harness = try ShellHarness(.embedded, on: topics)
+            self.harness = try ShellHarness(.embedded, on: topicBroker)
             self.shell = self.harness.start("one", log: log)
             try self.harness.sendTextAndWait("1", in: live)
             _ = try self.harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }

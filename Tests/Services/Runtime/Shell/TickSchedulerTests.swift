@@ -3,7 +3,7 @@ import MachineKit
 import ServiceShell
 import Testing
 
-/// When ticks are written.
+/// Tests of when ticks (empty records that advance the machine's time) are written.
 ///
 /// `due` and the observed time are on the broker's clock, all other times on the local one.
 @Suite struct TickSchedulerTests {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// Transactions whose end gets no response, or reaches the broker late.
+/// Tests of transactions whose end gets no response, or reaches the broker late.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TransactionWriterTests {
     /// The API key of `EndTxn` in Kafka's protocol.
     private static let endTransaction: Int16 = 26

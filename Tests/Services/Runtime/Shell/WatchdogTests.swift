@@ -4,7 +4,7 @@ import MachineKit
 import ServiceShell
 import Testing
 
-/// When a process must end because of hung loops.
+/// Tests of when a process must end because of hung loops (loops that do not turn).
 @Suite struct HangWatchTests {
     /// The times, in seconds, of the checks after which the process must end.
     ///
@@ -45,7 +45,7 @@ import Testing
     }
 }
 
-/// The thread that checks the loops.
+/// Tests of the thread that checks the loops.
 @Suite struct WatchdogTests {
     @Test(.timeLimit(.minutes(1)))
     func `a watchdog reports a loop that stays hung, once`() async {

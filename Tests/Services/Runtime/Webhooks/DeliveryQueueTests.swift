@@ -4,11 +4,11 @@ import PlazaModel
 import Testing
 import Webhooks
 
-/// The queue of the events of all apps.
+/// Tests of the queue of the webhook events of all apps.
 ///
-/// `add` returns whether it has queued the event; otherwise a catch-up reads the event again later. Events are in
-/// partition 0 unless a test says otherwise. With `jitter: 1` a retry pause has its nominal length, with `jitter: 0`
-/// half of it. `nextCatchUp(after:)` gets the partition of the last catch-up; -1 means that there was none.
+/// `add` returns whether it has queued the event; otherwise the app lags, and a catch-up reads the event again later.
+/// Events are in partition 0 unless a test says otherwise. With `jitter: 1` a retry pause has its nominal length, with
+/// `jitter: 0` half of it. `nextCatchUp(after:)` gets the partition of the last catch-up; -1 means that there was none.
 @Suite struct DeliveryQueueTests {
     private typealias EventPosition = DeliveryQueue.EventPosition
 
@@ -36,6 +36,7 @@ import Webhooks
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(2)])
         _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: self.time(0))
         #expect(queue.attemptEnded(self.position(2), isDelivered: true, jitter: 1, at: self.time(0)) == .delivered)
+        // The first pause is 500 ms.
         var now = self.time(500)
         var pauses: [Int64] = []
         for attempt in 2...7 {
@@ -64,6 +65,7 @@ import Webhooks
             #expect(queue.add(self.position(0), of: self.key("arena")) == true)
             #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0)])
             let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: jitter, at: self.time(0))
+            // Half of the first pause of 500 ms, and the random part of the other half.
             #expect(outcome == .retry(notBefore: self.time(250 + Int64(250 * jitter))))
             #expect(queue.nextDue(after: self.time(0)) == self.time(250 + Int64(250 * jitter)))
         }
@@ -109,6 +111,7 @@ import Webhooks
         for text in ["v2 shop=4", "v1 shop", "v1 shop=", "v1 =4", "v1 shop=-1", "v1 a=1=2", "v1 sh/op=4", "shop=4"] {
             #expect(Checkpoint(offset: 9, metadata: text) == nil, "\(text)")
         }
+        // The names of apps are as long as possible, and differ in their last two characters.
         let name = String(repeating: "a", count: 32)
         let largest = Checkpoint(
             offset: .max,

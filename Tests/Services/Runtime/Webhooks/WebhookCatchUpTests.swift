@@ -13,7 +13,7 @@ import Testing
 
 @testable import Webhooks
 
-/// A catch-up (the second reading of events for which an app's queue had no room) whose consumer reads nothing.
+/// Tests of a catch-up (the second reading of events for which an app's queue had no room) that reads nothing.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookCatchUpTests {
     /// The API key of Kafka's `Fetch` request.
     private static let fetch: Int16 = 1

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Requests to a backend that allows, refuses, is slow, or is not running.
+/// Tests of requests for a decision to a backend that allows, refuses, is slow, or is not running.
 @Suite(.timeLimit(.minutes(1))) struct WebhookClientTests {
     private static let sender = UserInfo(userID: "bob")
     private static let text = BeforeContent.beforeText(sender: sender, text: "hello", extensionInfo: nil)
@@ -35,6 +35,7 @@ import Webhooks
 
         deinit { self.webhookClient.stop() }
 
+        /// Asks the backend; returns a refusal if the client rejects the request itself.
         func requestDecision(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
             let request = WebhookRequest(
                 id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1), content: content)
@@ -110,6 +111,7 @@ import Webhooks
         #expect(self.code(await withDeadBackend.requestDecision(Self.gift)) == .giftCheckFailed)
     }
 
+    /// A request for a decision about a message of a user.
     private func request(_ user: String, app: AppID = "demo") -> WebhookRequest {
         WebhookRequest(
             id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1),

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// The sender against a broker and a backend on this machine.
+/// Tests of the sender, which sends webhook events to the apps' backends, with a broker and backends on this machine.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
     private static let secret = "a secret of the app"
 
@@ -34,7 +34,7 @@ import Webhooks
             self.producer = try KafkaProducer(self.broker.settings)
         }
 
-        /// Starts a sender with short pauses on a dedicated thread.
+        /// Starts a sender with short pauses on a dedicated thread; `change` changes the limits of its queue.
         func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> RunningSender
         {
             var limits = DeliveryQueue.Limits()
@@ -86,6 +86,7 @@ import Webhooks
         }
     }
 
+    /// Hooks whose backend is `receiver`; nil for all events.
     private func hooks(_ receiver: WebhookReceiver, events: [WebhookName]? = nil) -> AppHooks {
         AppHooks(url: receiver.url, secret: Self.secret, events: events)
     }
@@ -170,11 +171,13 @@ import Webhooks
 
     /// Rules: R14.4.
     @Test func `a dead backend loses only the events of its own app`() async throws {
-        let dead = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
-        let failing = try WebhookReceiver { _, _ in .answer(500, "") }
+        let deadHooks = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
+        let failingBackend = try WebhookReceiver { _, _ in .answer(500, "") }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
-        let hooks: [AppID: AppHooks] = ["dead": dead, "failing": self.hooks(failing), "demo": self.hooks(receiver)]
+        let hooks: [AppID: AppHooks] = [
+            "dead": deadHooks, "failing": self.hooks(failingBackend), "demo": self.hooks(receiver),
+        ]
         let sender = harness.start(hooks) { limits in
             limits.maxAttempts = 3
             limits.maxPerApp = 5
@@ -188,8 +191,9 @@ import Webhooks
         #expect(
             self.numbers(received)["concert"] == Array(1...20), "also the events beyond the app's share of the queue")
         // Each event of the failing app is attempted three times and then abandoned; no event is skipped for good.
-        let failed = try #require(await runOnDedicatedThread { failing.wait(timeout: .seconds(30)) { $0.count == 60 } })
-        #expect(self.numbers(failed)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
+        let failedRequests = try #require(
+            await runOnDedicatedThread { failingBackend.wait(timeout: .seconds(30)) { $0.count == 60 } })
+        #expect(self.numbers(failedRequests)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
         #expect(harness.metric(MetricNames.Webhooks.delivered) == 20)
         // The last event may not be counted yet when its third request is received.
         #expect(harness.metric(MetricNames.Webhooks.givenUp) >= 19)
@@ -199,12 +203,12 @@ import Webhooks
         async throws
     {
         let isAccepting = Locked(false)
-        let recovering = try WebhookReceiver { _, _ in
+        let recoveringBackend = try WebhookReceiver { _, _ in
             isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
         }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
-        let hooks: [AppID: AppHooks] = ["away": self.hooks(recovering), "demo": self.hooks(receiver)]
+        let hooks: [AppID: AppHooks] = ["away": self.hooks(recoveringBackend), "demo": self.hooks(receiver)]
         var sender = harness.start(hooks) { limits in
             limits.maxAttempts = 1000
             limits.maxPerApp = 5
@@ -215,18 +219,18 @@ import Webhooks
         }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
-        _ = try #require(await runOnDedicatedThread { recovering.wait { !$0.isEmpty } })
+        _ = try #require(await runOnDedicatedThread { recoveringBackend.wait { !$0.isEmpty } })
         // The receiver gets the last request before the sender counts the response. If the sender stopped in between,
         // the next sender would send the event again.
         try #require(await harness.waitForMetric(MetricNames.Webhooks.delivered, toReach: 20))
         sender.stop()
-        let earlierRequestCount = recovering.received.count
+        let earlierRequestCount = recoveringBackend.received.count
         isAccepting.withLock { $0 = true }
         sender = harness.start(hooks) { $0.maxPerApp = 5 }
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
-                recovering.wait(timeout: .seconds(30)) {
+                recoveringBackend.wait(timeout: .seconds(30)) {
                     self.numbers(Array($0.dropFirst(earlierRequestCount)))["concert"]?.last == 20
                 }
             })

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Backends with TLS whose certificates a private authority has signed.
+/// Tests of backends with TLS whose certificates a private authority has signed.
 @Suite(.enabled(if: PrivateAuthority.isAvailable, "install openssl"), .timeLimit(.minutes(1)))
 struct WebhookTLSTests {
     /// The result of a POST of an HTTP client that trusts `caFile` besides the system's authorities.
@@ -35,12 +35,12 @@ struct WebhookTLSTests {
         let url = "https://127.0.0.1:\(receiver.port)/hook"
         let answer = HTTPResult.answered(status: 200, body: Array(#"{"code":0}"#.utf8))
         #expect(await Self.post(url, caFile: authority.certificate) == answer)
-        for (url, caFile) in [
+        for (untrustedURL, caFile) in [
             (url, nil), (url, otherAuthority.certificate), (url, "/no/such/file.pem"),
             ("https://localhost:\(receiver.port)/hook", authority.certificate),
         ] {
-            guard case .failed(.untrusted) = await Self.post(url, caFile: caFile) else {
-                Issue.record("\(url) was trusted with the authorities of \(caFile ?? "the system")")
+            guard case .failed(.untrusted) = await Self.post(untrustedURL, caFile: caFile) else {
+                Issue.record("\(untrustedURL) was trusted with the authorities of \(caFile ?? "the system")")
                 continue
             }
         }
