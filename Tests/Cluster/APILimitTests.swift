@@ -21,12 +21,12 @@ import Testing
         /// The code with which both requests are rejected.
         var code: ReplyCode
 
-        /// A row for a call whose parameters are the JSON members `extra`, then the members of the body.
+        /// A row for a call whose parameters are the JSON members `extraParams`, then the members of the body.
         init(
-            _ method: String, _ path: String, _ body: String, _ call: String, _ extra: String, _ code: ReplyCode
+            _ method: String, _ path: String, _ body: String, _ call: String, _ extraParams: String, _ code: ReplyCode
         ) {
             (self.method, self.path, self.body, self.call, self.code) = (method, path, body, call, code)
-            self.params = "{\(extra)\(extra.isEmpty ? "" : ",")\(body)}"
+            self.params = "{\(extraParams)\(extraParams.isEmpty ? "" : ",")\(body)}"
         }
 
         /// A row for a call whose parameters are the live `concert` and the members of the body.
@@ -41,7 +41,7 @@ import Testing
     ///
     /// A text may be at most twice as long in JSON as its limit in bytes. So a little more than a third of the limit is
     /// too long: 34 of these characters need 204 bytes, and a notice of at most 100 bytes may need 200.
-    private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
+    private static func controlCharacters(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
     /// A JSON array of `count` elements, which `element` writes for the numbers from 0.
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         "[\((0..<count).map(element).joined(separator: ","))]"
@@ -70,7 +70,7 @@ import Testing
         Row("PATCH", Self.live, "\"notice\":\"\(Self.text(101))\"", "live.update", .badParameter),
         Row("PATCH", Self.live, #""liveName":"a\u0001b""#, "live.update", .badRoomName),
         Row("PATCH", Self.live, #""coverURL":"https://a\u0000""#, "live.update", .badParameter),
-        Row("PATCH", Self.live, "\"notice\":\"\(Self.controls(34))\"", "live.update", .badParameter),
+        Row("PATCH", Self.live, "\"notice\":\"\(Self.controlCharacters(34))\"", "live.update", .badParameter),
         Row("PATCH", Self.live, #""maxSeatCount":51"#, "live.update", .badParameter),
         Row("PATCH", Self.live, #""seatTemplate":1000"#, "live.update", .badParameter),
         Row("PATCH", Self.live, #""maxMemberCount":-1"#, "live.update", .badParameter),
@@ -92,7 +92,7 @@ import Testing
             "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.text(2049))\"}", "metadata.set",
             .metadataValueTooLong),
         Row(
-            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.controls(683))\"}", "metadata.set",
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.controlCharacters(683))\"}", "metadata.set",
             .metadataValueTooLong),
         Row(
             "PATCH", "\(Self.live)/metadata", #""metadata":{"\u0001":"v"}"#, "metadata.set", .badParameter),
@@ -100,7 +100,8 @@ import Testing
         Row(
             "POST", "\(Self.live)/bans", #""users":["eve"],"duration":9,"reason":"\u0001""#, "live.ban", .badParameter),
         Row(
-            "POST", "\(Self.live)/messages", "\"text\":\"\(Self.controls(4097))\"", "barrage.sendText", .messageTooLong),
+            "POST", "\(Self.live)/messages", "\"text\":\"\(Self.controlCharacters(4097))\"", "barrage.sendText",
+            .messageTooLong),
         Row(
             "POST", "\(Self.live)/custom-messages", #""businessID":"a\u0001","data":"x""#, "barrage.sendCustom",
             .badParameter),

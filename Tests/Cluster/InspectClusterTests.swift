@@ -54,7 +54,8 @@ import Testing
             maxRecords: maxRecords)
         let query = Inspector.Query(
             app: "demo", live: Self.live.live, user: nil, lookBack: .seconds(60), lease: .seconds(90))
-        // The records have the broker's time, which may be later than `now` here. So the window ends a second later.
+        // The records have the broker's time, which may be later than that of this process. So the window ends a second
+        // later.
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + .seconds(1)
         return try Inspector(scanner, query, now: now)
     }

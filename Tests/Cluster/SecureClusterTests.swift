@@ -12,6 +12,7 @@ import Testing
     .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
+    /// The broker of all tests of the suite; its start may have failed.
     private static let sharedKafka = Result { try SecureKafka() }
     private static let redisPassword = "the-Redis-secret"
 
@@ -40,7 +41,10 @@ struct SecureClusterTests {
         return options
     }
 
-    @Test func `the demo scenario passes over secured connections, and no process shows a secret`() async throws {
+    @Test
+    func `the demo scenario passes over secured connections, and no secret is in a command line, environment or log`()
+        async throws
+    {
         let kafka = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         // Debian's librdkafka cannot log in by SCRAM at Kafka 4.
         let libraryDirectory = try #require(

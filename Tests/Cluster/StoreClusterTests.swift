@@ -48,6 +48,7 @@ struct StoreClusterTests {
             try await Self.muteAndKickGuest(fixture)
             let hostLiveList = fixture.host.plaza.liveListStore
             let statistics = try await hostLiveList.endLive()
+            // Host and guest have sent one message each.
             #expect(statistics.totalMessageCount >= 2)
             #expect(hostLiveList.state.value.currentLive.isEmpty)
             try await fixture.host.plaza.loginStore.logout()
@@ -160,8 +161,7 @@ struct StoreClusterTests {
             let transport = try LoopTransport()
             let firstHost = try await Self.makeHost("one", harness, transport)
             let secondHost = try await Self.makeHost("two", harness, transport)
-            // A new live is in the list of candidates only after some seconds, so the host reads the list for up to 5
-            // s.
+            // A new live is in the list of candidates only after some seconds, so the host reads it for up to 5 s.
             for _ in 0..<50 where firstHost.stores.coHost.state.value.candidates.isEmpty {
                 try await firstHost.stores.coHost.getCoHostCandidates(cursor: "")
                 try await Task.sleep(for: .milliseconds(100))

@@ -12,6 +12,7 @@ import Testing
 struct StoreKillTests {
     private static let live = ClusterHarness.name("kill")
     private static let viewerCount = 200
+    private static let viewersAtATime = 20
 
     /// The state in the stores of one live that must be the same for all its users.
     private struct StoreSnapshot: Equatable {
@@ -86,6 +87,7 @@ struct StoreKillTests {
         }
     }
 
+    /// Logs a user in at one of these gateways.
     private static func logIn(
         _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
     ) async throws -> LivePlaza {
@@ -98,6 +100,7 @@ struct StoreKillTests {
         return plaza
     }
 
+    /// Logs a user in, who enters the live.
     private static func enter(
         _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
     ) async throws -> LivePlaza {
@@ -106,19 +109,19 @@ struct StoreKillTests {
         return plaza
     }
 
-    /// Lets all viewers enter the live, twenty at a time.
+    /// Lets all viewers enter the live, some at a time; returns their clients in the order of their numbers.
     private static func enterAll(_ harness: ClusterHarness, _ transport: LoopTransport) async throws -> [LivePlaza] {
         var clients: [LivePlaza] = []
-        for start in stride(from: 0, to: Self.viewerCount, by: 20) {
+        for start in stride(from: 0, to: Self.viewerCount, by: Self.viewersAtATime) {
             clients += try await withThrowingTaskGroup(of: (Int, LivePlaza).self) { group in
-                for number in start..<(start + 20) {
+                for number in start..<(start + Self.viewersAtATime) {
                     group.addTask {
                         (number, try await Self.enter("\(number)", harness, harness.addresses, transport))
                     }
                 }
-                var entered: [(Int, LivePlaza)] = []
+                var entered: [(number: Int, client: LivePlaza)] = []
                 for try await numberedClient in group { entered.append(numberedClient) }
-                return entered.sorted { $0.0 < $1.0 }.map(\.1)
+                return entered.sorted { $0.number < $1.number }.map(\.client)
             }
         }
         return clients

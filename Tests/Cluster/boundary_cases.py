@@ -38,6 +38,8 @@ ANSWER_LIMIT = 15
 # A case that a rate limit refuses is sent again after the wait that the answer demands. After so many waits it must be
 # admitted.
 MAX_WAITS = 3
+# How many bytes a connection to the gateway buffers: 4 MiB.
+READ_LIMIT = 1 << 22
 
 
 class Documented:

@@ -5,7 +5,8 @@ import json
 import re
 import urllib.parse
 
-from boundary_cases import ANSWER_LIMIT, MANY_MEMBERS, MAX_WAITS, NUMBERS, RAW, TEXTS, VALUES, paths, replaced, token
+from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MAX_WAITS, NUMBERS, RAW, READ_LIMIT, TEXTS, VALUES, paths, replaced,
+                            token)
 
 HEADER_VALUES = ["", "a" * 300, "a" * 9000, "\x01", "é", "9223372036854775808", "-1", "0", "1e308", ",", ";", "=", "\"", "*/*;q=9",
                  ", ".join(["a"] * 200)]
@@ -20,7 +21,7 @@ async def exchange(host, port, data):
 
     Raises EOFError if the connection ends before the whole response.
     """
-    reader, writer = await asyncio.open_connection(host, port, limit=1 << 22)
+    reader, writer = await asyncio.open_connection(host, port, limit=READ_LIMIT)
     try:
         writer.write(data)
         # The response is read at once, because a gateway may answer a bad head and close before it has read the body.

@@ -5,7 +5,7 @@ import json
 import os
 import struct
 
-from boundary_cases import ANSWER_LIMIT, TEXTS, token
+from boundary_cases import ANSWER_LIMIT, READ_LIMIT, TEXTS, token
 
 MASK = b"\x5a\x00\xff\x01"
 CONTINUATION, TEXT, BINARY, CLOSE, PING = 0, 1, 2, 8, 9
@@ -81,7 +81,7 @@ async def read_frame(reader):
 
 async def connect(address, netloc, user=None):
     """Connects, and logs in as `user` unless it is None."""
-    reader, writer = await asyncio.open_connection(*address, limit=1 << 22)
+    reader, writer = await asyncio.open_connection(*address, limit=READ_LIMIT)
     writer.write((f"GET /v1 HTTP/1.1\r\nHost: {netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: liveplaza.v1\r\n\r\n").encode())
     head = await reader.readuntil(b"\r\n\r\n")

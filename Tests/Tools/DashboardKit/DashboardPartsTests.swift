@@ -18,6 +18,7 @@ import Testing
         var window = LatencyWindow("t_seconds", rounds: 2)
         #expect(window.milliseconds(atQuantile: 0.5) == nil)
         window.addRound(Self.growth(Self.bucket("0.01", 0), Self.bucket("0.02", 100), Self.bucket("+Inf", 100)))
+        // All 100 values are between 10 and 20 ms, so half of them are assumed to be below 15 ms.
         #expect(abs(try #require(window.milliseconds(atQuantile: 0.5)) - 15) < 0.001)
         #expect(abs(try #require(window.milliseconds(atQuantile: 1)) - 20) < 0.001)
     }

@@ -30,7 +30,7 @@ import Testing
         for live in EveningCast.lives.indices {
             let actionsOfLive = actions.filter { $0.live == live }
             func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { actionsOfLive.count { matches($0.kind) } }
-            // Two to ten messages a second in 300 s, with a tolerance.
+            // Two to ten messages a second in 300 s, with a tolerance. The other numbers are lower bounds.
             #expect((570...3_100).contains(count { if case .text = $0 { true } else { false } }))
             #expect(count { if case .gift = $0 { true } else { false } } >= 20)
             #expect(count { if case .likes = $0 { true } else { false } } >= 90)
