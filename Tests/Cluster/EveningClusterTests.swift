@@ -64,8 +64,8 @@ import Testing
 
     /// The list of lives; empty if the call fails.
     private static func listLives(as user: DemoUser) async -> [LiveListEntry] {
-        guard case .lives(let items, _)? = try? await user.call("live.list", CallParams(count: 50)) else { return [] }
-        return items
+        guard case .lives(let entries, _)? = try? await user.call("live.list", CallParams(count: 50)) else { return [] }
+        return entries
     }
 
     /// The stage of `live`; nil if the call fails.

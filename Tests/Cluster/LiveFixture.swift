@@ -104,11 +104,11 @@ struct LiveFixture {
             var cursor: String?
             repeat {
                 guard
-                    case .lives(let items, let next) = try await self.call(
+                    case .lives(let entries, let nextCursor) = try await self.call(
                         self.watcher, "live.list", CallParams(cursor: cursor))
                 else { throw ScenarioFailure("live.list gave something else") }
-                if let entry = items.first(where: { $0.info.liveID == self.live }) { return entry.info }
-                cursor = next.isEmpty ? nil : next
+                if let entry = entries.first(where: { $0.info.liveID == self.live }) { return entry.info }
+                cursor = nextCursor.isEmpty ? nil : nextCursor
             } while cursor != nil
             await self.watcher.recordUpdates(seconds: 0.5)
         }

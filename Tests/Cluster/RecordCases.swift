@@ -85,9 +85,9 @@ struct RecordCases {
 
     /// The golden record called `name`, with another app, live and session; nil if there is none.
     func record(_ name: String, in key: LiveKey, session: String, partition: Int) throws -> OutgoingRecord? {
-        guard let found = try self.goldenRecords().first(where: { $0.name == name }) else { return nil }
+        guard let golden = try self.goldenRecords().first(where: { $0.name == name }) else { return nil }
         // The golden records are calls of the session `s-1`.
-        let text = Self.replacingLive(in: found.text, with: key).replacing("\"s-1\"", with: "\"\(session)\"")
+        let text = Self.replacingLive(in: golden.text, with: key).replacing("\"s-1\"", with: "\"\(session)\"")
         return self.outgoing(Array(text.utf8), key: self.key(of: key), partition: partition)
     }
 

@@ -67,13 +67,13 @@ import Testing
             // Eight of the longest values are all the metadata that a live may have (16 KiB). JSON writes each
             // quotation mark with two bytes.
             let longestValue = String(repeating: #"\""#, count: Limits.metadataValueBytes)
-            let values = (0..<8).map { "\"k\($0)\":\"\(longestValue)\"" }.joined(separator: ",")
-            try await expectStatus(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")
+            let metadata = (0..<8).map { "\"k\($0)\":\"\(longestValue)\"" }.joined(separator: ",")
+            try await expectStatus(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(metadata)}}")
             for number in 0..<20 {
                 try await expectStatus(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)
             }
             // The partition still works after a restart of its owner: the live has its bans, and other lives can be
-            // created.
+            // created. An offset of 0 means that there is no further page.
             try await cluster.kill("room-directory-1")
             try await cluster.restart("room-directory-1")
             try await cluster.waitUntilReady(within: .seconds(30))
@@ -83,13 +83,13 @@ import Testing
                 let (_, page) = try await send("GET", "/v1/lives/concert/bans?offset=\(offset)", "")
                 let answer = try Wire.decode(JSONValue.self, from: Array(page.utf8))
                 let sanctions = answer.members["result"]?.members["sanctions"]?.members["page"]?.members ?? [:]
-                guard case .array(let items)? = sanctions["items"], case .integer(let next)? = sanctions["nextOffset"]
+                guard case .array(let bans)? = sanctions["items"], case .integer(let nextOffset)? = sanctions["nextOffset"]
                 else {
                     Issue.record("no page of bans: \(page)")
                     return
                 }
-                bannedUserCount += items.count
-                offset = Int(next)
+                bannedUserCount += bans.count
+                offset = Int(nextOffset)
             } while offset > 0
             #expect(bannedUserCount == SanctionLimits.perLive)
             for number in 0..<20 {

@@ -60,8 +60,8 @@ async def drive_handshakes(report, documented, ws):
     address = (ws.hostname, ws.port)
     for name in headers:
         for value in HEADER_VALUES + MORE_HEADER_VALUES:
-            changed = dict(headers, **{name: value})
-            text = "GET /v1 HTTP/1.1\r\n" + "".join(f"{key}: {content}\r\n" for key, content in changed.items()) + "\r\n"
+            changed_headers = dict(headers, **{name: value})
+            text = "GET /v1 HTTP/1.1\r\n" + "".join(f"{key}: {content}\r\n" for key, content in changed_headers.items()) + "\r\n"
             await respond(report, address, f"handshake {name} = {value[:60]!r}", text.encode(), documented.handshake)
     for line in ("GET  HTTP/1.1", "GET /v1", "POST /v1 HTTP/1.1", "GET /" + "a" * 9000 + " HTTP/1.1", "GET /v1 HTTP/9.9", "\x00", "é"):
         await respond(report, address, f"request line {line[:60]!r}", line.encode() + b"\r\n\r\n", documented.handshake)
@@ -96,7 +96,8 @@ def example_of(schema, document, depth=0):
 class Operation:
     """One operation of the description with all its cases.
 
-    Each case is the arguments of `drive_case` after the address.
+    `item` is the description of the path, with an operation for each method. Each case is the arguments of `drive_case` after
+    the address.
     """
 
     def __init__(self, document, documented, netloc, path, method, item):

@@ -40,6 +40,7 @@ class WebSocket:
         lines = ["GET /v1 HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
                  f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: liveplaza.v1", *headers]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode())
+        # The head is read byte by byte, so that no byte of a frame is taken.
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             byte = self.socket.recv(1)
@@ -220,21 +221,22 @@ def check_addresses(cluster, proxy):
     statuses = [client.status for client in clients]
     if statuses.count(101) != limit or statuses.count(429) != 4:
         raise Failure(f"{limit} WebSockets of one address are allowed, the statuses were {statuses}")
-    other = WebSocket(proxy.port, "127.0.0.3")
-    if other.status != 101:
-        raise Failure(f"another address got {other.status} while the first was at its limit")
-    for client in [*clients, other]:
+    other_client = WebSocket(proxy.port, "127.0.0.3")
+    if other_client.status != 101:
+        raise Failure(f"another address got {other_client.status} while the first was at its limit")
+    for client in [*clients, other_client]:
         client.close()
     say(f"gateways count WebSockets of each client's address: {limit} pass, further ones get 429, another address passes")
+    # More requests with a wrong token than one address may make.
     statuses = [http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.4", headers=[f"X-Forwarded-For: 10.2.2.{number}"])
                 for number in range(60)]
     if 429 not in statuses or http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.5") != 401:
         raise Failure(f"refused tokens are counted for an address; the statuses were {statuses}")
     say(f"gateways count HTTP requests alike, whatever a client writes in X-Forwarded-For: {statuses.count(429)} of 60 got 429")
     # A connection from the proxy's address without the PROXY header, which names the client.
-    direct = WebSocket(gateways[0]["ports"]["ws"], "127.0.0.1")
-    if direct.status != 0:
-        raise Failure(f"a gateway answered {direct.status} to a connection without a PROXY header")
+    direct_client = WebSocket(gateways[0]["ports"]["ws"], "127.0.0.1")
+    if direct_client.status != 0:
+        raise Failure(f"a gateway answered {direct_client.status} to a connection without a PROXY header")
 
 
 def check_drain_of_gateway(cluster, proxy):
@@ -290,7 +292,8 @@ def check_drain_of_gateway(cluster, proxy):
         client.call(7, "ping", {})
     if refused:
         raise Failure(f"{len(refused)} of {2 * number} new clients were refused: {refused[:8]}")
-    say(f"a gateway drains: the proxy noticed after {noticed:.1f} s; its {len(drained_clients)} clients were closed with {sorted(set(closes))}; "
+    say(f"a gateway drains: the proxy noticed after {noticed:.1f} s; "
+        f"its {len(drained_clients)} clients were closed with {sorted(set(closes))}; "
         f"{number} WebSockets and {number} requests in 12 s passed, none was refused; {len(staying)} other clients stayed")
     wait_until("both gateways are back", lambda: proxy.servers_up() == 2, 30)
     for client in clients:
@@ -309,6 +312,7 @@ def check_drain_of_proxy(cluster, proxy):
         raise Failure("a proxy that was stopped took a new client")
     except ConnectionRefusedError:
         pass
+    # The proxy was stopped about a second before.
     began = time.monotonic()
     proxy.process.wait(20)
     say(f"the proxy drains: a WebSocket went on, new ones were refused, and it ended after {time.monotonic() - began + 1:.0f} s "

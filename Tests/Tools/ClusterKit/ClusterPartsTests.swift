@@ -32,16 +32,16 @@ import Tokens
             return (app.keys[0].k, app.policy.feedBudget)
         }
         try AppsFile.prepare(at: path, feedBudget: nil)
-        let first = try readKeyAndBudget()
+        let initial = try readKeyAndBudget()
         // A key is 32 bytes, which are 43 characters in base64url without padding. The default budget is 40 items/s.
-        #expect(first.key.count == 43 && first.budget == 40)
+        #expect(initial.key.count == 43 && initial.budget == 40)
         try AppsFile.prepare(at: path, feedBudget: 60)
-        let second = try readKeyAndBudget()
-        #expect(second == (first.key, 60))
+        let withNewBudget = try readKeyAndBudget()
+        #expect(withNewBudget == (initial.key, 60))
         // Without a budget, the file keeps the one that it has.
         try AppsFile.prepare(at: path, feedBudget: nil)
-        let third = try readKeyAndBudget()
-        #expect(third == (first.key, 60))
+        let withoutBudget = try readKeyAndBudget()
+        #expect(withoutBudget == (initial.key, 60))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
         #expect(mode == 0o600)
     }

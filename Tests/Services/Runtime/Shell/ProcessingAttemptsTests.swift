@@ -48,11 +48,11 @@ import Testing
         var fourthOwner = Self.attemptsAfterTakeover(record, by: "4", at: 40)
         #expect(fourthOwner.beginAlone(step: 0, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
-        guard case .process(let next?) = fourthOwner.beginAlone(step: 0, at: 41) else {
+        guard case .process(let nextRecord?) = fourthOwner.beginAlone(step: 0, at: 41) else {
             Issue.record("the next input is not processed")
             return
         }
-        #expect(next.count == 1)
+        #expect(nextRecord.count == 1)
     }
 
     @Test func `an input in the middle of a batch is found by the owners that process inputs alone`() {

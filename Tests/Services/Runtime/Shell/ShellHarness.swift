@@ -122,11 +122,11 @@ final class ShellHarness {
     func lastBatchHeader(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
         let reader = try StateReader(self.settings)
         defer { reader.close() }
-        var last: (offset: Int64, epoch: Int64)?
+        var lastHeader: (offset: Int64, epoch: Int64)?
         try reader.read([self.partition(of: live, .roomFeed)], deadline: MonotonicClock.now + .seconds(10)) { record in
-            if let header = BatchHeader(record) { last = (record.offset, header.epoch) }
+            if let header = BatchHeader(record) { lastHeader = (record.offset, header.epoch) }
         }
-        return try #require(last)
+        return try #require(lastHeader)
     }
 
     /// The epoch of the last appended record of the live's feed partition.
