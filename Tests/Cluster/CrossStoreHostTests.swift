@@ -28,7 +28,7 @@ import Testing
             }
             #expect(
                 Set(stage.layout.regions.map(\.userID)) == [
-                    firstLive.user(firstLive.host), secondLive.user(secondLive.host),
+                    firstLive.id(of: firstLive.host), secondLive.id(of: secondLive.host),
                 ])
             // 600 is the default template of a connection of video lives, whatever template each live has of its own.
             #expect(stage.layout.canvas.templateID == 600)
@@ -39,7 +39,7 @@ import Testing
         let guest = try await secondLive.join("guest")
         try await secondLive.seat(guest, on: 2)
         let stageWithGuest = try await firstLive.watcher.waitForStage("the other live's guest") { record, _ in
-            record.layout.regions.contains { $0.live == secondLive.live && $0.userID == secondLive.user(guest) }
+            record.layout.regions.contains { $0.live == secondLive.live && $0.userID == secondLive.id(of: guest) }
         }
         #expect(stageWithGuest.connection?.members[1].seats?.map(\.index) == [0, 2])
     }
@@ -134,7 +134,7 @@ import Testing
                 ? true : nil
         }
         try await firstLive.call(firstLive.watcher, "barrage.sendText", CallParams(text: "still here"))
-        #expect(try await firstLive.details { $0.status == .suspended }.status == .suspended)
+        #expect(try await firstLive.readInfo { $0.status == .suspended }.status == .suspended)
     }
 
     /// Rules: R18.5.
@@ -191,9 +191,9 @@ import Testing
                 if case .infoChanged(let info, _) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
             } ? true : nil
         }
-        let info = try await firstLive.details { $0.liveOwner.userName == "Anna the Great" }
+        let info = try await firstLive.readInfo { $0.liveOwner.userName == "Anna the Great" }
         #expect(info.liveOwner.userName == "Anna the Great")
-        #expect(try await firstLive.listEntry().liveOwner.userName == "Anna the Great")
+        #expect(try await firstLive.readInfoInList().liveOwner.userName == "Anna the Great")
         for fixture in [firstLive, secondLive] {
             let stage = try await fixture.watcher.waitForStage("the new name on stage") { record, _ in
                 record.connection?.members[0].host.userName == "Anna the Great"

@@ -32,25 +32,25 @@ import Testing
         let admin = try await fixture.join("admin")
         let applicant = try await fixture.join("applicant")
         try await fixture.seat(admin, on: 3)
-        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.id(of: admin)))
         _ = try await admin.wait("that it is an admin") {
-            $0.trueIfReceived { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
+            $0.trueIfReceived { if case .adminSet(fixture.id(of: admin), _) = $0 { true } else { false } }
         }
-        try await fixture.call(admin, "seat.invite", CallParams(user: fixture.user(fixture.watcher), timeout: 120))
+        try await fixture.call(admin, "seat.invite", CallParams(user: fixture.id(of: fixture.watcher), timeout: 120))
         try await fixture.call(applicant, "seat.apply", CallParams(timeout: 120))
-        try await fixture.call(fixture.host, "seat.invite", CallParams(user: fixture.user(applicant), timeout: 120))
+        try await fixture.call(fixture.host, "seat.invite", CallParams(user: fixture.id(of: applicant), timeout: 120))
         try await fixture.watcher.waitForNotice("the admin's invitation") {
             if case .invitationReceived = $0 { true } else { false }
         }
-        for user in [admin, applicant] {
+        for client in [admin, applicant] {
             switch departure {
-            case .leaves: try await fixture.call(user, "live.leave")
+            case .leaves: try await fixture.call(client, "live.leave")
             case .isKicked:
-                try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.user(user)))
-                try await user.waitForNotice("that it was put out") {
+                try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.id(of: client)))
+                try await client.waitForNotice("that it was put out") {
                     if case .kickedOut(.byAdmin, _) = $0 { true } else { false }
                 }
-            case .fallsSilent: user.client.stop()
+            case .fallsSilent: client.client.stop()
             }
         }
         // A silent user is missed only when its lease of 6 s expires, so each wait may last 20 s.
@@ -58,20 +58,20 @@ import Testing
             record.seats[3].occupant == nil && events.map(\.shortText) == ["left 3"]
         }
         try await fixture.watcher.waitForNotice("that the admin's invitation is void", within: 20) {
-            if case .invitationCancelled(let host) = $0 { host.userID == fixture.user(admin) } else { false }
+            if case .invitationCancelled(let host) = $0 { host.userID == fixture.id(of: admin) } else { false }
         }
         try await fixture.host.waitForNotice("that the application is void", within: 20) {
-            if case .applicationCancelled(let guest) = $0 { guest.userID == fixture.user(applicant) } else { false }
+            if case .applicationCancelled(let guest) = $0 { guest.userID == fixture.id(of: applicant) } else { false }
         }
         try await fixture.host.waitForNotice("that the invitation found no answer", within: 20) {
             if case .invitationAnswered(let guest, false) = $0 {
-                guest.userID == fixture.user(applicant)
+                guest.userID == fixture.id(of: applicant)
             } else {
                 false
             }
         }
         _ = try await fixture.watcher.wait("that both left", within: 20) { client in
-            let haveLeft = Set(client.leftUsers) == [fixture.user(admin), fixture.user(applicant)]
+            let haveLeft = Set(client.leftUsers) == [fixture.id(of: admin), fixture.id(of: applicant)]
             return haveLeft && client.audienceCount == 1 ? true : nil
         }
         #expect(fixture.watcher.leftUsers.count == 2, "each leave is reported once")
@@ -79,7 +79,7 @@ import Testing
             case .seatRequests(let applications, let invitations, _) = try await fixture.call(
                 fixture.host, "seat.requests")
         else { throw ScenarioFailure("no list") }
-        #expect(page.members.map(\.user.userID) == [fixture.user(fixture.watcher)])
+        #expect(page.members.map(\.user.userID) == [fixture.id(of: fixture.watcher)])
         #expect(page.count == 1)
         #expect(applications.isEmpty && invitations.isEmpty)
     }
@@ -93,7 +93,7 @@ import Testing
         try await fixture.seat(guest, on: 2)
         try await fixture.call(fixture.host, "seat.lock", CallParams(seatIndex: 2, locked: true))
         try await guest.waitForNotice("that it was put off its seat") {
-            if case .kickedOffSeat(2, let host) = $0 { host.userID == fixture.user(fixture.host) } else { false }
+            if case .kickedOffSeat(2, let host) = $0 { host.userID == fixture.id(of: fixture.host) } else { false }
         }
         let stage = try await fixture.watcher.waitForStage("the seat left, then locked, in one revision") { _, events in
             events.map(\.shortText) == ["left 2", "locked 2"]
@@ -110,25 +110,25 @@ import Testing
         let fixture = try await LiveFixture(hub)
         let admin = try await fixture.join("admin")
         let guest = try await fixture.join("guest")
-        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.id(of: admin)))
         _ = try await fixture.watcher.wait("that the first user is an admin") {
-            $0.trueIfReceived { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
+            $0.trueIfReceived { if case .adminSet(fixture.id(of: admin), _) = $0 { true } else { false } }
         }
         try await fixture.call(
-            admin, "seat.invite", CallParams(user: fixture.user(guest), seatIndex: 4, timeout: 120))
+            admin, "seat.invite", CallParams(user: fixture.id(of: guest), seatIndex: 4, timeout: 120))
         try await guest.waitForNotice("the admin's invitation") {
             if case .invitationReceived = $0 { true } else { false }
         }
-        try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.user(admin)))
+        try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.id(of: admin)))
         _ = try await fixture.watcher.wait("that the first user is no longer an admin") {
-            $0.trueIfReceived { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
+            $0.trueIfReceived { if case .adminRevoked(fixture.id(of: admin), _) = $0 { true } else { false } }
         }
-        let kick = try await fixture.rejectionCode(admin, "audience.kick", CallParams(user: fixture.user(guest)))
+        let kick = try await fixture.rejectionCode(admin, "audience.kick", CallParams(user: fixture.id(of: guest)))
         let lock = try await fixture.rejectionCode(admin, "seat.lock", CallParams(seatIndex: 5))
         #expect([kick, lock] == [.needsOwnerOrAdmin, .noPermission])
-        try await fixture.call(guest, "seat.acceptInvitation", CallParams(user: fixture.user(admin)))
+        try await fixture.call(guest, "seat.acceptInvitation", CallParams(user: fixture.id(of: admin)))
         try await fixture.watcher.waitForStage("the guest on the seat that the admin offered") { record, _ in
-            record.seats[4].occupant?.user.userID == fixture.user(guest)
+            record.seats[4].occupant?.user.userID == fixture.id(of: guest)
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
         let admin = try await fixture.join("admin")
-        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.id(of: admin)))
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "before"))
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: true))
         _ = try await fixture.watcher.wait("that messages are disabled") { client in
@@ -177,7 +177,7 @@ import Testing
             record.seats[1].occupant == nil
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) { client in
-            client.leftUsers == [fixture.user(phone)] && client.audienceCount == 1 ? true : nil
+            client.leftUsers == [fixture.id(of: phone)] && client.audienceCount == 1 ? true : nil
         }
         try await fixture.call(tablet, "live.join")
         _ = try await fixture.watcher.wait("that the guest is back") { $0.audienceCount == 2 ? true : nil }
@@ -202,7 +202,7 @@ import Testing
             record.seats[1].occupant == nil && events.map(\.shortText) == ["left 1"]
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) {
-            $0.leftUsers == [fixture.user(guest)] ? true : nil
+            $0.leftUsers == [fixture.id(of: guest)] ? true : nil
         }
     }
 }

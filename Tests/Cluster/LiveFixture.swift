@@ -32,7 +32,7 @@ struct LiveFixture {
     }
 
     /// The user id of a client of this live.
-    func user(_ client: RecordingClient) -> UserID { UserID("\(self.live)-\(client.name)") }
+    func id(of client: RecordingClient) -> UserID { UserID("\(self.live)-\(client.name)") }
 
     /// Sends a call about this live.
     private func send(
@@ -72,7 +72,7 @@ struct LiveFixture {
     }
 
     /// Reads the live's info as the watcher.
-    func details() async throws -> LiveInfo {
+    func readInfo() async throws -> LiveInfo {
         guard case .room(let details) = try await self.call(self.watcher, "live.get") else {
             throw ScenarioFailure("live.get gave something else")
         }
@@ -87,11 +87,11 @@ struct LiveFixture {
     /// - Parameter isExpected: the condition.
     /// - Returns: the info that was read last, even if it does not satisfy the condition.
     /// - Throws: when a call fails.
-    func details(once isExpected: (LiveInfo) -> Bool) async throws -> LiveInfo {
-        var info = try await self.details()
+    func readInfo(once isExpected: (LiveInfo) -> Bool) async throws -> LiveInfo {
+        var info = try await self.readInfo()
         for _ in 0..<50 where !isExpected(info) {
             await self.watcher.recordUpdates(seconds: 0.1)
-            info = try await self.details()
+            info = try await self.readInfo()
         }
         return info
     }
@@ -99,7 +99,7 @@ struct LiveFixture {
     /// The info of the live in the list.
     ///
     /// Waits for it for at most 10 s, because the list shows a live a few seconds after its creation.
-    func listEntry() async throws -> LiveInfo {
+    func readInfoInList() async throws -> LiveInfo {
         for _ in 0..<20 {
             var cursor: String?
             repeat {
@@ -118,11 +118,11 @@ struct LiveFixture {
     /// Seats a member of the live by an invitation of the host.
     func seat(_ guest: RecordingClient, on index: Int) async throws {
         try await self.call(
-            self.host, "seat.invite", CallParams(user: self.user(guest), seatIndex: index, timeout: 60))
+            self.host, "seat.invite", CallParams(user: self.id(of: guest), seatIndex: index, timeout: 60))
         try await guest.waitForNotice("an invitation") { if case .invitationReceived = $0 { true } else { false } }
-        try await self.call(guest, "seat.acceptInvitation", CallParams(user: self.user(self.host)))
+        try await self.call(guest, "seat.acceptInvitation", CallParams(user: self.id(of: self.host)))
         try await self.watcher.waitForStage("\(guest.name) on seat \(index)") { record, _ in
-            record.seats[index].occupant?.user.userID == self.user(guest)
+            record.seats[index].occupant?.user.userID == self.id(of: guest)
         }
     }
 

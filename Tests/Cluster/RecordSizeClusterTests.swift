@@ -83,7 +83,8 @@ import Testing
                 let (_, page) = try await send("GET", "/v1/lives/concert/bans?offset=\(offset)", "")
                 let answer = try Wire.decode(JSONValue.self, from: Array(page.utf8))
                 let sanctions = answer.members["result"]?.members["sanctions"]?.members["page"]?.members ?? [:]
-                guard case .array(let bans)? = sanctions["items"], case .integer(let nextOffset)? = sanctions["nextOffset"]
+                guard case .array(let bans)? = sanctions["items"],
+                    case .integer(let nextOffset)? = sanctions["nextOffset"]
                 else {
                     Issue.record("no page of bans: \(page)")
                     return
