@@ -56,17 +56,19 @@ struct StoreEventTests {
             try await waitUntil("the admin knows its role") {
                 admin.stores.audience.state.value.adminList.map(\.userID) == [admin.id]
             }
-            try await Self.apply(host, guest, admin)
+            try await Self.applyThreeTimes(host, guest, admin)
             try await Self.controlDevices(host, guest)
-            try await Self.invite(host, guest)
+            try await Self.inviteThreeTimes(host, guest)
             _ = try await host.user.plaza.liveListStore.endLive()
             try await guest.waitForEvent("onLiveEnded")
             #expect(guest.user.plaza.liveListStore.state.value.currentLive.isEmpty)
         }
     }
 
-    /// Lets the guest apply for a seat three times; the timeouts of requests are in seconds.
-    private static func apply(_ host: Member, _ guest: Member, _ admin: Member) async throws {
+    /// The guest applies for a seat three times: without an answer, then cancels, then is accepted by the admin.
+    ///
+    /// The timeouts of all requests are in seconds.
+    private static func applyThreeTimes(_ host: Member, _ guest: Member, _ admin: Member) async throws {
         try await guest.stores.coGuest.applyForSeat(timeout: 1)
         try await guest.waitForEvent("onGuestApplicationNoResponse(reason: ")
         try await guest.stores.coGuest.applyForSeat(timeout: 30)
@@ -84,6 +86,7 @@ struct StoreEventTests {
         }
     }
 
+    /// The host closes and opens the guest's devices, and then puts the guest off its seat.
     private static func controlDevices(_ host: Member, _ guest: Member) async throws {
         let devices = guest.user.plaza.deviceStore
         try await devices.openLocalCamera(isFront: true)
@@ -107,7 +110,8 @@ struct StoreEventTests {
         try await guest.waitForEvent("onKickedOffSeat")
     }
 
-    private static func invite(_ host: Member, _ guest: Member) async throws {
+    /// The host invites the guest three times: the guest rejects, then the host cancels, then nobody answers.
+    private static func inviteThreeTimes(_ host: Member, _ guest: Member) async throws {
         let invitations = host.stores.coGuest
         try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
         try await guest.waitForEvent("onHostInvitationReceived")
@@ -141,14 +145,15 @@ struct StoreEventTests {
             let transport = try LoopTransport()
             let firstHost = try await Member.makeHost("one", harness, transport)
             let secondHost = try await Member.makeHost("two", harness, transport)
-            try await Self.connect(firstHost, secondHost)
-            try await Self.fight(firstHost, secondHost)
+            try await Self.requestConnections(firstHost, secondHost)
+            try await Self.requestBattles(firstHost, secondHost)
             try await secondHost.stores.coHost.exitHostConnection()
             try await firstHost.waitForEvent("onCoHostUserLeft")
         }
     }
 
-    private static func connect(_ firstHost: Member, _ secondHost: Member) async throws {
+    /// The first host requests a connection four times: it cancels, is rejected, gets no answer, and is accepted.
+    private static func requestConnections(_ firstHost: Member, _ secondHost: Member) async throws {
         func request(timeout: Double = 30) async throws {
             try await firstHost.stores.coHost.requestHostConnection(
                 targetHost: secondHost.live, layoutTemplate: .hostDynamicGrid, timeout: timeout)
@@ -169,7 +174,8 @@ struct StoreEventTests {
         }
     }
 
-    private static func fight(_ firstHost: Member, _ secondHost: Member) async throws {
+    /// The first host requests a battle four times: it cancels, is rejected, gets no answer, and is accepted.
+    private static func requestBattles(_ firstHost: Member, _ secondHost: Member) async throws {
         // Requests a battle that the other host must accept; returns its id.
         func request(timeout: Double = 30) async throws -> String {
             let config = BattleConfig(duration: 30, needResponse: true)

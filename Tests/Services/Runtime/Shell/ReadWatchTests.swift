@@ -47,6 +47,8 @@ import Testing
 
     /// Answers the queries that the watch makes in these seconds: with `end` for each partition or, if it is nil, with
     /// an error.
+    ///
+    /// The watch of `makeCaughtUpWatch` has read everything before offset 5; the end 6 means one record more.
     private static func answerQueries(of watch: inout ReadWatch, in seconds: ClosedRange<Int64>, end: Int64?) {
         for second in seconds {
             let partitions = watch.takePartitionsToCheck(at: Self.at(second))

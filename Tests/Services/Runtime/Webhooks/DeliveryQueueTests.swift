@@ -77,6 +77,7 @@ import Webhooks
         #expect(queue.add(self.position(10), of: self.key("arena")) == true)
         #expect(queue.add(self.position(11), of: self.key("bistro")) == true)
         #expect(queue.add(self.position(12), of: self.key("arena", app: "other")) == true)
+        // No app subscribes to the event at 13.
         queue.skip(self.position(13))
         #expect(queue.startDueAttempts(at: self.time(0)).count == 3)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
