@@ -22,12 +22,12 @@ struct StoreKillTests {
         var connected: [SeatUserInfo]
         var likes: LikeState
 
-        init(_ plaza: LivePlaza, _ live: String, withMessages: Bool = true) {
+        init(_ plaza: LivePlaza, _ live: String, includesMessages: Bool = true) {
             self.live = plaza.liveListStore.state.value.currentLive
             // The number of viewers is left out, because a client receives it up to a second late.
             self.live.totalViewerCount = 0
             self.messages =
-                withMessages ? plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent) : []
+                includesMessages ? plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent) : []
             self.seats = plaza.seatStore(liveID: live).state.value
             self.connected = plaza.coGuestStore(liveID: live).state.value.connected
             self.likes = plaza.likeStore(liveID: live).state.value
@@ -79,7 +79,7 @@ struct StoreKillTests {
             print("\(Self.viewerCount) clients showed the same \(seconds) s after the kill")
             let newcomer = try await Self.enter("newcomer", harness, survivingGateway, transport)
             try await waitUntil("the newcomer shows the same, without earlier messages") {
-                StoreSnapshot(newcomer, Self.live) == StoreSnapshot(witness, Self.live, withMessages: false)
+                StoreSnapshot(newcomer, Self.live) == StoreSnapshot(witness, Self.live, includesMessages: false)
             }
             let audience = witness.audienceStore(liveID: Self.live)
             try await audience.fetchAudienceList()

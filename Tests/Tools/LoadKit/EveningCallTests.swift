@@ -16,6 +16,7 @@ import Testing
         for live in self.cast {
             #expect(LiveID(checking: live.id) != nil)
             #expect(TextRule.isPlain(live.title, maxBytes: Limits.liveNameBytes))
+            // The pages name six categories.
             #expect((0...5).contains(live.category))
             users += [live.hostID] + (0..<live.viewerCount).map(live.viewerID)
         }

@@ -23,7 +23,7 @@ import Testing
     private func readSecret(_ arguments: [String], _ environment: [String: String] = [:])
         -> (secret: String?, problems: [String], reader: SettingsReader)
     {
-        var reader = SettingsReaderTests.reader(arguments, environment)
+        var reader = SettingsReaderTests.makeReader(arguments, environment)
         let secret = reader.secret("redis-password", help: "The file with the password.")
         do throws(SettingsError) {
             try reader.finish()
@@ -94,7 +94,7 @@ import Testing
             "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
         let key = try self.writeFile(
             "-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
-        var reader = SettingsReaderTests.reader(["--ca", certificate, "--key", key, "--second-ca", key])
+        var reader = SettingsReaderTests.makeReader(["--ca", certificate, "--key", key, "--second-ca", key])
         #expect(reader.certificateFile("ca", help: "") == certificate)
         #expect(reader.privateKeyFile("key", help: "") == nil)
         #expect(reader.certificateFile("second-ca", help: "") == nil)

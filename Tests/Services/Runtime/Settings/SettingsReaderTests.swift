@@ -4,16 +4,18 @@ import Testing
 
 /// Tests of how settings are read from arguments and environment variables, and of how problems are reported.
 @Suite struct SettingsReaderTests {
+    /// The choices of the option `--mode`.
     enum Mode: String, CaseIterable { case fast, safe }
 
-    static func reader(_ arguments: [String], _ environment: [String: String] = [:]) -> SettingsReader {
+    /// A reader of the program `gateway`.
+    static func makeReader(_ arguments: [String], _ environment: [String: String] = [:]) -> SettingsReader {
         SettingsReader(
             program: "gateway", summary: "serves apps", arguments: arguments, environment: environment)
     }
 
     @Test func `an argument overrides the environment, and the environment overrides the default`() throws {
         let environment = ["LIVEPLAZA_KAFKA": "env:1", "LIVEPLAZA_HTTP_PORT": "9"]
-        var reader = Self.reader(["--kafka", "arg:1"], environment)
+        var reader = Self.makeReader(["--kafka", "arg:1"], environment)
         expectEqual(reader.string("kafka", default: "none:1", help: "x"), "arg:1")
         expectEqual(reader.int("http-port", default: 1, range: 0...65_535, help: "x"), 9)
         expectEqual(reader.string("redis", default: "d", help: "x"), "d")
@@ -22,7 +24,7 @@ import Testing
     }
 
     @Test func `every form of an option is read, and the last one wins`() throws {
-        var reader = Self.reader([
+        var reader = Self.makeReader([
             "--a=1", "--a", "2", "--t=20s", "--on", "--no-off", "--b=false", "--mode=safe", "--l", "x,,y", "--neg",
             "-5",
         ])
@@ -38,7 +40,7 @@ import Testing
     }
 
     @Test func `all problems are reported at once, with key, value and remedy`() {
-        var reader = Self.reader(["--port", "70000", "--mode", "quick", "--kafak", "x"], ["LIVEPLAZA_TTL": "soon"])
+        var reader = Self.makeReader(["--port", "70000", "--mode", "quick", "--kafak", "x"], ["LIVEPLAZA_TTL": "soon"])
         expectEqual(reader.int("port", default: 80, range: 0...65_535, help: ""), 80)
         _ = reader.choice("mode", default: Mode.fast, help: "")
         _ = reader.milliseconds("ttl", default: 5, range: 1...9, help: "")
@@ -58,7 +60,7 @@ import Testing
     }
 
     @Test func `an option whose value is missing does not swallow the next option`() {
-        var reader = Self.reader(["--kafka", "--verbose"])
+        var reader = Self.makeReader(["--kafka", "--verbose"])
         _ = reader.string("kafka", default: "d", help: "")
         expectEqual(reader.flag("verbose", help: ""), true)
         #expect(
@@ -68,13 +70,13 @@ import Testing
     }
 
     @Test func `a secret does not appear in the effective settings`() {
-        var reader = Self.reader(["--password=hunter2"])
+        var reader = Self.makeReader(["--password=hunter2"])
         expectEqual(reader.optionalString("password", isSecret: true, help: ""), "hunter2")
         #expect(reader.effectiveSettings.isEmpty)
     }
 
     @Test func `positional arguments are the arguments that no option consumed`() throws {
-        var reader = Self.reader(["room", "--a", "1", "--", "--last"])
+        var reader = Self.makeReader(["room", "--a", "1", "--", "--last"])
         _ = reader.int("a", range: 0...9, help: "")
         expectEqual(reader.positional("what", help: ""), "room")
         expectEqual(reader.positional("which", help: ""), "--last")
@@ -83,7 +85,7 @@ import Testing
     }
 
     @Test func `with --help the help text is returned even if settings are invalid`() {
-        var reader = Self.reader(["--help", "--nonsense"])
+        var reader = Self.makeReader(["--help", "--nonsense"])
         reader.section("Kafka")
         _ = reader.string("kafka", default: "127.0.0.1:9092", placeholder: "HOST:PORT", help: "Where Kafka answers.")
         _ = reader.flag("a-rather-long-name-of-a-flag", help: "Does it.")
@@ -107,10 +109,10 @@ import Testing
                 """)
     }
 
-    // Nil: no word is near enough to be meant.
+    // Nil if no word is near enough to be meant.
     @Test(arguments: [("statsu", "status"), ("tokne", "token"), ("u", nil), ("inspect", "inspect"), ("banana", nil)])
-    func `a misspelt word is corrected, and an unrelated word is not`(word: String, meant: String?) {
-        #expect(Suggestion.nearest(to: word, among: ["up", "status", "token", "inspect"]) == meant)
+    func `a misspelt word is corrected, and an unrelated word is not`(word: String, correction: String?) {
+        #expect(Suggestion.nearest(to: word, among: ["up", "status", "token", "inspect"]) == correction)
     }
 }
 

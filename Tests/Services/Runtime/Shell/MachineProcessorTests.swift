@@ -14,6 +14,7 @@ import Testing
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
+    /// A text message of the live, received at a time in milliseconds.
     static func textInput(_ text: String, at milliseconds: Int64, offset: Int64) -> InboxInput {
         let caller = Caller(
             user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: offset), replyTo: "g")
@@ -29,7 +30,7 @@ import Testing
     }
 
     /// A processor that has acquired the partition, and the counter of its malformed records.
-    func makeProcessor() -> (MachineProcessor<TallyMachine>, Counter) {
+    func makeProcessor() -> (processor: MachineProcessor<TallyMachine>, malformed: Counter) {
         let malformed = Counter()
         let processor = MachineProcessor(TallyMachine(), log: .none, malformed: malformed)
         processor.acquired(generation: 0, committedMetadata: "", at: Timestamp(milliseconds: 0))

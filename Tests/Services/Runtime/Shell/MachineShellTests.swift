@@ -154,7 +154,7 @@ import Testing
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
         let laterEpoch = try harness.lastEpoch(in: live)
         #expect(laterEpoch > epoch)
-        // If this batch counted, the next owner would begin at the offset 1,000,000.
+        // If this batch counted, the next owner would begin at the offset 1,000,000 and at a time in the far future.
         let commit = BatchHeader.Commit(nextOffset: 1_000_000, metadata: "9999999999999", rows: [])
         try harness.append(number: 91, in: live, BatchHeader(epoch: epoch, commit: commit))
         try harness.sendText("5", in: live)
