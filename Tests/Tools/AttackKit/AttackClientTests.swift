@@ -5,7 +5,7 @@ import Testing
 
 @testable import AttackKit
 
-/// What the connections of each attack of `plaza attack` send, tested without a gateway.
+/// Tests of what the connections of each attack of `plaza attack` send, without a gateway.
 @Suite struct AttackClientTests {
     /// A gateway closes a connection that sends a larger frame.
     private static let maxFrameBytes = 65_536
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `the number attack appends the largest and negative numbers to the cursor that it got`() {
+    @Test func `the number attack puts boundary numbers into the cursor that it got`() {
         var client = Self.client(NumberAttack())
         _ = client.opened()
         _ = client.replied(.success(result: .lives(items: [], cursor: "gateway-1.17.1")))

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests of the sequence of rounds of a chaos run, and of the findings of one round.
 ///
-/// `settle` is the check between two rounds, that the cluster is ready and consistent again.
+/// `settle` waits after a round until the cluster is ready again, and returns what else it finds then.
 struct ChaosRunnerTests {
     private struct Failure: Error, CustomStringConvertible {
         let description = "no thread left"

@@ -70,7 +70,7 @@ struct FaultProxyTests {
 
     @Test func `a large answer reaches a receiver that begins to read late`() throws {
         let path = try EchoPath()
-        // More than the buffers of the sockets hold; each value is repeated seven times.
+        // Each value is repeated seven times, so that a lost or repeated byte shows.
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client
         let sender = DedicatedThread("sender") { client.send(bytes) }

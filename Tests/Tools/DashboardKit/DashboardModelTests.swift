@@ -5,8 +5,8 @@ import Testing
 
 /// Tests of the figures that the dashboard computes from readings of the processes' metrics.
 ///
-/// The ledger is a sum that must hold: each due delivery of a feed item to a viewer was made (`delivered`) or will be
-/// made (`owed`). Times are in milliseconds.
+/// The ledger is a sum that must hold: each due delivery of a feed item to a viewer was made (`delivered`), was given
+/// up, or will be made (`owed`). Times are in milliseconds.
 @Suite struct DashboardModelTests {
     private static func gateway(delivered: Int, due: Int, owed: Int) -> ProcessReading {
         CounterGrowthTests.reading(

@@ -7,8 +7,8 @@ import Testing
 
 /// Tests of the delta: the rows that are newer than the state topic.
 ///
-/// The delta travels compressed, in the metadata of the committed offset
-/// or in the headers of appended batches. A restart restores the rows of the state topic, then those of the delta.
+/// The delta travels compressed, in the metadata of the committed offset or in the headers of appended batches. A
+/// restart restores the rows of the state topic, then those of the delta.
 @Suite("Changed rows in the offset's metadata or in appended batches")
 struct CheckpointDeltaTests {
     private func row(_ number: Int) -> [UInt8] { Array(#"{"number":\#(number),"owner":"alice"}"#.utf8) }
