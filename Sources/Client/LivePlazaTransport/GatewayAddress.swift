@@ -11,7 +11,9 @@ struct GatewayAddress: Sendable, Equatable {
 
     /// Parses an address.
     ///
-    /// - Throws: `invalidParameter` if the scheme is neither `ws` nor `wss`, or if the host or the port is missing or
+    /// Without a port, the port is 80 for `ws` and 443 for `wss`.
+    ///
+    /// - Throws: `invalidParameter` if the scheme is neither `ws` nor `wss`, if the host is missing, or if the port is
     ///   invalid.
     init(_ text: String) throws(ErrorInfo) {
         self.isSecure = text.hasPrefix("wss://")
@@ -29,6 +31,7 @@ struct GatewayAddress: Sendable, Equatable {
             throw .invalidParameter("'\(text)' \(error.reason)")
         }
         let defaultPort: UInt16 = self.isSecure ? 443 : 80
+        // Only a port that is not stated gets the default; a stated one that is no number gives nil.
         guard let portNumber = port.map({ UInt16($0) }) ?? defaultPort else {
             throw .invalidParameter("'\(text)' has no valid port")
         }

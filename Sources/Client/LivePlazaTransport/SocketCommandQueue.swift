@@ -4,8 +4,8 @@ internal import EventLoop
 
 /// Passes the commands of one WebSocket to the loop; can be used on any thread.
 ///
-/// The queue of commands is bounded. A text that finds no room is lost, and later texts must not be sent without it. So
-/// from then on each text is dropped, and tries to close the WebSocket instead, until a close finds room.
+/// The queue of commands is bounded. A text that finds no room is lost, and later texts must not be sent without it.
+/// From then on `send` drops each text, and tries to close the WebSocket instead; the close may find no room either.
 final class SocketCommandQueue: Sendable {
     private static let normalClosure: UInt16 = 1000
 
@@ -31,6 +31,8 @@ final class SocketCommandQueue: Sendable {
     /// Closes the WebSocket after the texts that were sent.
     func close(code: UInt16) { _ = self.post(.close(code: code)) }
 
+    /// Adds a command to the queue.
+    ///
     /// - Returns: whether the command found room.
     private func post(_ action: SocketCommand.Action) -> Bool {
         (try? self.commands.post(SocketCommand(socket: self.socket, action))) != nil

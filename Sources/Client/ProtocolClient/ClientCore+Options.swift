@@ -4,8 +4,11 @@ package import PlazaModel
 extension ClientCore {
     /// The options of a client.
     package struct Options: Sendable {
+        /// The token of each login, a JWT.
         package var token: String
+        /// The client's session; the server recognises a repeated call by the session and the call's id.
         package var session: SessionID
+        /// The name that other users see.
         package var name: String
         package var avatarURL: String
         /// Whether the client reconnects by itself.

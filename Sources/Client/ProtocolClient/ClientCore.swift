@@ -114,12 +114,13 @@ package struct ClientCore: Sendable {
         return id
     }
 
-    /// Handles a received text that is not a feed frame.
+    /// Handles a received text, except for feed frames, which `feedReceived` handles.
     package mutating func received(_ text: [UInt8], at now: Int64, into actions: inout [Action]) {
         guard let frame = try? Wire.decode(ServerFrame.self, from: text) else { return }
         switch frame {
         case .reply(self.loginID, let outcome): self.loginReplyReceived(outcome, at: now, into: &actions)
         case .reply(let id, let outcome): self.replyReceived(id, outcome, at: now, into: &actions)
+        // A feed frame comes here only if `FeedScan` could not read it; it is ignored.
         case .feed, .history: break
         case .counts(let count): actions.append(.event(.counts(count)))
         case .notice(let id, let notice):
@@ -179,8 +180,8 @@ extension ClientCore {
         self.state = .open
         self.backOff.reset()
         switch result {
-        case .loggedIn(_, let user, _, let notices, _):
-            if self.lastNoticeID == nil { self.lastNoticeID = notices }
+        case .loggedIn(_, let user, _, let newestNoticeID, _):
+            if self.lastNoticeID == nil { self.lastNoticeID = newestNoticeID }
             actions.append(.event(.loggedIn(user)))
         case .resumed(let ticket, let position, let replayed):
             self.joinedLive?.ticket = ticket
@@ -192,6 +193,7 @@ extension ClientCore {
     }
 
     private mutating func loginFailed(_ error: ReplyError, into actions: inout [Action]) {
+        // After `disconnect` the owner calls `disconnected`, with which the pause before the next login begins.
         switch LoginFailure(error) {
         case .end(let code):
             // The client does not wait for the server's close frame.

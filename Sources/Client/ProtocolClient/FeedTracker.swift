@@ -6,9 +6,9 @@ package import PlazaModel
 ///
 /// It detects every gap, repeat and wrong order (I7).
 package struct FeedTracker: Equatable, Sendable {
-    /// The token of the last item that was received in order, or the position that the server gave.
+    /// The token of the last frame that was received in order, or of the position at which the server resumed the feed.
     package private(set) var token: FeedToken?
-    /// The first number that was received in the current epoch.
+    /// The number of the first item that the client received, or could have received, in the current epoch.
     package private(set) var firstNumber: Int64 = 0
     /// The number of items that were received for the first time and in order.
     package private(set) var received = 0

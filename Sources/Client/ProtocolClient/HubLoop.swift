@@ -13,6 +13,7 @@ final class HubLoop {
         let id = command.client
         switch command.action {
         case .start(let addresses, let options, let updates):
+            // The id is random, so it can serve as the seed.
             let connection = PlazaConnection(group: self.group, addresses: addresses, options: options, seed: id)
             let driver = ClientDriver(connection, updates)
             self.drivers[id] = driver

@@ -8,7 +8,7 @@ struct JoinedLive: Sendable {
     var ticket: Ticket
     /// The position at which the live's feed begins for this client, from the reply to its join.
     ///
-    /// The first received feed frame replaces it.
+    /// It is used only until the first feed frame is received, which has a later token.
     var startToken: FeedToken?
 
     /// Where the next connection continues in the live.
@@ -20,7 +20,8 @@ struct JoinedLive: Sendable {
     /// Whether a notice says that this client was kicked out of the live.
     func isKickedOut(by notice: Notice) -> Bool {
         guard case .kickedOut = notice.content, notice.live == self.live else { return false }
-        // A client with a ticket from the floor on joined after the kick, or the kick removed the user's other device.
+        // A client whose ticket is not below the floor joined after the kick, or the kick removed another device of
+        // the user.
         guard let lowestValidTicket = notice.floor else { return true }
         return self.ticket < lowestValidTicket
     }

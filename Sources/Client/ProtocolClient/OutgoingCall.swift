@@ -8,8 +8,8 @@ struct OutgoingCall {
     var params: [UInt8] = []
     /// The milliseconds since the call was first sent; nil when it is sent for the first time.
     ///
-    /// By the age the server recognises a call that is too old to know whether it was applied before, and refuses it
-    /// (PROTOCOL.md, section 4.1).
+    /// The server remembers the outcome of a call only for a while. It refuses a call that is older, because it cannot
+    /// know whether the call was applied before (PROTOCOL.md, section 4.1).
     var age: Int64?
 
     /// The frame as JSON.

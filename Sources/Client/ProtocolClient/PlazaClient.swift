@@ -30,7 +30,8 @@ package final class PlazaClient: Sendable {
     ///   - params: the parameters of the method.
     ///   - live: the live to join or leave; nil for other calls.
     /// - Returns: the server's reply.
-    /// - Throws: the error in the server's reply, `timedOut`, or `overloaded`.
+    /// - Throws: the error in the server's reply. Without a reply: `timedOut`, `overloaded` if too many calls wait, or
+    ///   `failed` or `notLoggedIn` if the client has ended.
     @discardableResult
     package func call(
         _ method: String, _ params: some Encodable & Sendable, live: LiveID? = nil

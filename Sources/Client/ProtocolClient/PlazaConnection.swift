@@ -57,12 +57,12 @@ package final class PlazaConnection {
     /// Begins to connect.
     package func start() {
         self.group.add(self)
-        self.perform { core, _, actions in core.start(into: &actions) }
+        self.withCore { core, _, actions in core.start(into: &actions) }
     }
 
     /// Ends the client, which cannot be restarted.
     package func stop() {
-        self.perform { core, _, actions in core.stop(into: &actions) }
+        self.withCore { core, _, actions in core.stop(into: &actions) }
         self.group.remove(self)
     }
 
@@ -75,7 +75,7 @@ package final class PlazaConnection {
     @discardableResult
     package func call(_ method: String, params: [UInt8], live: LiveID? = nil) -> Int64 {
         var id: Int64 = 0
-        self.perform { core, now, actions in
+        self.withCore { core, now, actions in
             id = core.call(method, params: params, live: live, at: now, into: &actions)
         }
         return id
@@ -84,10 +84,10 @@ package final class PlazaConnection {
     /// Forgets the live after its end, so that a reconnect does not resume it.
     package func forgetLive() { self.core.forgetLive() }
 
-    func tick() { self.perform { core, now, actions in core.tick(at: now, into: &actions) } }
+    func tick() { self.withCore { core, now, actions in core.tick(at: now, into: &actions) } }
 
-    /// Passes an event and the present time to the core, and performs the actions that the core appends.
-    private func perform(_ body: (inout ClientCore, Int64, inout [ClientCore.Action]) -> Void) {
+    /// Lets `body` call the core with the present time, and performs the actions that the core appends.
+    private func withCore(_ body: (inout ClientCore, Int64, inout [ClientCore.Action]) -> Void) {
         var actions: [ClientCore.Action] = []
         body(&self.core, self.group.now, &actions)
         for action in actions { self.perform(action) }
@@ -112,14 +112,14 @@ package final class PlazaConnection {
             self.socket = try WebSocketConnection.connect(group: self.group.sockets, to: target, delegate: self)
         } catch {
             // 1006 is the code of WebSocket for a connection that was not closed in order, or never opened.
-            self.perform { core, now, actions in core.disconnected(code: 1006, at: now, into: &actions) }
+            self.withCore { core, now, actions in core.disconnected(code: 1006, at: now, into: &actions) }
         }
     }
 }
 
 extension PlazaConnection: WebSocketDelegate {
     package func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
-        self.perform { core, now, actions in core.connected(at: now, into: &actions) }
+        self.withCore { core, now, actions in core.connected(at: now, into: &actions) }
     }
 
     package func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
@@ -133,13 +133,13 @@ extension PlazaConnection: WebSocketDelegate {
             return
         }
         let bytes = [UInt8](copying: text)
-        self.perform { core, now, actions in core.received(bytes, at: now, into: &actions) }
+        self.withCore { core, now, actions in core.received(bytes, at: now, into: &actions) }
     }
 
     package func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
         guard connection === self.socket else { return }
         self.socket = nil
         let code = closure.code.rawValue
-        self.perform { core, now, actions in core.disconnected(code: code, at: now, into: &actions) }
+        self.withCore { core, now, actions in core.disconnected(code: code, at: now, into: &actions) }
     }
 }

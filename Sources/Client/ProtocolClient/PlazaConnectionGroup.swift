@@ -27,6 +27,7 @@ package final class PlazaConnectionGroup {
         configuration.maxMessageBytes = Self.maxMessageBytes
         configuration.pingInterval = Self.pingInterval
         self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
+        // The group then checks the timeouts of its WebSockets regularly.
         try self.sockets.startSweeping()
         let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
         timer.start(after: Self.tickInterval, repeating: Self.tickInterval)

@@ -9,7 +9,7 @@ struct UnfinishedCalls: Sendable {
         let params: [UInt8]
         /// The live to join or leave; nil for other calls.
         let live: LiveID?
-        /// When the call fails, in milliseconds of the client's clock.
+        /// When the call fails if it has no reply by then, in milliseconds of the client's clock.
         let deadline: Int64
         /// When the call was first sent on any connection; nil if it was never sent.
         fileprivate var firstSentAt: Int64?
@@ -58,7 +58,7 @@ struct UnfinishedCalls: Sendable {
         return self.order
     }
 
-    /// The oldest call, if its deadline has passed.
+    /// The id of the oldest call if its deadline has passed, otherwise nil.
     ///
     /// All calls wait equally long, so no other call expires earlier.
     func firstExpired(at now: Int64) -> Int64? {

@@ -68,7 +68,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
         }
     }
 
-    /// Reports the end of the connection, once.
+    /// Reports the end of the connection, unless it was reported before.
     private func reportClosed(code: Int) {
         let wasReported = self.isCloseReported.withLock { isReported in
             defer { isReported = true }
@@ -92,6 +92,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        // If the server has sent a close frame, its code was reported before.
         self.reportClosed(code: CloseCode.lost)
     }
 }

@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// The calls without an outcome, in the order in which they were made.
 ///
-/// A call that was sent keeps its id, so that the server applies it at most once.
+/// A call that is sent again has the same id as before, so that the server applies it at most once.
 struct CallQueue: Sendable {
     private var calls: [UnfinishedCall] = []
     private let random: RandomSource

@@ -9,9 +9,9 @@ enum ClientAction: Sendable {
     case send([UInt8])
     /// Close the WebSocket, and ignore its further events.
     case disconnect(code: Int)
-    /// Ask the token provider, then call `tokenFetched` or `tokenFailed`.
+    /// Ask the token provider, then call `tokenFetched` or `tokenFailed` of the core.
     case fetchToken
-    /// The call with this handle has ended.
+    /// Report the outcome of the call with this handle, which has ended.
     case callEnded(handle: Int, Result<CallResult, ErrorInfo>)
     /// Report an event.
     case event(ClientEvent)

@@ -10,14 +10,14 @@ extension ClientCore {
         var session: SessionID
         /// The first call's id; it must be above all ids that this session has used before.
         var firstID: Int64 = 1
-        /// Whether `fetchToken` actions can be performed.
+        /// Whether the app has a token provider; without one, the core returns no `fetchToken` action.
         var hasTokenProvider: Bool
         /// The name that others see, unless the token contains one; empty if it is not stated.
         var name = ""
         var avatarURL = ""
         /// How long a call may take, in milliseconds.
         var callTimeout = 15_000.0
-        /// A ping is sent after a silence of this many milliseconds.
+        /// A ping is sent when nothing was sent, or nothing received, for this many milliseconds.
         var pingInterval = 20_000.0
 
         init(session: SessionID, hasTokenProvider: Bool) {

@@ -94,7 +94,7 @@ struct ClientCore: Sendable {
         return self.takeActions()
     }
 
-    /// None of the addresses can ever be connected to: ends the client.
+    /// The client cannot connect to any of its addresses, now or later: ends the client.
     mutating func noAddressUsable(_ error: ErrorInfo) -> [ClientAction] {
         if self.state == .connecting { self.link.end(code: CloseCode.lost, error, reportsEnd: true) }
         return self.takeActions()
@@ -189,7 +189,7 @@ struct ClientCore: Sendable {
     mutating func tick(at now: Double) -> [ClientAction] {
         for call in self.calls.takeExpired(at: now) {
             let error = ErrorInfo(.timedOut, "no answer in time", retryAfter: Self.retryPause)
-            self.callEnded(call, .failure(error))
+            self.endCall(call, .failure(error))
         }
         self.link.tick(at: now)
         self.applyLinkEffects()
@@ -212,7 +212,8 @@ extension ClientCore {
 
     private mutating func renewalReplyReceived(_ content: ReplyContent, at now: Double) {
         switch content {
-        // The server also closes the connection; the close code decides what follows.
+        // The server also closes the connection; the close code decides what follows. If the close does not arrive, the
+        // token provider is asked again later.
         case .failure(let error):
             _ = self.link.tokens.recordFailure(at: now)
             self.emit([.tokenRenewalFailed(error)])
@@ -225,7 +226,7 @@ extension ClientCore {
     private mutating func callReplyReceived(_ call: UnfinishedCall, _ content: ReplyContent, at now: Double) {
         if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) { return }
         self.calls.remove(handle: call.handle)
-        self.callEnded(call, content.result)
+        self.endCall(call, content.result)
         self.sendCalls(at: now)
     }
 
@@ -265,13 +266,13 @@ extension ClientCore {
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
         case .retry: minimumPause = error.retryMilliseconds ?? 0
         }
-        // The client reconnects after `dropLive` too, and logs in without the live: whether the connection is logged in
-        // after a failed resume depends on the error.
+        // After `dropLive` the client reconnects, too, and logs in without the live. Some errors of a resume leave the
+        // connection logged in and others do not; a new connection makes the distinction unnecessary.
         self.link.disconnect(at: now, minimumPause: minimumPause)
     }
 
-    /// Ends a call, and updates the client's place if it was a join or a leave.
-    private mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) {
+    /// Reports the end of a call, and updates the client's place if the call was a join, a leave or an end of a live.
+    private mutating func endCall(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) {
         let events = self.place.callEnded(call, result)
         self.actions.append(.callEnded(handle: call.handle, result))
         self.emit(events)
@@ -280,6 +281,7 @@ extension ClientCore {
     private mutating func sendCalls(at now: Double) {
         self.applyLinkEffects()
         guard self.state == .open else { return }
+        // The closure must not access `self` while `self.calls` is being changed, so it counts in a copy.
         var nextID = self.nextID
         let frames = self.calls.takeFrames(at: now) {
             defer { nextID += 1 }

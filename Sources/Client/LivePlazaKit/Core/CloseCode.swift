@@ -8,8 +8,11 @@ enum CloseCode {
     static let lost = 1006
     static let tokenRefused = Int(DisconnectCode.tokenRefused.code)
     static let tokenExpired = Int(DisconnectCode.tokenExpired.code)
+    /// The same session logged in on another connection.
     static let replaced = Int(DisconnectCode.replaced.code)
+    /// The user signed in on another device, which the protocol calls `kickedOffline`.
     static let signedInElsewhere = Int(DisconnectCode.kickedOffline.code)
+    /// The user has reached the limit of connections.
     static let tooManyConnections = Int(DisconnectCode.tooManyConnections.code)
 
     /// Whether a client may reconnect by itself after a connection ended with this code; 4100 to 4199 forbid it.

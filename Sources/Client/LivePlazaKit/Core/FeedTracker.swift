@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// Follows the numbers of the feed items that a client receives in one live, and finds repeats and gaps.
 struct FeedTracker: Sendable {
-    /// The last item's position; nil before the first frame or resume.
+    /// The feed's position after the last frame or resume; nil before the first one.
     private(set) var position: FeedPosition?
     /// The token of the last frame, for a resume.
     private(set) var token: String?

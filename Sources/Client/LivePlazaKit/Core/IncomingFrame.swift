@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// A frame of the server as a client reads it.
 ///
-/// A server may be newer than an app. Therefore this type accepts more than `ServerFrame`: unknown frames and fields
-/// are ignored, and if an item cannot be decoded, only this item of the frame is left out.
+/// A server may be newer than an app. Therefore this type accepts more than `ServerFrame`, the type with which the
+/// server writes frames: unknown frames and fields are ignored, and if an item cannot be decoded, only this item of the frame is left out.
 enum IncomingFrame: Sendable {
     case reply(id: Int64, ReplyContent)
     case feed(FeedFrame)
@@ -35,7 +35,7 @@ extension IncomingFrame {
     }
 }
 
-/// Any of the protocol's frames; the only key names the kind.
+/// Any of the protocol's frames: a JSON object whose only key names the kind of the frame.
 private struct FrameBody: Decodable {
     let frame: IncomingFrame
 
@@ -54,7 +54,7 @@ private struct FrameBody: Decodable {
             let body = try container.decode(ReplyBody.self, forKey: .reply)
             self.frame = .reply(id: body.id, body.content)
         case .feed: self.frame = .feed(try container.decode(FeedFrame.self, forKey: .feed))
-        case .counts: self.frame = .counts(try container.decode(CountBody.self, forKey: .counts).count)
+        case .counts: self.frame = .counts(try container.decode(CountBody.self, forKey: .counts).liveCount)
         case .notice: self.frame = .notice(try container.decode(NoticeFrame.self, forKey: .notice))
         case .drain:
             let within = try container.decode(DrainBody.self, forKey: .drain).reconnectWithin
@@ -66,7 +66,7 @@ private struct FrameBody: Decodable {
 
 /// The numbers of viewers in a `counts` frame; all fields but `live` and `count` may be missing.
 private struct CountBody: Decodable {
-    let count: LiveCount
+    let liveCount: LiveCount
 
     private enum Key: String, CodingKey {
         case live
@@ -78,7 +78,7 @@ private struct CountBody: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        self.count = LiveCount(
+        self.liveCount = LiveCount(
             live: try container.decode(LiveID.self, forKey: .live),
             count: try container.decode(Int.self, forKey: .count),
             totalViewers: try container.decodeIfPresent(Int.self, forKey: .totalViewers) ?? 0,

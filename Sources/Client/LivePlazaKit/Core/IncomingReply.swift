@@ -6,7 +6,7 @@ internal import PlazaModel
 enum ReplyContent: Sendable {
     case success(CallResult)
     case failure(ErrorInfo)
-    /// A result that cannot be read.
+    /// The call has succeeded, but its result cannot be read; the error tells why.
     case unreadable(ErrorInfo)
 
     /// The outcome of the call that this reply answers.
@@ -51,7 +51,7 @@ struct ReplyBody: Decodable {
         } else {
             switch TolerantValue(CallResult.self, in: container, forKey: .result) {
             case .value(.done):
-                // The answer to a ping is `done` with the server's time.
+                // The answer to a ping is `done` with the server's time: `{"done": {"at": …}}`.
                 let at = try? container.decode([String: Pong].self, forKey: .result)["done"]?.at
                 self.content = .success(at.map { .pong(at: $0) } ?? .done)
             case .value(let result): self.content = .success(result)

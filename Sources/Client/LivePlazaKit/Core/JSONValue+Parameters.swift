@@ -14,7 +14,8 @@ extension JSONValue {
 
     /// A time span in whole seconds, rounded up.
     ///
-    /// A value that is not a valid number of seconds is sent as 0, which the server refuses or replaces by its default.
+    /// A value that no integer can hold, such as infinity, is sent as 0, which the server refuses or replaces by its
+    /// default.
     static func seconds(_ interval: TimeInterval) -> JSONValue {
         .integer(Int64(exactly: interval.rounded(.up)) ?? 0)
     }

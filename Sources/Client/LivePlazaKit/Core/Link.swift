@@ -51,7 +51,7 @@ struct Link: Sendable {
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
     private static let answerTimeout = 10_000.0
-    /// The maximum time for the token provider; then it is asked again.
+    /// How long the client waits for the token provider before it asks again.
     private static let tokenTimeout = 30_000.0
     /// The minimum pause while the system has no network.
     private static let offlinePause = 30_000.0

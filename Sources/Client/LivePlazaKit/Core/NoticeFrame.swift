@@ -4,6 +4,7 @@ internal import PlazaModel
 
 /// A message to this user.
 struct NoticeFrame: Sendable {
+    /// The notice's position in its topic; see `NoticePosition`.
     var id: String
     /// The live that the notice is about; empty if the frame does not name it.
     var live: LiveID

@@ -5,7 +5,7 @@ internal import PlazaModel
 ///
 /// All times are milliseconds of the core's clock.
 struct UnfinishedCall: Sendable {
-    /// The client's own number of the call, which it has from the beginning; the server does not see it.
+    /// The client's own number of the call, which the call has from the beginning; the server does not see it.
     let handle: Int
     /// The call's id in its frames; nil until the call is first sent.
     var id: Int64?
@@ -27,7 +27,7 @@ struct UnfinishedCall: Sendable {
 
     /// Whether the call makes the user join the live; calls after it wait for its reply.
     ///
-    /// A `live.create` counts too, because the store creates a live only to enter it.
+    /// A `live.create` counts too, because `LiveListStore` creates a live only to enter it.
     var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
 
     init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {

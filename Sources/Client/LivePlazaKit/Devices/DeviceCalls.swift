@@ -29,6 +29,6 @@ struct DeviceCalls {
     /// Whether no later call has opened or closed the device.
     func isLast(_ number: Int, _ device: Device) -> Bool { self.lastNumber(device) == number }
 
-    /// Whether the last call opened the device, which may still be opening.
+    /// Whether the last call is one that opens the device; the device may still be opening.
     func isOpened(_ device: Device) -> Bool { self.lastCalls[device]?.opens ?? false }
 }

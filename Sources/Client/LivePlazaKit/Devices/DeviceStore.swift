@@ -11,9 +11,10 @@ internal import PlazaModel
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
+    /// It is used on the delivery queue only; the lock makes it `Sendable`.
     let progress = Locked(Progress())
 
-    /// What the store must know besides the state that it shows; used on the delivery queue only.
+    /// What the store must know besides the state that it shows.
     struct Progress {
         /// The user's seat; nil if the user sits on none.
         var seat: OwnSeat?
@@ -41,8 +42,9 @@ public final class DeviceStore: Sendable {
     ///
     /// - Parameters:
     ///   - isFront: whether to use the camera on the side of the screen.
-    ///   - completion: errors: −1100 (it does not start) to −1103 (there is none); `failed` if it was closed meanwhile;
-    ///     `seatCameraLocked` or `cameraNeedsHost`, after which the camera is closed again.
+    ///   - completion: errors: −1100 (the camera does not start), −1101 (no permission), −1102 (in use), −1103 (there is
+    ///     none); `failed` if the camera was closed meanwhile; `seatCameraLocked` or `cameraNeedsHost`, after which the
+    ///     camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
         self.engine.start(completion, self.openOperation(.camera, isFront: isFront))
     }
@@ -62,8 +64,9 @@ public final class DeviceStore: Sendable {
 
     /// Opens the microphone, and reports it to the seat if the user sits on one.
     ///
-    /// - Parameter completion: errors: −1104 (it does not start) to −1107 (there is none); `failed` if it was closed
-    ///   meanwhile; `seatMicrophoneLocked` or `microphoneNeedsHost`, after which the microphone is closed again.
+    /// - Parameter completion: errors: −1104 (the microphone does not start), −1105 (no permission), −1106 (in use),
+    ///   −1107 (there is none); `failed` if the microphone was closed meanwhile; `seatMicrophoneLocked` or
+    ///   `microphoneNeedsHost`, after which the microphone is closed again.
     public func openLocalMicrophone(completion: CompletionClosure?) {
         self.engine.start(completion, self.openOperation(.microphone))
     }
@@ -166,6 +169,7 @@ extension DeviceStore {
         self.engine.start(nil) { engine async throws(ErrorInfo) in await body(engine, self.mediaEngine) }
     }
 
+    /// Changes the state, and publishes it only if it differs from the former one.
     func changeState(_ body: (inout DeviceState) -> Void) {
         var state = self.state.value
         body(&state)

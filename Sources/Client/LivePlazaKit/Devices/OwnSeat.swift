@@ -60,8 +60,9 @@ struct SeatDeviceChange: Equatable, Sendable {
         case (let old?, let new?):
             let isCameraLocked = old.allowsCamera && !new.allowsCamera
             let isMicrophoneLocked = old.allowsMicrophone && !new.allowsMicrophone
-            // While a report of this client has no reply, an "off" may come from an earlier report of this client. The
-            // user has opened the device again since, so it stays open.
+            // A device that was on and is off was closed by a host, and must be closed here. But while a report of this
+            // client has no reply, the "off" may come from an earlier report of this client; the user has opened the
+            // device again since, so it stays open. A microphone that the user has muted is off, too, and stays open.
             let isCameraOff = old.isCameraOn && !new.isCameraOn && !devices.reporting.contains(.camera)
             let isMicrophoneOff =
                 old.isMicrophoneOn && !new.isMicrophoneOn && !devices.isMuted

@@ -2,7 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The requests to this user that were reported to the app by an event and that no store's state contains.
+/// The battle requests and seat invitations to this user that the app already knows from an event.
+///
+/// No store's state lists such requests, so they are remembered here.
 ///
 /// Each request leads to only one event. Usually a notice announces the request. The server keeps a notice for only a
 /// minute; if the client missed the notice, a later snapshot of the open requests announces the request.
@@ -29,6 +31,7 @@ struct AnnouncedRequests: Sendable {
                     request.battle, inviter: request.inviter, invitee: SeatUserInfo(request.invitee), &context)
             }
         case .snapshot(.seatRequests(_, let invitations, _)):
+            // A host's snapshot also contains the invitations to others.
             for invitation in invitations where invitation.guest.userID == context.selfID {
                 self.announceInvitation(of: invitation.host, expiresAt: invitation.expiresAt, &context)
             }

@@ -53,6 +53,8 @@ extension BattleState {
     }
 
     private static func addEvent(for content: NoticeContent, to context: inout FoldContext) {
+        // Only the inviter gets the notices of an answer, so in them the inviter is the host of this live. The notice
+        // of a new request is handled by `AnnouncedRequests`.
         let ownHost = context.host(of: context.liveID)
         let event: BattleEvent? =
             switch content {

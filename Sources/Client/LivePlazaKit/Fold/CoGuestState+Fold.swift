@@ -21,7 +21,8 @@ extension CoGuestState {
         if let record = context.newStage {
             self.connected = record.seats.compactMap { seat in seat.occupant.map { SeatUserInfo($0) } }
         }
-        // A user on a seat is invited no more. A former admin answers no requests any more.
+        // A user who has taken a seat is not invited any more. A viewer, such as a former admin, sees no requests of
+        // others.
         self.invitees.removeAll { invitee in self.connected.contains { $0.userID == invitee.userID } }
         if !context.isHost { (self.applicants, self.invitees) = ([], []) }
         // The viewers who can be invited are those who neither sit nor are invited already.
@@ -38,6 +39,7 @@ extension CoGuestState {
         case .applicationCancelled(let guest):
             context.events.append(.host(.onGuestApplicationCancelled(guestUser: LiveUserInfo(guest))))
             self.applicants = self.applicants.without(guest.userID.text)
+        // Hosts get no event when an application times out.
         case .applicationTimedOut(let guest): self.applicants = self.applicants.without(guest.userID.text)
         case .applicationProcessed(let guest, let host, _):
             context.events.append(
@@ -58,6 +60,7 @@ extension CoGuestState {
     }
 
     private static func reduceForGuests(_ content: NoticeContent, _ context: inout FoldContext) {
+        // The notice of a new invitation is handled by `AnnouncedRequests`.
         let event: GuestEvent? =
             switch content {
             case .invitationCancelled(let host), .invitationTimedOut(let host):

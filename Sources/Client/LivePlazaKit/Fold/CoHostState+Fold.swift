@@ -40,9 +40,9 @@ extension CoHostState {
             let inviter = SeatUserInfo(inviter)
             context.events.append(.coHost(.onCoHostRequestReceived(inviter: inviter, extensionInfo: extensionInfo)))
             self.applicant = inviter
-        case .coHostRequestCancelled(let inviter, let invitee, let member):
+        case .coHostRequestCancelled(let inviter, let invitee, let inviteeMember):
             let inviter = SeatUserInfo(inviter)
-            let inviteeInfo = member.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)
+            let inviteeInfo = inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)
             context.events.append(.coHost(.onCoHostRequestCancelled(inviter: inviter, invitee: inviteeInfo)))
             self.removeRequest(inviter: inviter.liveID, invitee: invitee.text, context.liveID)
         case .coHostRequestAccepted(let invitee):

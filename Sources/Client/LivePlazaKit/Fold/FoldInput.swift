@@ -31,12 +31,14 @@ enum LocalChange: Sendable {
     case selfMuted
     /// This user has accepted or declined the application of `user`.
     case applicationAnswered(user: String)
+    /// This user has invited `user` to a seat.
     case invited(user: String)
+    /// This user has withdrawn the invitation of `user`.
     case invitationCancelled(user: String)
     /// This user has asked the hosts of these lives to connect.
     case coHostRequested(lives: [String])
-    /// `inviter` and `invitee` are the ids of the two lives.
+    /// A request to connect has ended; `inviter` and `invitee` are the ids of the two lives.
     case coHostRequestEnded(inviter: String, invitee: String)
-    /// This many milliseconds have passed since the last input of this kind.
+    /// This many milliseconds have passed since the last `elapsed`, or since the client entered the live.
     case elapsed(UInt)
 }

@@ -25,6 +25,7 @@ extension LiveAudienceState {
             self.audienceList = page.members.prefix(Self.maxListedViewers).map { LiveUserInfo($0.user) }
         case .mutes(let page):
             self.messageBannedUserList = page.items.map { self.knownUser($0.user, $0.userInfo) }
+            // The page may be cut off before this user's own mute, which `own` always contains.
             if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
         case .ownMute(let page):
             self.removeMute(of: LiveUserInfo(userID: selfID.text))

@@ -5,6 +5,7 @@ internal import PlazaModel
 extension LiveSeatState {
     /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        // An input with a stage contains nothing else for this state.
         if let record = context.newStage { return self.show(record) }
         switch input {
         case .item(let entry):

@@ -2,7 +2,7 @@
 internal import PlazaModel
 
 extension LiveSlice {
-    /// Applies an input to the info of the live.
+    /// Applies an input to the part of the live's state that several stores need: the live's info.
     mutating func reduce(_ input: FoldInput) {
         switch input {
         case .snapshot(.details(let details)):

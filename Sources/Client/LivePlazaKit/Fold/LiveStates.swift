@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The states of a live, which are the defaults until the client has received something about it.
+/// The states of one live's stores, which are the defaults until the client has received something about the live.
 struct LiveStates: Sendable {
     var live = LiveSlice()
     var stage = StageSlice()

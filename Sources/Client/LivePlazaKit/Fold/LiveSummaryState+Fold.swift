@@ -20,7 +20,9 @@ extension LiveSummaryState {
         }
     }
 
-    /// Shows the figures of a running live, and keeps the earlier number of viewers if it is higher.
+    /// Shows the figures of a running live.
+    ///
+    /// The earlier number of viewers remains if it is higher, because it may come from newer counts.
     private mutating func show(_ figures: LiveStatistics) {
         let totalViewers = self.summaryData.totalViewers
         self.summaryData = LiveSummaryData(figures)

@@ -8,7 +8,9 @@ enum Snapshot: Sendable {
     case audience(AudiencePage)
     case statistics(LiveStatistics, at: Timestamp?)
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp?)
+    /// All mutes as one page. (A sanction is a mute or a ban.)
     case mutes(SanctionPage)
+    /// A page of mutes that is read only for this user's own mute.
     case ownMute(SanctionPage)
     case coHostRequests(sent: [OpenCoHostRequest], received: [OpenCoHostRequest], at: Timestamp)
     case battleRequests(sent: [OpenBattleRequest], received: [OpenBattleRequest], at: Timestamp)

@@ -52,6 +52,7 @@ extension SnapshotName {
         case .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
             .invitationAnswered, .invitationNoResponse:
             self == .seatRequests
+        // No state lists the battle requests or the invitations to this user, so their notices change no snapshot.
         default: false
         }
     }

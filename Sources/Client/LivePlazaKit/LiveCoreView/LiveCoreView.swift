@@ -3,7 +3,7 @@
 internal import LivePlazaCombine
 public import UIKit
 
-/// Whether a view shows the live that this user hosts, or one that it watches.
+/// Whether a view shows the live that this user hosts, or one that the user watches.
 public enum CoreViewType: Sendable, Hashable {
     /// For viewers.
     case playView

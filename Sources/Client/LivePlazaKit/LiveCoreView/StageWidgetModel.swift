@@ -65,12 +65,12 @@ public struct StageWidgetModel<View: AnyObject> {
             self.maker = maker
         }
         guard let delegate else { return changes }
-        let placements = Self.placements(scene, width: width, height: height)
-        for (key, widget) in self.widgets where placements[key] == nil {
+        let plannedWidgets = Self.plannedWidgets(scene, width: width, height: height)
+        for (key, widget) in self.widgets where plannedWidgets[key] == nil {
             if let view = widget.view { changes.append(.remove(view)) }
             self.widgets[key] = nil
         }
-        for (key, planned) in placements.sorted(by: { $0.value.placement.level < $1.value.placement.level }) {
+        for (key, planned) in plannedWidgets.sorted(by: { $0.value.placement.level < $1.value.placement.level }) {
             if let change = self.place(key, planned, delegate) { changes.append(change) }
         }
         return changes
@@ -104,14 +104,14 @@ public struct StageWidgetModel<View: AnyObject> {
     }
 
     /// The widgets that a scene needs, with their places in a view of the given size.
-    private static func placements(
+    private static func plannedWidgets(
         _ scene: StageScene, width: CGFloat, height: CGFloat
     ) -> [WidgetKey: PlannedWidget] {
         guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else { return [:] }
         // The canvas is shown whole, in the middle of the view.
         let scale = min(width / scene.canvas.w, height / scene.canvas.h)
         let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
-        var placements: [WidgetKey: PlannedWidget] = [:]
+        var plannedWidgets: [WidgetKey: PlannedWidget] = [:]
         func add(_ kind: WidgetKind, _ seat: SeatInfo, _ level: RegionLevel, isHidden: Bool = false) {
             let region = seat.region
             let placement = WidgetPlacement(
@@ -119,7 +119,7 @@ public struct StageWidgetModel<View: AnyObject> {
                 height: region.h * scale, level: level.stageLevel(zorder: region.zorder), isHidden: isHidden)
             let user = seat.userInfo
             let key = WidgetKey(kind: kind, liveID: user.liveID, seat: seat.index, userID: user.userID)
-            placements[key] = PlannedWidget(placement: placement, seat: seat)
+            plannedWidgets[key] = PlannedWidget(placement: placement, seat: seat)
         }
         // A user whose region has no size is heard but not seen.
         for seat in scene.seats where seat.region.w > 0 && seat.region.h > 0 {
@@ -135,6 +135,6 @@ public struct StageWidgetModel<View: AnyObject> {
             wholeStage.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h, zorder: topOrder)
             add(.battleContainer, wholeStage, .background)
         }
-        return placements
+        return plannedWidgets
     }
 }

@@ -16,11 +16,11 @@ public struct DeviceState: Sendable, Hashable {
     public var microphoneStatus = DeviceStatus.off
     /// Why the last attempt to open the microphone failed; `noError` if it succeeded.
     public var microphoneLastError = DeviceError.noError
-    /// How loud the user speaks, 0 to 100.
+    /// How loud the user speaks now, as the media engine measures it, 0 to 100.
     public var currentMicVolume = 0
-    /// The volume of the microphone, 0 to 100.
+    /// The volume that is set for the microphone, 0 to 100.
     public var captureVolume = 100
-    /// The volume of playback, 0 to 100.
+    /// The volume that is set for playback, 0 to 100.
     public var outputVolume = 100
     /// Where sound is played.
     public var currentAudioRoute = AudioRoute.speakerphone

@@ -28,7 +28,7 @@ extension ErrorInfo.Name {
     public static let failed = ErrorInfo.Name(rawValue: "failed")
     /// The call was made too often.
     public static let tooFrequent = ErrorInfo.Name(rawValue: "tooFrequent")
-    /// A parameter is invalid.
+    /// A parameter has no meaning for the call; most checks of parameters give `badParameter` instead.
     public static let invalidParameter = ErrorInfo.Name(rawValue: "invalidParameter")
     /// The token of the login names another app.
     public static let sdkAppIDNotFound = ErrorInfo.Name(rawValue: "sdkAppIDNotFound")
@@ -36,13 +36,13 @@ extension ErrorInfo.Name {
     public static let notLoggedIn = ErrorInfo.Name(rawValue: "notLoggedIn")
     /// The live to enter does not exist.
     public static let noSuchRoomOnEntry = ErrorInfo.Name(rawValue: "noSuchRoomOnEntry")
-    /// The user is not in the live, but the call needs it.
+    /// The caller is not in the live; it must join the live before such a call.
     public static let notInRoom = ErrorInfo.Name(rawValue: "notInRoom")
     /// The text is not a valid id of a live.
     public static let badRoomID = ErrorInfo.Name(rawValue: "badRoomID")
     /// The text is not a valid name of a live.
     public static let badRoomName = ErrorInfo.Name(rawValue: "badRoomName")
-    /// The user is in another live, or the owner runs another live.
+    /// The user is in another live, or runs another live as its owner.
     public static let inAnotherRoom = ErrorInfo.Name(rawValue: "inAnotherRoom")
     /// Only the owner of the live may do this.
     public static let needsOwner = ErrorInfo.Name(rawValue: "needsOwner")
@@ -100,9 +100,9 @@ extension ErrorInfo.Name {
     public static let badParameter = ErrorInfo.Name(rawValue: "badParameter")
     /// The live's id is in use.
     public static let roomExists = ErrorInfo.Name(rawValue: "roomExists")
-    /// The live does not exist, or has ended.
+    /// The live that the call is about does not exist, or has ended.
     public static let noSuchRoom = ErrorInfo.Name(rawValue: "noSuchRoom")
-    /// The user is not in the live.
+    /// The user whom the call names is not in the live.
     public static let notMember = ErrorInfo.Name(rawValue: "notMember")
     /// The user has no permission for this.
     public static let noPermission = ErrorInfo.Name(rawValue: "noPermission")
@@ -136,9 +136,9 @@ extension ErrorInfo.Name {
     public static let alreadySeated = ErrorInfo.Name(rawValue: "alreadySeated")
     /// No seat is free.
     public static let allSeatsTaken = ErrorInfo.Name(rawValue: "allSeatsTaken")
-    /// The user is on no seat.
+    /// The user whom the call names is on no seat, or the caller.
     public static let notOnSeat = ErrorInfo.Name(rawValue: "notOnSeat")
-    /// The user is on a seat already.
+    /// The user whom the call names is on a seat already.
     public static let userAlreadyOnSeat = ErrorInfo.Name(rawValue: "userAlreadyOnSeat")
     /// The live has no seats.
     public static let roomHasNoSeats = ErrorInfo.Name(rawValue: "roomHasNoSeats")

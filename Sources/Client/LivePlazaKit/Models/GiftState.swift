@@ -15,7 +15,7 @@ public struct GiftState: Sendable, Hashable {
 
 /// An event of the gifts of a live.
 public enum GiftEvent: Sendable, Hashable {
-    /// A gift was sent, perhaps by this user.
+    /// A user, perhaps this one, sent `count` pieces of a gift.
     case onReceiveGift(liveID: String, gift: Gift, count: UInt8, sender: LiveUserInfo)
 }
 
@@ -79,7 +79,7 @@ public struct GiftCategory: Sendable, Hashable {
     public let name: String
     /// The description.
     public let desc: String
-    /// The app's own values, which are read as those of a gift are.
+    /// The app's own values, in the same form as `extensionInfo` of `Gift`.
     public let extensionInfo: [String: String]
     /// The gifts, in order.
     public let giftList: [Gift]

@@ -11,6 +11,6 @@ public struct LikeState: Sendable, Hashable {
 
 /// An event of the likes of a live.
 public enum LikeEvent: Sendable, Hashable {
-    /// A user sent likes, perhaps this user.
+    /// A user, perhaps this one, sent likes; `totalLikesReceived` is the live's total with them.
     case onReceiveLikesMessage(liveID: String, totalLikesReceived: UInt, sender: LiveUserInfo)
 }

@@ -6,7 +6,7 @@ public struct LiveAudienceState: Sendable, Hashable {
     public var audienceList: [LiveUserInfo] = []
     /// The number of viewers, which can be far larger than the list.
     public var audienceCount: UInt = 0
-    /// Whether the count may be out of date, because the server cannot reach its store.
+    /// Whether the count may be out of date, because the server has lost its data on who is in the live.
     public var isAudienceCountStale = false
     /// The admins.
     public var adminList: [LiveUserInfo] = []

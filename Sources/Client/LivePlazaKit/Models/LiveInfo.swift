@@ -8,7 +8,7 @@ internal import PlazaWire
 public enum TakeSeatMode: Sendable, Hashable {
     /// By an application, which a host accepts.
     case apply
-    /// By taking it.
+    /// The viewer takes a free seat without asking.
     case free
 }
 
@@ -32,7 +32,8 @@ public struct LiveInfo: Sendable, Hashable {
     public var keepOwnerOnSeat = true
     /// The number of seats; 0 for the number of the template.
     ///
-    /// `seatTemplate` sets it, and only the templates for voices leave the choice to the app.
+    /// Setting `seatTemplate` replaces this number. Only with the templates for voices, `karaoke` and `audioSalon`, can
+    /// the app choose the number.
     public var maxSeatCount = 0
     /// How a viewer gets a seat.
     public var seatMode = TakeSeatMode.apply
@@ -77,6 +78,7 @@ public struct LiveInfo: Sendable, Hashable {
 
     init(_ info: PlazaModel.LiveInfo, totalViewerCount: Int) {
         self.init(seatTemplate: SeatLayoutTemplate(templateID: info.seatTemplate, seatCount: info.maxSeatCount))
+        // A template that this version does not know is shown as the default one, but keeps its number.
         self.seatLayoutTemplateID = UInt(clamping: info.seatTemplate)
         self.liveID = info.liveID.text
         self.liveName = info.liveName
@@ -102,7 +104,7 @@ public struct LiveInfo: Sendable, Hashable {
 }
 
 extension LiveInfo {
-    /// Which fields of a live an update takes; the bits 3 and 4 have no meaning.
+    /// The fields of a live that an update changes; the bits 3 and 4 have no meaning.
     public struct ModifyFlag: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt

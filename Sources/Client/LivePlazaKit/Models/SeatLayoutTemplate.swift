@@ -31,7 +31,7 @@ public enum SeatLayoutTemplate: Sendable, Hashable {
         }
     }
 
-    /// The number of seats, for templates for which the app chooses it.
+    /// The number of seats that the app has chosen; nil for templates with a fixed number.
     var seatCount: Int? {
         switch self {
         case .karaoke(let count), .audioSalon(let count): count
@@ -39,7 +39,7 @@ public enum SeatLayoutTemplate: Sendable, Hashable {
         }
     }
 
-    /// Makes the template with this number; an unknown number gives the default template.
+    /// Makes the template with this number; an unknown number gives the default, `videoDynamicGrid9Seats`.
     init(templateID: Int, seatCount: Int) {
         switch templateID {
         case 50: self = .karaoke(seatCount: seatCount)

@@ -13,7 +13,7 @@ public import Observation
 public final class StoreModel<State: Sendable>: Observable, @unchecked Sendable {
     /// A field that a view has read, so that changes of the field must be announced.
     private struct Field {
-        var isChanged: (State, State) -> Bool
+        var isChanged: (_ old: State, _ new: State) -> Bool
         var willSet: (StoreModel<State>) -> Void
         var didSet: (StoreModel<State>) -> Void
     }

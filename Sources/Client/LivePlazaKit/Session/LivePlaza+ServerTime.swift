@@ -4,7 +4,8 @@ public import Foundation
 extension LivePlaza {
     /// The server's time, by which an app shows when a battle or a request ends.
     ///
-    /// The device's own clock may be wrong; before the first login its time is returned. It can be read on any thread.
+    /// Before the first login, it is the time of the device's own clock, which may be wrong. It can be read on any
+    /// thread.
     public var serverTime: Date { Date(timeIntervalSince1970: self.engine.serverTime / 1000) }
 }
 

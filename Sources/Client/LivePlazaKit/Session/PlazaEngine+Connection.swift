@@ -86,6 +86,7 @@ extension PlazaEngine {
         case .fetchToken: self.fetchToken()
         case .event(let event): self.clientEventReceived(event)
         case .callEnded(let handle, let result):
+            // After the connection was forgotten, the remaining actions are still those of the last one.
             let key = CallKey(connection: self.connection?.number ?? self.connectionCount, handle: handle)
             self.callers.removeValue(forKey: key)?.resume(returning: result)
         }
@@ -118,7 +119,9 @@ extension PlazaEngine {
         self.updateCore { [lastError] core, _ in core.noAddressUsable(lastError) }
     }
 
-    /// Handles an event of a WebSocket, unless the event is from an earlier login or an earlier WebSocket.
+    /// Handles an event of the present WebSocket.
+    ///
+    /// Events of an earlier login or WebSocket, and of one that this client has closed, are ignored.
     private func socketEventReceived(_ event: SocketEvent, connection: Int, socket: Int) {
         guard self.connection?.number == connection, self.connection?.socketCount == socket,
             self.connection?.socket != nil

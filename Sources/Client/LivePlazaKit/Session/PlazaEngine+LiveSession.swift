@@ -28,6 +28,7 @@ extension PlazaEngine {
     func loadJoinedLive(_ liveID: String) async throws(ErrorInfo) -> LiveInfo {
         let live = LiveID(liveID)
         guard let session = self.liveSession, session.fold.liveID == live else { throw Self.leftMeanwhileError }
+        // The client was in the live before this join, and has its info.
         guard session.fold.states.live.info.isEmpty else { return session.fold.states.live.info }
         do throws(ErrorInfo) {
             try await self.refresh(.details)
@@ -69,7 +70,7 @@ extension PlazaEngine {
         case .counts(let counts):
             let wasStale = self.liveSession?.fold.states.audience.isAudienceCountStale == true
             self.fold(.counts(counts), in: counts.live)
-            // While the server had lost its store of who is in the live, users may have left. No feed item reports
+            // While the server had lost its data on who is in the live, users may have left. No feed item reports
             // them.
             if wasStale, !counts.stale { self.readLater([.audience]) }
         case .notice(let notice):
@@ -223,6 +224,7 @@ extension PlazaEngine {
             self?.assumeOnQueue { engine in
                 guard let session = engine.liveSession, session.number == number else { return }
                 let elapsed = UInt(max(0, (engine.clock.now - start).rounded()))
+                // Before the statistics are read, there is no duration to increase.
                 if session.fold.states.summary.summaryData.totalDuration > 0 {
                     engine.fold(.local(.elapsed(elapsed)), in: session.fold.liveID)
                 }

@@ -3,7 +3,7 @@ internal import PlazaModel
 internal import PlazaWire
 
 extension PlazaEngine {
-    /// How long a logout waits for the reply to its leave of the live, in milliseconds.
+    /// How long a logout waits for the reply to `live.leave`, in milliseconds.
     private static var leaveTimeout: Double { 2000 }
 
     /// Connects and logs in.
@@ -33,6 +33,7 @@ extension PlazaEngine {
                 self.finishLogin(.failure(error))
             }
         }
+        // If `connect` has failed, no event of a connection resets the state.
         if case .failure = result, self.connection == nil { self.showLogin { $0 = LoginState() } }
         return try result.get()
     }
@@ -127,7 +128,7 @@ extension PlazaEngine {
         self.sinks.publish(.connectionEnded(code: code, error))
     }
 
-    /// Resumes the caller that waits for its login.
+    /// Resumes the caller that waits for its login, if there is one.
     func finishLogin(_ result: Result<UserProfile, ErrorInfo>) {
         self.loginTimer?.cancel()
         self.loginTimer = nil

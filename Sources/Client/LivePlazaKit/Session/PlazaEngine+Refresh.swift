@@ -52,6 +52,7 @@ extension PlazaEngine {
         guard let sessionNumber = self.liveSession?.number else { return }
         let read = self.enqueueRead(name)
         self.task { engine in
+            // A server of an earlier version may not have the method; a retry is useless then.
             guard case .failure(let error) = await read.value, engine.liveSession?.number == sessionNumber,
                 failures < Self.maxRetries, !error.has(.unknownMethod)
             else {
@@ -76,6 +77,7 @@ extension PlazaEngine {
 
     private func readOnce(_ name: SnapshotName) async -> Result<Void, ErrorInfo> {
         guard let sessionNumber = self.liveSession?.number, let live = self.liveSession?.fold.liveID else {
+            // The client has left the live, so there is nothing to read.
             return .success(())
         }
         self.liveSession?.fold.snapshotRequested(name)
@@ -86,7 +88,7 @@ extension PlazaEngine {
             let wasViewer = self.liveSession?.fold.states.live.info.isEmpty == false && !self.isHost
             self.applySnapshot(snapshot, in: live.text)
             if mustReadAgain { self.readLater([name]) }
-            // The client has missed the feed item that made the user an admin, after which it would have read these.
+            // The user has become an admin, but the client has missed the feed item that says so.
             if wasViewer, self.isHost { self.readNow(self.snapshotsForHosts) }
             return .success(())
         } catch {

@@ -11,7 +11,7 @@ extension PlazaEngine {
             let token: Result<String, any Error>
             do { token = .success(try await provider()) } catch { token = .failure(error) }
             guard engine.connection?.number == connection.number else { return }
-            // A later request may still succeed.
+            // An earlier request that fails does not matter, because a later one may still succeed.
             if case .failure = token, engine.connection?.tokenFetchCount != fetchNumber { return }
             engine.tokenFetched(token)
         }

@@ -4,8 +4,8 @@ internal import PlazaWire
 
 /// One client: its connection, its login, and the live that it is in.
 ///
-/// All of its work runs on the delivery queue. The changes of a frame are shown before the next frame is handled, and
-/// before a caller that waits for the frame resumes.
+/// All of its work runs on the delivery queue. The changes of a frame are shown before the next frame is handled. If the
+/// frame is a reply, they are also shown before the caller resumes.
 actor PlazaEngine {
     nonisolated let queue: EngineQueue
     nonisolated let clock: any PlazaClock
@@ -77,8 +77,9 @@ actor PlazaEngine {
         }
     }
 
-    /// Runs `body` on the engine, in the order in which this method is called, from any thread; then the completion, on
-    /// the delivery queue.
+    /// Begins to run `body` on the engine, in the order in which this method is called, from any thread.
+    ///
+    /// When `body` has ended, `completion` is called on the delivery queue.
     nonisolated func run<T: Sendable>(
         _ completion: (@Sendable (Result<T, ErrorInfo>) -> Void)?,
         _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
