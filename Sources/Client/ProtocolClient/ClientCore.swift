@@ -93,6 +93,7 @@ package struct ClientCore: Sendable {
 
     /// Begins a call.
     ///
+    /// `live`: the live to join or leave; nil for other calls.
     /// - Returns: the call's id; `callEnded` reports its end.
     package mutating func call(
         _ method: String, params: [UInt8], live: LiveID?, at now: Int64, into actions: inout [Action]

@@ -94,7 +94,7 @@ struct CallQueue: Sendable {
         return self.calls
     }
 
-    /// When the next call expires or, on an open connection, may be sent again; infinite if nothing is due.
+    /// When the next call expires or, on an open connection, may be sent; infinite if there is no such call.
     func dueAt(isOpen: Bool) -> Double {
         var nextDue = Double.infinity
         // Whether the calls from here on must wait for a connection or for the reply to another call.

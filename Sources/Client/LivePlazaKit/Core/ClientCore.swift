@@ -139,7 +139,7 @@ struct ClientCore: Sendable {
         return (handle, self.takeActions())
     }
 
-    /// The token provider has answered.
+    /// The token provider has answered; on an open connection, the client logs in again with the new token.
     mutating func tokenFetched(_ token: TokenValue, at now: Double) -> [ClientAction] {
         self.link.tokenFetched(token, at: now)
         if self.state == .open {
@@ -205,7 +205,9 @@ extension ClientCore {
         case self.login.id: if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
         case self.renewal.id: self.renewalReplyReceived(content, at: now)
         case self.ping.id:
-            if case .success(.pong(let at)) = content { self.serverTimeReceived(at, sentAt: self.ping.sentAt, at: now) }
+            if case .success(.pong(let time)) = content {
+                self.serverTimeReceived(time, sentAt: self.ping.sentAt, at: now)
+            }
         default: if let call = self.calls.call(id: id) { self.callReplyReceived(call, content, at: now) }
         }
     }

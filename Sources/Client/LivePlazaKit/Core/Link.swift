@@ -40,7 +40,7 @@ struct Link: Sendable {
     private var effects: [Effect] = []
     /// Whether the last connection failed or was lost, so that the next attempt goes to the next address.
     private var needsNextAddress = false
-    /// How often the connection failed since the last login.
+    /// How often the connection failed since the last successful login.
     private var failures = 0
     /// When the present state ends without an event: the attempt has then taken too long, or the pause is over.
     private var stateEndsAt = Double.infinity
@@ -134,7 +134,10 @@ struct Link: Sendable {
         return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.heartbeat.lostAt)
     }
 
-    /// Ends pauses that are over, attempts that take too long, and connections that do not answer a ping.
+    /// Handles everything that is due at `now`.
+    ///
+    /// This ends pauses that are over, attempts that take too long, and connections that do not answer a ping or whose
+    /// gateway is stopping. It also asks for a new token before the present one expires.
     mutating func tick(at now: Double) {
         switch self.state {
         case .waiting: if self.stateEndsAt <= now { self.startConnecting(at: now) }
@@ -143,6 +146,7 @@ struct Link: Sendable {
         case .open:
             if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
             guard self.tokens.renewAt <= now else { return }
+            // Nothing is due until the token provider has answered.
             self.tokens.renewAt = .infinity
             self.effects.append(.perform(.fetchToken))
         case .idle, .ended: break

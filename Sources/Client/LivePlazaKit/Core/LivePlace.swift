@@ -94,6 +94,7 @@ struct LivePlace: Sendable {
         case ("live.leave", .success):
             self.forgetLive()
             return [.left(live)]
+        // The user was out of the live already.
         case ("live.leave", .failure(let error)) where error.has(.notInRoom):
             self.forgetLive()
             return [.left(live)]
@@ -115,6 +116,7 @@ struct LivePlace: Sendable {
 
     private mutating func joinEnded(_ join: PendingJoin, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         self.pendingJoin = nil
+        // After a failed join, the client stays in the live that it was in.
         guard case .success(let result) = result, let joined = result.joinedLive else { return [] }
         // A new epoch is a new feed, whose numbers do not continue those of the former feed.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch

@@ -7,14 +7,14 @@ extension DeviceStore {
     /// `isFront`: whether the camera on the side of the screen is used; without effect on the microphone.
     func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
-            let call = self.progress.withLock { $0.calls.begin(device, opens: true) }
+            let callNumber = self.progress.withLock { $0.calls.begin(device, opens: true) }
             try await self.startCapture(by: device, isFront: isFront)
             do throws(ErrorInfo) {
-                try self.throwIfReplaced(call, device)
+                try self.throwIfReplaced(callNumber, device)
                 try await engine.reportDevice(device, isOn: true)
-                try self.throwIfReplaced(call, device)
+                try self.throwIfReplaced(callNumber, device)
             } catch {
-                self.closeAfterFailure(of: call, device)
+                self.closeAfterFailure(of: callNumber, device)
                 throw error
             }
             if device == .microphone { self.setMicrophoneMuted(false) }
@@ -40,15 +40,15 @@ extension DeviceStore {
     }
 
     /// Throws if a later call has opened or closed the device.
-    private func throwIfReplaced(_ call: Int, _ device: Device) throws(ErrorInfo) {
-        guard self.progress.withLock({ $0.calls.isLast(call, device) }) else {
+    private func throwIfReplaced(_ callNumber: Int, _ device: Device) throws(ErrorInfo) {
+        guard self.progress.withLock({ $0.calls.isLast(callNumber, device) }) else {
             throw ErrorInfo(.failed, "the device was closed while it was being opened")
         }
     }
 
     /// Closes a device that a call has failed to open, unless a later call opens it again.
-    private func closeAfterFailure(of call: Int, _ device: Device) {
-        let isOpenedAgain = self.progress.withLock { $0.calls.isOpened(device) && !$0.calls.isLast(call, device) }
+    private func closeAfterFailure(of callNumber: Int, _ device: Device) {
+        let isOpenedAgain = self.progress.withLock { $0.calls.isOpened(device) && !$0.calls.isLast(callNumber, device) }
         if !isOpenedAgain { self.closeNow(device) }
     }
 
@@ -71,13 +71,13 @@ extension DeviceStore {
     /// Reports an open device to the seat, and closes it if the server refuses.
     private func reportOrClose(_ device: Device) {
         guard self.state.value[keyPath: device.status] == .on,
-            let call = self.progress.withLock({ $0.calls.lastNumber(device) })
+            let callNumber = self.progress.withLock({ $0.calls.lastNumber(device) })
         else { return }
         self.runInOrder { engine, _ in
             do throws(ErrorInfo) {
                 try await engine.reportDevice(device, isOn: true)
             } catch {
-                self.closeAfterFailure(of: call, device)
+                self.closeAfterFailure(of: callNumber, device)
             }
         }
     }

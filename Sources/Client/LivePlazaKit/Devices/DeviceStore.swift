@@ -54,7 +54,7 @@ public final class DeviceStore: Sendable {
         try await self.openOperation(.camera, isFront: isFront)(self.engine)
     }
 
-    /// Closes the camera.
+    /// Closes the camera, and reports it to the seat if the user sits on one.
     public func closeLocalCamera() {
         self.runInOrder { engine, _ in
             self.closeNow(.camera)
@@ -74,7 +74,7 @@ public final class DeviceStore: Sendable {
     /// Opens the microphone, as the method with a completion.
     public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openOperation(.microphone)(self.engine) }
 
-    /// Closes the microphone.
+    /// Closes the microphone, and reports it to the seat if the user sits on one.
     public func closeLocalMicrophone() {
         self.runInOrder { engine, _ in
             self.closeNow(.microphone)

@@ -10,7 +10,7 @@ extension CoGuestState {
             let previousState = self
             self.reduceForHosts(content, &context)
             if context.coveringSnapshots.contains(.seatRequests) { self = previousState }
-            Self.reduceForGuests(content, &context)
+            Self.addGuestEvent(for: content, to: &context)
         case .snapshot(.seatRequests(let applications, let invitations, _)):
             self.applicants = applications.map { LiveUserInfo($0.guest) }
             self.invitees =
@@ -59,7 +59,8 @@ extension CoGuestState {
         }
     }
 
-    private static func reduceForGuests(_ content: NoticeContent, _ context: inout FoldContext) {
+    /// Adds the event of a notice to a viewer or guest; such a notice changes no state.
+    private static func addGuestEvent(for content: NoticeContent, to context: inout FoldContext) {
         // The notice of a new invitation is handled by `AnnouncedRequests`.
         let event: GuestEvent? =
             switch content {

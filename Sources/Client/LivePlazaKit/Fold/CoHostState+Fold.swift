@@ -19,7 +19,8 @@ extension CoHostState {
             }
         case .local(.coHostRequestEnded(let inviter, let invitee)):
             self.removeRequest(inviter: inviter, invitee: invitee, context.liveID)
-        case .snapshot(.candidates(let items, let cursor, let isFirst)): self.show(items, cursor, isFirst)
+        case .snapshot(.candidates(let items, let cursor, let isFirst)):
+            self.showCandidates(items, cursor, isFirst)
         default: break
         }
         if let record = context.newStage { self.show(record.connection, context.liveID) }
@@ -91,7 +92,7 @@ extension CoHostState {
     }
 
     /// Adds a page of lives to the candidates; the first page replaces all former candidates.
-    private mutating func show(_ page: [LiveListEntry], _ cursor: String, _ isFirst: Bool) {
+    private mutating func showCandidates(_ page: [LiveListEntry], _ cursor: String, _ isFirst: Bool) {
         if isFirst { self.candidates = [] }
         let knownLives = Set(self.candidates.map(\.liveID))
         self.candidates += page.map { SeatUserInfo(host: $0.info.liveOwner, live: $0.info.liveID) }

@@ -65,7 +65,7 @@ struct LiveFold: Sendable {
         return events
     }
 
-    /// The snapshots that contain an input, because it is not later than they are (R1.19).
+    /// The snapshots that already contain the change of an input, because they are not older than it (R1.19).
     private func snapshotsCovering(_ input: FoldInput) -> Set<SnapshotName> {
         guard let at = input.at, !self.snapshotTimes.isEmpty else { return [] }
         return Set(self.snapshotTimes.filter { name, time in at <= time && name.isChanged(by: input) }.keys)
@@ -84,7 +84,8 @@ struct LiveFold: Sendable {
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
             coveringSnapshots: self.snapshotsCovering(input))
-        // The order matters: the states that are reduced later read these results.
+        // The order matters: the results are collected in `states`, and those that later reducers read are also put into
+        // `context.states`.
         states.audience.reduce(input, &context)
         context.states.audience = states.audience
         barrage.reduce(input, &context)

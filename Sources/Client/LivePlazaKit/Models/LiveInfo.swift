@@ -160,6 +160,7 @@ extension LiveInfo {
         var params = self.updateParams(ModifyFlag(rawValue: .max))
         params["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
         params["isGiftEnabled"] = .bool(self.isGiftEnabled)
+        // In the protocol, 0 stands for no seats. Without the parameter, the live has the number of the template.
         if !self.isSeatEnabled {
             params["maxSeatCount"] = .whole(0)
         } else if self.maxSeatCount > 0 {

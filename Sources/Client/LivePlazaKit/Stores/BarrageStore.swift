@@ -4,7 +4,7 @@ internal import PlazaWire
 
 /// The messages of a live.
 public final class BarrageStore: Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The last 1,000 messages, including the user's own.

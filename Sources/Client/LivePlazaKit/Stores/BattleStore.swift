@@ -9,12 +9,12 @@ internal import PlazaWire
 ///
 /// Scores are set by the app's server alone; the app decides who won.
 public final class BattleStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The battle that runs or ended last, its hosts, and their scores.
     public var state: StatePublisher<BattleState> { self.stores.battle }
-    /// Publishes requests and their ends, the begin and the end of battles, and hosts who leave.
+    /// Publishes requests and their ends, the begin and the end of battles, and hosts who join and leave a battle.
     public var battleEventPublisher: PassthroughSubject<BattleEvent, Never> { self.stores.battleEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -22,11 +22,11 @@ public final class BattleStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> BattleStore { LivePlaza.shared.battleStore(liveID: liveID) }
 
-    /// Asks connected hosts for a battle, or begins one at once.
+    /// Asks connected hosts for a battle, or begins one at once if `config.needResponse` is false.
     ///
     /// - Parameters:
     ///   - config: whether the hosts must accept, and the battle's duration in seconds (0 for the app's maximum).
-    ///   - userIDList: hosts of `CoHostStore.state.value.connected`.
+    ///   - userIDList: the ids of the hosts to ask, all of them in `CoHostStore.state.value.connected`.
     ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
     ///   - completion: gets the battle, whose times are 0 until it begins. Errors: `noSuchConnection`,
     ///     `inAnotherBattle`, `battlePending`, `noValidRoom`, `battleTooFrequent`, `badParameter`, `needsOwner`.
@@ -43,14 +43,14 @@ public final class BattleStore: @unchecked Sendable {
         try await self.stores.handle.run(self.requestOperation(config, userIDList, timeout))
     }
 
-    /// Withdraws a request before the battle begins.
+    /// Withdraws a request to some hosts before the battle begins.
     ///
     /// Errors of the completion: `noSuchBattle`, `notWhileFighting`, `noPermission`.
     public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.cancelOperation(battleId, userIdList))
     }
 
-    /// Withdraws a request before the battle begins.
+    /// Withdraws a request to some hosts before the battle begins.
     public func cancelBattleRequest(battleId: String, userIdList: [String]) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.cancelOperation(battleId, userIdList))
     }
@@ -109,7 +109,7 @@ public final class BattleStore: @unchecked Sendable {
             let info = BattleInfo(
                 battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
                 endTime: UInt(clamping: end?.seconds ?? 0))
-            // The server's codes are by live, those for the app by user. A live without a code was asked: code 0.
+            // The server gives codes by live, the app gets them by user. A live without a code was asked, which is 0.
             let codeOfLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
             let codeOfUser = hosts.map { ($0.user, codeOfLive[$0.live] ?? 0) }
             return (info, Dictionary(codeOfUser, uniquingKeysWith: { first, _ in first }))

@@ -10,7 +10,7 @@ internal import PlazaWire
 /// Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
 /// `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
 public final class CoGuestStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The applicants, the invited viewers, and the users on seats.
@@ -60,14 +60,14 @@ public final class CoGuestStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("seat.cancelApplication"))
     }
 
-    /// Seats an applicant; for the owner and admins.
+    /// Accepts an application, so that the applicant gets the seat; for the owner and admins.
     ///
     /// Errors of the completion: `requestGone`, `noPermission`. After an error about the seat the request stays open.
     public func acceptApplication(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.answerCall("seat.acceptApplication", userID))
     }
 
-    /// Seats an applicant; for the owner and admins.
+    /// Accepts an application, so that the applicant gets the seat; for the owner and admins.
     public func acceptApplication(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.answerCall("seat.acceptApplication", userID))
     }
@@ -106,14 +106,14 @@ public final class CoGuestStore: @unchecked Sendable {
         try await self.stores.handle.run(self.inviteOperation(userID, seatIndex, timeout, extraInfo))
     }
 
-    /// Withdraws the user's invitation.
+    /// Withdraws this user's invitation to a viewer.
     ///
     /// Errors of the completion: `failed` if none is open.
     public func cancelInvitation(inviteeID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.cancelInvitationCall(inviteeID))
     }
 
-    /// Withdraws the user's invitation.
+    /// Withdraws this user's invitation to a viewer.
     public func cancelInvitation(inviteeID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.cancelInvitationCall(inviteeID))
     }
@@ -158,7 +158,7 @@ public final class CoGuestStore: @unchecked Sendable {
             ["seatIndex": .whole(seatIndex), "timeout": .seconds(timeout), "extraInfo": .text(ifPresent: extraInfo)])
     }
 
-    /// The operation that invites a viewer, who is shown as invited before the call is sent.
+    /// The operation that invites a viewer; the viewer is shown as invited even before the call is sent.
     ///
     /// If the connection is lost meanwhile, the viewer's answer may come before the reply to the call. Without the
     /// early change, the viewer would then be shown as invited after the answer.

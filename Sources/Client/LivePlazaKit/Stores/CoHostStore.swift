@@ -8,7 +8,7 @@ internal import PlazaWire
 ///
 /// Only the owner of a live can call the methods; viewers can read `connected`.
 public final class CoHostStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The hosts who are connected, were asked, and can be asked.
@@ -112,7 +112,7 @@ public final class CoHostStore: @unchecked Sendable {
         try await self.stores.handle.run(self.candidatesOperation(cursor))
     }
 
-    /// Mutes or unmutes the sound of another host in this live's mix.
+    /// Mutes or unmutes the sound of another host in this live's mix; `liveID` is the live of that host.
     ///
     /// The other host is not notified.
     ///
@@ -122,7 +122,7 @@ public final class CoHostStore: @unchecked Sendable {
             completion, StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
     }
 
-    /// Mutes or unmutes the sound of another host in this live's mix.
+    /// Mutes or unmutes the sound of another host in this live's mix; `liveID` is the live of that host.
     ///
     /// The other host is not notified.
     public func muteRemoteHostAudio(liveID: String, isMuted: Bool) async throws(ErrorInfo) {
@@ -130,7 +130,7 @@ public final class CoHostStore: @unchecked Sendable {
             StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
     }
 
-    /// The operation that asks a host to connect, who is shown as asked before the call is sent.
+    /// The operation that asks a host to connect; the host is shown as asked even before the call is sent.
     private func requestOperation(
         _ target: String, _ layout: CoHostLayoutTemplate, _ timeout: TimeInterval, _ extraInfo: String
     ) -> StoreOperation<Void> {
@@ -159,6 +159,8 @@ public final class CoHostStore: @unchecked Sendable {
     }
 
     /// The error for a live that cannot be asked: the server's reason, or the meaning of the code (R8.1).
+    ///
+    /// Other codes, such as −1 for this live itself, become `badParameter`.
     private static func requestError(_ refused: LiveCode) -> ErrorInfo {
         let meanings: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,

@@ -5,7 +5,7 @@ internal import PlazaWire
 
 /// The gifts of a live.
 public final class GiftStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The app's gifts; empty until `refreshUsableGifts` has read them.
@@ -19,19 +19,19 @@ public final class GiftStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> GiftStore { LivePlaza.shared.giftStore(liveID: liveID) }
 
-    /// Sets the language of names and descriptions, from the next refresh on.
+    /// Sets the language of the gifts' names and descriptions, from the next refresh on.
     ///
     /// - Parameter language: such as `en` or `zh-CN`.
     public func setLanguage(_ language: String) { self.stores.giftLanguage = language }
 
-    /// Reads the app's gifts into `usableGifts`; they are read only by this method.
+    /// Reads the app's gifts into `usableGifts`; no other method reads them.
     ///
     /// - Parameter completion: errors: `notInRoom` if the client is not in the live.
     public func refreshUsableGifts(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.refreshOperation)
     }
 
-    /// Reads the app's gifts into `usableGifts`; they are read only by this method.
+    /// Reads the app's gifts into `usableGifts`; no other method reads them.
     public func refreshUsableGifts() async throws(ErrorInfo) {
         try await self.stores.handle.run(self.refreshOperation)
     }
@@ -40,7 +40,7 @@ public final class GiftStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - giftID: one of `usableGifts`.
-    ///   - count: 1 to 255.
+    ///   - count: how many of the gift are sent, 1 to 255.
     ///   - completion: errors: `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the app's own
     ///     codes 102100 to 102200.
     public func sendGift(giftID: String, count: UInt, completion: CompletionClosure?) {
@@ -52,14 +52,14 @@ public final class GiftStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.sendCall(giftID, count, receivers: nil))
     }
 
-    /// Sends a gift to each of some users who are in the live.
+    /// Sends a gift to each user of `receivers`, who must be in the live.
     ///
     /// Errors of the completion: as for a gift to the owner, and `notMember`.
     public func sendGift(giftID: String, count: UInt, receivers: [String], completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.sendCall(giftID, count, receivers: receivers))
     }
 
-    /// Sends a gift to each of some users who are in the live.
+    /// Sends a gift to each user of `receivers`, who must be in the live.
     public func sendGift(giftID: String, count: UInt, receivers: [String]) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.sendCall(giftID, count, receivers: receivers))
     }

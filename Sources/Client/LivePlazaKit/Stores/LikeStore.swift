@@ -4,12 +4,13 @@ internal import PlazaWire
 
 /// The likes of a live.
 ///
-/// The total is the server's: it includes a tap only after the server has counted the tap.
+/// A tap is one like that this user sends. The total is the server's: it includes a tap only after the server has counted
+/// the tap.
 public final class LikeStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
-    /// The total.
+    /// The total number of likes.
     public var state: StatePublisher<LikeState> { self.stores.like }
     /// Publishes the likes of all users, including this one.
     public var likeEventPublisher: PassthroughSubject<LikeEvent, Never> { self.stores.likeEvents }
@@ -21,10 +22,11 @@ public final class LikeStore: @unchecked Sendable {
 
     /// Sends likes.
     ///
-    /// The first tap is sent at once; further taps within two seconds are sent together in one call.
+    /// The taps of the first call of this method are sent at once. The taps of further calls within two seconds are sent
+    /// together at the end of the two seconds.
     ///
     /// - Parameters:
-    ///   - count: the number of likes; more than 1,000 in two seconds count as 1,000.
+    ///   - count: the number of taps; 0 counts as 1, and more than 1,000 in two seconds count as 1,000.
     ///   - completion: is called when the server has counted the taps. Errors: `notInRoom`.
     public func sendLike(count: UInt = 1, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.likeOperation(count))

@@ -4,7 +4,7 @@ internal import PlazaWire
 
 /// The audience of a live.
 public final class LiveAudienceStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The number of viewers, and at most 200 of them.
@@ -53,14 +53,14 @@ public final class LiveAudienceStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.userCall("admin.revoke", userID))
     }
 
-    /// Kicks a viewer out of the live, who may enter again; for the owner and admins.
+    /// Removes a viewer, who may enter again, from the live; for the owner and admins.
     ///
     /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `notMember`.
     public func kickUserOutOfRoom(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.userCall("audience.kick", userID))
     }
 
-    /// Kicks a viewer out of the live, who may enter again; for the owner and admins.
+    /// Removes a viewer, who may enter again, from the live; for the owner and admins.
     public func kickUserOutOfRoom(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.userCall("audience.kick", userID))
     }

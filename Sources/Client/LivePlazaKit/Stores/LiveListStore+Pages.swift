@@ -40,27 +40,28 @@ extension LiveListStore {
         }
     }
 
+    /// Reads a page, and shows it instead of the list if it is the first page, otherwise behind the list.
     private func fetchPage(
         _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
-        let page = try await self.page(cursor, query, engine)
+        let page = try await self.readPage(cursor, query, engine)
         self.show(Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives), page.cursor)
     }
 
-    /// Reads from the beginning until more lives are read than were shown before.
+    /// Reads pages from the beginning, and shows them once they have more lives than the list had before.
     private func fetchFromBeginning(_ query: LiveListQuery, _ engine: isolated PlazaEngine) async throws(ErrorInfo) {
         let shownCount = self.state.value.liveList.count
         var lives: [LiveInfo] = []
         var cursor = ""
         repeat {
-            let page = try await self.page(cursor, query, engine)
+            let page = try await self.readPage(cursor, query, engine)
             lives = Self.merged(lives, page.lives)
             cursor = page.cursor
         } while !cursor.isEmpty && lives.count <= shownCount
         self.show(lives, cursor)
     }
 
-    private func page(
+    private func readPage(
         _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
     ) async throws(ErrorInfo) -> (lives: [LiveInfo], cursor: String) {
         let params = query.params(cursor)

@@ -40,8 +40,8 @@ public final class LiveListStore: @unchecked Sendable {
     /// Reads a page of the list of public lives of one category.
     ///
     /// - Parameters:
-    ///   - cursor: as for all categories.
-    ///   - count: as for all categories.
+    ///   - cursor: as in the method without a category.
+    ///   - count: as in the method without a category.
     ///   - category: a number of `LiveInfo.categoryList`.
     ///   - isDescending: whether the lives with the most joins come first.
     ///   - completion: errors: `badParameter`.
@@ -91,8 +91,8 @@ public final class LiveListStore: @unchecked Sendable {
     ///
     /// From then on the stores of the live show its state.
     ///
-    /// Errors of the completion: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (`retryAfter`: until
-    ///   the ban ends).
+    /// Errors of the completion: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (its `retryAfter` is the
+    ///   time until the ban ends).
     public func joinLive(liveID: String, completion: LiveInfoCompletionClosure?) {
         self.engine.start(completion) { engine async throws(ErrorInfo) in try await engine.enter(liveID) }
     }
@@ -139,7 +139,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// Adds to the live's metadata; for the owner and admins.
     ///
     /// - Parameters:
-    ///   - metaData: at most 10 keys in all.
+    ///   - metaData: the values to add or replace, by key; with those that it has, the live may have at most 10 keys.
     ///   - completion: errors: `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`,
     ///     `metadataValueTooLong`, `metadataTooLong`.
     public func updateLiveMetaData(_ metaData: [String: String], completion: CompletionClosure?) {

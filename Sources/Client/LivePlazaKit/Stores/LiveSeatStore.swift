@@ -7,7 +7,7 @@ internal import PlazaWire
 ///
 /// Methods may also fail with `noSuchSeat`, `roomHasNoSeats`, `tooFrequent` and `notInRoom`.
 public final class LiveSeatStore: @unchecked Sendable {
-    /// The states of all stores of the live; its `handle` makes the calls.
+    /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
     /// The user on each seat, and each seat's region on the canvas.
@@ -22,7 +22,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Takes a seat.
     ///
-    /// In a live whose seats need an application, a viewer's call becomes an application of 60 seconds.
+    /// In a live whose seats need an application, a viewer's call becomes an application that is open for 60 seconds.
     ///
     /// - Parameters:
     ///   - seatIndex: the seat; −1 for the lowest free one.
@@ -33,7 +33,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Takes a seat.
     ///
-    /// In a live whose seats need an application, a viewer's call becomes an application of 60 seconds.
+    /// In a live whose seats need an application, a viewer's call becomes an application that is open for 60 seconds.
     public func takeSeat(seatIndex: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
     }
@@ -240,6 +240,9 @@ public final class LiveSeatStore: @unchecked Sendable {
         StoreCall("seat.lock", ["seatIndex": .whole(seatIndex), "locked": .bool(isLocked)])
     }
 
+    /// The call that locks or unlocks a user's device.
+    ///
+    /// It has no parameter for the policy, because `DeviceControlPolicy` has only one value.
     private static func lockDeviceCall(_ userID: String, _ device: String, isLocked: Bool) -> StoreCall {
         StoreCall("seat.lockDevice", ["user": .text(userID), "device": .text(device), "locked": .bool(isLocked)])
     }

@@ -59,7 +59,7 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
         self.likeEvents = publishers.events()
     }
 
-    /// The language of the gifts' names, from the next refresh on.
+    /// The language of the gifts' names, from the next refresh on; nil if the app has set none.
     var giftLanguage: String? {
         get { self.language.withLock { $0 } }
         set { self.language.withLock { $0 = newValue } }

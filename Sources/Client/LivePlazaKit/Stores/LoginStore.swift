@@ -26,8 +26,8 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     /// Connects and logs in.
     ///
     /// - Parameters:
-    ///   - sdkAppID: the app that the token names, if the app's name is a decimal number; otherwise the error is
-    ///     `sdkAppIDNotFound`. An app whose name is no number is not compared.
+    ///   - sdkAppID: the number of the app. If the token names another app by a number, the error is `sdkAppIDNotFound`;
+    ///     an app that the token names by another text is not compared.
     ///   - userID: the user's id, which must be that in the token; otherwise the error is `invalidParameter`.
     ///   - userSig: the token, a JWT that the app's server has signed; empty to ask the token provider.
     ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if a user is logged
@@ -85,7 +85,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Throws if the token names an app whose name is another number.
+    /// Throws if the name of the app in the token is a number, but not this one.
     private static func checkApp(_ appID: Int32, of token: String) throws(ErrorInfo) {
         guard let app = TokenValue.app(of: token), let number = Int64(app), number != Int64(appID) else { return }
         throw ErrorInfo(

@@ -20,7 +20,7 @@ struct StoreCall: Sendable {
 /// The part of a store's method that runs on the engine.
 typealias StoreOperation<Success> = @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> Success
 
-/// The engine and the id with which the stores of a live make their calls.
+/// The engine with which the stores of a live make their calls, and the id of the live.
 struct LiveHandle: Sendable {
     let engine: PlazaEngine
     let liveID: String

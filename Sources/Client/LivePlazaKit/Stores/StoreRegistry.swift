@@ -68,7 +68,7 @@ final class StoreRegistry: Sendable {
 struct WeakPublishers {
     private struct WeakObject { weak var object: AnyObject? }
 
-    /// The publishers by their type, which contains the type of their values; so there is one for each state or event.
+    /// The publishers by their type: each state and each kind of event has a type of its own, and so has its publisher.
     private var objects: [ObjectIdentifier: WeakObject] = [:]
 
     var areReleased: Bool { self.objects.values.allSatisfy { $0.object == nil } }
