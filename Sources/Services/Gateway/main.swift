@@ -29,7 +29,8 @@ struct GatewayOptions: Sendable {
         self.port = reader.int("port", default: 8080, range: 0...65535, help: "Port of WebSockets; 0 takes a free one.")
         self.httpPort = reader.int(
             "http-port", default: 8081, range: 0...65535, help: "Port of HTTP; 0 takes a free one.")
-        // By default a shard for every two processors; `FeedHub` stores a set of shards in 64 bits.
+        // By default one shard for every two processors. At most 64, because `FeedHub` stores a set of shards in 64
+        // bits.
         self.shards = reader.int(
             "shards", default: max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)), range: 1...64,
             help: "Event loops, each with a thread and connections of its own.")
@@ -69,6 +70,7 @@ exit(
         settings: { GatewayOptions(&$0) },
         traceShare: { $0.traceShare },
         check: { settings, reader in
+            // An apps file that no service could use was reported before. A gateway also needs an app with a key.
             if !settings.hasInvalidApps,
                 let validationError = AppKeyAuthenticator.validationError(in: settings.appsFile)
             {

@@ -8,9 +8,10 @@ internal import WebSocket
 
 /// Admits connections, logins and calls of all shards.
 ///
-/// The kernel spreads the connections of an address, user or app over the shards, so all shards share one table. Its lock
-/// is taken when a connection begins or ends, at logins, for the calls of `MeteredCall`, and for calls of apps' servers.
-/// Forwarded calls have a lock of their own, which is held for less than a microsecond. Delivery takes no lock.
+/// The kernel spreads the connections of an address, user or app over the shards, so all shards share one table. Its
+/// lock is taken when a connection begins or ends, at logins, for users' calls that have a rate limit of their own
+/// (`MeteredCall`), and for calls of apps' servers. Calls that are forwarded to the services are counted under a second
+/// lock, which is held for less than a microsecond. The delivery of feeds takes neither lock.
 ///
 /// Connections and handshakes are counted by an address's `limitKey`: an IPv4 address, or the /64 network of an IPv6
 /// address.
@@ -55,7 +56,8 @@ final class AdmissionControl: WebSocketAdmission {
     /// - Parameters:
     ///   - user: The user.
     ///   - role: The role of the user's token.
-    ///   - isReplacing: Whether the connection replaces another connection of the same session.
+    ///   - isReplacing: Whether the connection replaces another connection of the same session. The limits are then not
+    ///     checked, because the other connection ends.
     /// - Throws: `overLimit` if the user, or the app's servers together, have too many connections; `overloaded` if the
     ///   app has too many.
     func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
@@ -70,6 +72,7 @@ final class AdmissionControl: WebSocketAdmission {
             throw ReplyError(
                 .overLimit, "the app's servers have too many connections; close one", retryAfter: retryAfter)
         default:
+            // `connectionsPerApp`: `admitLogin` returns no other reason.
             throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
         }
     }
@@ -79,7 +82,8 @@ final class AdmissionControl: WebSocketAdmission {
         self.table.withLock { $0.removeLogin(user, role: role) }
     }
 
-    /// Checks the rate limit for a user's call, and counts the call `count` times.
+    /// Checks the rate limit for a user's call, and counts the call `count` times: a ban, for example, once for each
+    /// user that it names.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
@@ -88,7 +92,8 @@ final class AdmissionControl: WebSocketAdmission {
         throw self.tooFrequent(call.reason, wait)
     }
 
-    /// Checks the rate limit that the servers of an app share for a call, and counts the call `count` times.
+    /// Checks the rate limit that the servers of an app share for a call, and counts the call `count` times: a page of
+    /// `live.list`, for example, as 20 reads.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: ServerCall, ofServersOf app: AppID, counting count: Int = 1) throws(ReplyError) {
@@ -113,7 +118,7 @@ final class AdmissionControl: WebSocketAdmission {
         throw ReplyError(.overloaded, message, retryAfter: max(1, refusal.retryAfter.count))
     }
 
-    /// Counts a refusal, and returns its error.
+    /// Adds a refusal to the metrics, and returns the error for the caller.
     private func tooFrequent(_ reason: RefusalReason, _ wait: Milliseconds) -> ReplyError {
         self.metrics.refused(reason)
         return ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))

@@ -8,7 +8,7 @@ package import Settings
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
-    /// The calls of an app that are forwarded per second if there are several apps and the setting is 0.
+    /// How many calls of one app are forwarded per second, if there are several apps and the setting is 0.
     private static let defaultCallsPerApp = 5000
     private let httpConnectionsPerAddress: Int
     private let pendingOutputMebibytes: Int
@@ -74,7 +74,8 @@ package struct AdmissionSettings: Sendable {
         limits.serverCalls = readRate(
             "server-calls-per-second", limits.serverCalls, "Calls of one app's servers a second, by WebSocket.")
         limits.serverReads = readRate(
-            "server-reads-per-second", limits.serverReads, "Those that read; a page of live.list counts as 20.")
+            "server-reads-per-second", limits.serverReads,
+            "Reads of one app's servers a second, by WebSocket; a page of live.list counts as 20.")
         limits.anonymousRequests = readRate(
             "http-anonymous-per-second", limits.anonymousRequests,
             "HTTP requests of one address a second without a token, or for what needs none, such as pages.")
@@ -117,12 +118,14 @@ package struct AdmissionSettings: Sendable {
         settings.speaksProxyProtocol = self.speaksProxyProtocol
     }
 
-    /// Returns the number of connections; rejects the setting if the limit of open files is too low for it.
+    /// Returns the largest number of connections, where a setting of 0 means as many as possible; rejects the setting
+    /// if the limit of open files is too low for it.
     private static func connections(_ requested: Int, _ reader: inout SettingsReader, _ hardLimit: Int) -> Int {
         do throws(DescriptorLimit.Shortage) {
             return try DescriptorLimit.connections(requested: requested == 0 ? nil : requested, hardLimit: hardLimit)
         } catch {
             reader.reject("max-connections", value: requested == 0 ? nil : "\(requested)", remedy: error.remedy)
+            // Any number: with a rejected setting the program does not start.
             return 1
         }
     }

@@ -5,7 +5,7 @@ internal import Glibc
 package enum DescriptorLimit {
     /// The descriptors reserved for everything but WebSockets: HTTP connections, Kafka, webhooks, threads, files.
     package static let reserve = 2_048
-    /// The connections of a gateway whose setting is missing, if the limit of open files allows so many.
+    /// The number of connections if the setting is missing and the limit of open files allows so many.
     package static let defaultConnections = 100_000
 
     /// The limit of open files is too low for the requested connections.
@@ -44,7 +44,7 @@ package enum DescriptorLimit {
 
     /// Raises the process's limit of open files, so that it allows this number of connections.
     ///
-    /// - Returns: False if the system refuses it.
+    /// - Returns: False if the system refuses the change, or if the hard limit is too low.
     package static func raise(for connections: Int) -> Bool {
         var limit = rlimit()
         let required = rlim_t(connections + self.reserve)

@@ -2,7 +2,8 @@
 internal import Concurrency
 internal import GatewayCore
 
-/// The gateway's circuit breaker for the broker: records its events, and starts the probe.
+/// The gateway's circuit breaker for the broker (`BrokerHealth`): reports events to it, and starts the probe, which
+/// asks an unreachable broker until it answers.
 extension Gateway {
     /// Whether the broker delivers, as far as is known.
     var isBrokerHealthy: Bool { self.brokerHealth.withLock { $0.isHealthy } }
@@ -36,12 +37,13 @@ extension Gateway {
     /// Returns whether the probe must send another request.
     func continueProbing() -> Bool { self.brokerHealth.withLock { $0.continueProbing() } }
 
-    /// Reports that the record with this token was lost.
+    /// Tells the shard that wrote the record with this token that the record was lost; opens the circuit breaker after
+    /// a timeout.
     ///
     /// May be called from any thread.
     ///
     /// - Parameters:
-    ///   - token: The token of the call, or `RecordToken.unreported`.
+    ///   - token: The record's token; with `RecordToken.unreported`, no shard is told.
     ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue refused the record.
     package func recordLost(token: UInt64, hasTimedOut: Bool = true) {
         if hasTimedOut {

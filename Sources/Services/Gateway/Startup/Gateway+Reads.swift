@@ -6,13 +6,14 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Answers reads from the tables.
+/// Answers reads from the tables, the read model in memory.
 extension Gateway {
-    /// Answers a call from the tables.
+    /// Answers a call that reads.
     ///
     /// May be called from any thread.
     ///
-    /// - Throws: `noSuchRoom`, `cursorExpired`, or `needsOwner` for the co-host candidates of another user's live.
+    /// - Throws: `noSuchRoom`, `cursorExpired`, `needsOwner` for the co-host candidates of another user's live, or
+    ///   `internalError` for a call that is no read.
     func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         switch call {
         case .ping: return .pong(at: Self.clientTime)
@@ -25,6 +26,7 @@ extension Gateway {
         case .count(let live):
             return .count(count: try self.requireLive(self.tables.read { $0.count(LiveKey(app, live)) }))
         case .stage(let live):
+            // `requireLive` unwraps the outer optional only: a live without a stage record has the record nil.
             return .stage(record: try self.requireLive(self.tables.read { $0.stage(LiveKey(app, live)) }))
         case .metadata(let live, let keys):
             return .metadata(

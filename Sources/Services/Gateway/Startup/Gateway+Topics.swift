@@ -69,12 +69,14 @@ extension Gateway {
         if !self.tables.bufferIfPremature(reply, at: MonotonicClock.now) { self.route(reply) }
     }
 
-    /// Adds a notice, and posts it to all shards.
+    /// Adds a notice, and posts it to all shards unless it was added before.
     package func received(_ notice: Notice, partition: Int, offset: Int64) {
         let id = NoticeID(partition: partition, offset: offset)
+        // Clients get no frame of a notice between gateways, such as a sign-in.
         let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
         let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
-        // A stopping gateway still delivers notices, because its clients stay connected until they are drained.
+        // Before the tables are filled, the gateway has no clients. A stopping gateway still delivers notices, because
+        // its clients stay connected until they are drained; so `isReady` is not required here.
         guard self.tables.add(entry, at: MonotonicClock.now), self.areTablesFilled else { return }
         self.postToAll(.notice(entry, frame: FrameEncoder.text(json.span)))
     }

@@ -10,14 +10,15 @@ package import Webhooks
 
 /// The reason why a gateway could not be started.
 package enum GatewayError: Error, Sendable {
-    /// The event loop or its listener could not be created.
+    /// The event loop or its listener could not be created; the text is the loop's error.
     case listening(String)
 }
 
 /// A gateway without its Kafka clients: shards (event loops with their connections), tables and calls.
 ///
-/// The threads that read topics pass records to the `received` methods. Records are written to the sink. The gateway
-/// authenticates clients, forwards calls and delivers feeds; it makes no decision about a live.
+/// The threads that read topics pass records to the `received` methods. The gateway's own records, such as calls, are
+/// written to the sink. The gateway authenticates clients, forwards calls and delivers feeds; it makes no decision
+/// about a live.
 package final class Gateway: Sendable {
     /// The gateway's settings.
     package let settings: GatewaySettings
@@ -94,7 +95,8 @@ package final class Gateway: Sendable {
     /// Whether the gateway is ready: the tables are filled, and it is not stopping.
     package var isReady: Bool { self.state.withLock { $0.areTablesFilled && !$0.isStopping } }
 
-    /// The numbers of the shards whose loop has not turned within the last 10 s; a shard turns ten times a second.
+    /// Returns the numbers of the shards whose loop has not turned within the last 10 s; a healthy one turns ten times
+    /// a second.
     func hungShards(at now: MonotonicTime) -> [Int] {
         self.shardTurns.indices.filter { now - self.shardTurns[$0].lastTurnAt >= .seconds(10) }
     }
@@ -173,7 +175,7 @@ package final class Gateway: Sendable {
 
     /// Posts messages to a mailbox; if it is full, drops and counts them.
     ///
-    /// A shard that does not exist is ignored.
+    /// Messages to a shard that does not exist are ignored, because `FeedHub` posts to every possible number.
     private static func post(
         _ messages: [MailboxMessage], to shard: Int, of mailboxes: [Mailbox<MailboxMessage>], _ metrics: GatewayMetrics
     ) {
@@ -225,6 +227,7 @@ package final class Gateway: Sendable {
     func route(_ reply: Reply) {
         let session = reply.request.session
         if SessionName.isHTTPRequest(session) {
+            // An HTTP request has no entry in the registry. As in `begin`, its shard follows from the session's name.
             self.post(PlazaTopic.partition(of: session.text, among: self.settings.shards), [.reply(reply)])
         } else if let shard = self.sessionRegistry.shard(of: session) {
             self.post(shard, [.reply(reply)])
@@ -257,8 +260,8 @@ extension Gateway {
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted, that is, reported again.
     ///
-    /// A new epoch means that presence has lost the partition's state. Epochs that are read while the tables are still being
-    /// filled are old, and a stopping gateway asserts no members.
+    /// A new epoch means that presence has lost the partition's state. Epochs that are read while the tables are still
+    /// being filled are old, and a stopping gateway asserts no members.
     func storePresenceEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
@@ -300,6 +303,7 @@ extension Gateway {
                 MetricNames.Gateway.shardTurnAge, help: "How long ago the loop of a shard turned; 0 before it runs.",
                 labels: ["shard": "\(index)"]
             ) { [weak self] in
+                // While the gateway does not listen yet, or stops, no loop runs that could be late.
                 guard let self, self.port != 0, self.isReady else { return 0 }
                 return Double(max(0, (MonotonicClock.now - clock.lastTurnAt).count)) / 1000
             }

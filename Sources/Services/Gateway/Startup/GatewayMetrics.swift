@@ -12,7 +12,7 @@ final class GatewayMetrics: Sendable {
     let dueItems: Counter
     let deliveredItems: Counter
     let disconnectedItems: Counter
-    /// The counters of shed items by feed class.
+    /// The counters of items that were left out for slow readers, by feed class.
     let shedItems: [Counter]
     let deferredItems: Gauge
     let flushTime: Timing
@@ -29,7 +29,9 @@ final class GatewayMetrics: Sendable {
     private let registry: MetricsRegistry
     /// The counters of calls and the timings from call to reply; both are created with the first call of their key.
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
-    /// The counters and timings of HTTP requests by status; only the gateway itself chooses statuses, so they are few.
+    /// The counters and timings of HTTP requests by status.
+    ///
+    /// Clients cannot choose a status, so there are few.
     private let requests = Locked<[Int: (Counter, Timing)]>([:])
     /// The counters of ended connections by close code.
     private let closes: [UInt16: Counter]
@@ -61,10 +63,10 @@ final class GatewayMetrics: Sendable {
         self.flushes = registry.counter("gateway_flushes_total", help: "Flushes of rooms.")
         self.mailboxDrops = registry.counter(
             "gateway_mailbox_drops_total", help: "Messages to shards whose mailbox was full.")
-        self.heartbeats = registry.counter("gateway_heartbeats_total", help: "Members told of to presence.")
+        self.heartbeats = registry.counter("gateway_heartbeats_total", help: "Members reported to presence.")
         self.replays = registry.counter("gateway_replays_total", help: "Resumes that got exactly what they missed.")
         self.historyItems = registry.counter(
-            "gateway_history_items_total", help: "Messages of before that newcomers got.")
+            "gateway_history_items_total", help: "Earlier messages sent to new viewers.")
         let refused = ReplayRefusal.allCases.map { reason in
             let counter = registry.counter(
                 "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.",
@@ -90,7 +92,7 @@ final class GatewayMetrics: Sendable {
         self.sharedReads = registry.counter(
             "gateway_shared_reads_total", help: "Calls that were answered together with others.")
         self.sharedReadRequests = registry.counter(
-            "gateway_shared_asks_total", help: "Questions to services for the answers that calls share.")
+            "gateway_shared_asks_total", help: "Requests to services for the answers that calls share.")
         self.lostRecords = registry.counter(
             "gateway_inbox_failures_total", help: "Inbox records that the broker's client did not take or deliver.")
     }
@@ -136,7 +138,7 @@ final class GatewayMetrics: Sendable {
         timing.record(microseconds: microseconds)
     }
 
-    /// Records a resume that was refused, so that the client must load a snapshot.
+    /// Counts a resume whose missed items are not replayed: the client must load a snapshot.
     func replayRefused(_ reason: ReplayRefusal) { self.refusedReplays[reason]?.add() }
 
     /// Records the close code of a connection that has ended.

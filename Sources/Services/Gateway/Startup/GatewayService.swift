@@ -22,7 +22,7 @@ package final class GatewayService: ServiceComponent {
     private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
-    /// When the loop of `run` last turned; it turns once a second after the tables were filled.
+    /// When the loop of `run` last turned: once a second, from the time when the tables were filled.
     private let turns = TurnClock()
 
     private struct State {
@@ -35,8 +35,8 @@ package final class GatewayService: ServiceComponent {
         var server: WebServer?
     }
 
-    /// How long filling the tables may take while Kafka answers; after that they count as stalled, so that a new process
-    /// is started.
+    /// How long filling the tables may take while Kafka answers; after that they count as stalled, so that a new
+    /// process is started.
     private static let maxFillTime = Milliseconds.seconds(600)
 
     /// How often the producer of the inboxes is checked for a fatal error.
@@ -48,7 +48,8 @@ package final class GatewayService: ServiceComponent {
     ///   - settings: The gateway's settings.
     ///   - authenticator: Checks tokens.
     ///   - hooks: The webhook configuration of each app that has one.
-    ///   - webhookCAFile: A PEM file with authorities that may sign backends' certificates, besides those of the system.
+    ///   - webhookCAFile: A PEM file with authorities that may sign backends' certificates, besides those of the
+    ///     system.
     ///   - kafka: The settings of the Kafka clients.
     ///   - mode: Whether the broker is the embedded one.
     ///   - log: The log.
@@ -70,7 +71,8 @@ package final class GatewayService: ServiceComponent {
             settings, authenticator: authenticator, webhookClient: self.webhookClient, log: log, registry: registry)
         self.tableReader = TableReader(self.gateway, kafka: Self.readerSettings(kafka, "tables", registry), mode: mode)
         self.feedReader = FeedReader(self.gateway, kafka: Self.readerSettings(kafka, "feeds", registry), mode: mode)
-        // The replay reader reads only ranges of partitions, so its lag is meaningless and not exported.
+        // The replay reader reads only ranges of partitions, so its lag would mean nothing and is not exported.
+        // The suffix of its client id says that it reads past feed items.
         var replayKafka = kafka
         replayKafka.clientID += ".past"
         self.replayReader = ReplayReader(self.gateway, kafka: replayKafka, mode: mode, registry: registry)
@@ -141,7 +143,8 @@ package final class GatewayService: ServiceComponent {
         }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(server.port))])
-        // A producer with a fatal error refuses every call, so the process must end, and its supervisor start a new one.
+        // A producer with a fatal error refuses every call, so the process must end, and its supervisor start a new
+        // one.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }
             self.turns.recordTurn()

@@ -9,7 +9,7 @@ package import PlazaModel
 package struct GatewaySettings: Sendable {
     /// The gateway's id, to which replies are addressed.
     package var id: GatewayID
-    /// The address that clients connect to.
+    /// The address that the gateway listens on.
     package var host: String
     /// The port for WebSocket connections; 0 chooses a free one.
     package var port: UInt16
@@ -21,16 +21,16 @@ package struct GatewaySettings: Sendable {
     package var partitions: Int
     /// The presence lease: how long a silent client counts as present.
     package var lease: Milliseconds
-    /// How long a stop takes: the connections are closed gradually in the first half of this time, and have the second
+    /// The longest time that a stop takes: the connections are closed gradually in its first half, and have its second
     /// half to end.
     package var drain: Milliseconds
     /// The policies of each app.
     ///
     /// The gateway uses the device limit and the number of earlier messages for new viewers.
     package var policies = Policies()
-    /// The largest number of connections of the process; further ones get status 503.
+    /// The largest number of WebSockets of the process; further ones get status 503.
     package var maxConnections = 100_000
-    /// The byte budget of each reader.
+    /// How many bytes may be pending for one viewer's connection before the viewer gets fewer items.
     package var budget = DeliveryBudget()
     /// The largest size of the output that all WebSockets together have queued for slow clients: 256 MiB.
     package var maxQueuedBytes = 256 << 20
@@ -42,18 +42,19 @@ package struct GatewaySettings: Sendable {
     package var admission = AdmissionLimits()
     /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false
-    /// The largest size of the messages whose end was not received yet, of all WebSockets together: 256 MiB.
+    /// The largest size of the messages of which only a part was received yet, of all WebSockets together: 256 MiB.
     package var maxUnfinishedBytes = 256 << 20
-    /// The HTTP requests per second of an app's server for each method; further requests get status 429 (R13.2).
+    /// How many HTTP requests per second an app's servers may make for one method; further requests get status 429
+    /// (R13.2).
     package var serverCallsPerSecond = 200
-    /// The HTTP requests per second of an app's server for the list of lives.
+    /// The same limit for the method that lists lives.
     package var serverListsPerSecond = 10
-    /// The HTTP requests per second of one user; further requests get status 429.
+    /// How many HTTP requests per second one user may make; further requests get status 429.
     package var userRequestsPerSecond = 20
-    /// The largest number of open HTTP connections of one address; of a client behind a trusted proxy, the largest number
-    /// of open requests.
+    /// The largest number of open HTTP connections of one address; of a client behind a trusted proxy, the largest
+    /// number of open requests.
     package var httpConnectionsPerAddress = 100
-    /// Binds the names of sessions to their users.
+    /// Binds the names of sessions to their users, so that no user can continue another user's session.
     package var sessionNamer = SessionNamer.unkeyed
     /// The proxies that are trusted to state a client's address.
     package var trustedProxies = TrustedProxies()

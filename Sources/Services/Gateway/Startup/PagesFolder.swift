@@ -5,8 +5,8 @@ package import GatewayCore
 
 /// Finds and reads the files of the browser pages.
 ///
-/// The files are in a folder beside the programs and not part of them. So a page can be changed without a build, and an
-/// operator can serve other pages.
+/// The programs do not contain the files, which are in a folder beside them. So a page can be changed without a build,
+/// and an operator can serve other pages.
 package enum PagesFolder {
     /// The reason why the pages cannot be served.
     package struct Problem: Error, Equatable {
@@ -28,8 +28,8 @@ package enum PagesFolder {
 
     /// Returns the folder of the pages.
     ///
-    /// It is the folder beside the programs, as deploy/Dockerfile installs it, or the folder in the source tree in which the
-    /// programs were built.
+    /// It is the folder beside the programs, as deploy/Dockerfile installs it, or the folder in the source tree in
+    /// which the programs were built.
     ///
     /// - Parameter program: The path of the running program.
     /// - Returns: Nil if there is no such folder.
@@ -62,6 +62,7 @@ package enum PagesFolder {
         for servedFolder in Self.servedFolders {
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(servedFolder)")) ?? []
             for name in names.sorted() where StaticSite.serves("\(servedFolder)/\(name)") {
+                // What cannot be read, such as a folder with such a name, is not served.
                 guard let data = FileManager.default.contents(atPath: "\(folder)/\(servedFolder)/\(name)") else {
                     continue
                 }
@@ -72,8 +73,8 @@ package enum PagesFolder {
                 contents["\(servedFolder)/\(name)"] = [UInt8](data)
             }
         }
-        // A browser waits for each byte and each request, so the scripts are bundled. Scripts that cannot be bundled are
-        // served unchanged.
+        // A browser waits for each byte and each request, so the scripts are bundled. Scripts that cannot be bundled
+        // are served unchanged.
         let scripts = contents.filter { $0.key.hasSuffix(".js") }
         if let bundle = ScriptBundle(path: Self.bundlePath, entry: Self.entryPath, scripts: scripts) {
             contents.merge(bundle.files.mapValues { Array($0.utf8) }) { _, bundled in bundled }

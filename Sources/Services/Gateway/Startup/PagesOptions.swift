@@ -8,17 +8,17 @@ package import Tokens
 package struct PagesOptions: Sendable {
     /// The pages; nil if they are off.
     private let site: StaticSite?
-    /// The addresses to which the pages connect their WebSockets; empty: this gateway's own port.
+    /// The addresses to which the pages connect their WebSockets; if empty, they connect to this gateway's own port.
     private let webSockets: [String]
     /// The origins whose images the pages show, besides their own.
     private let imageOrigins: [String]
     /// The app for which demo tokens are signed; nil if none are signed.
     package let demoApp: String?
-    /// The addresses whose clients may get demo tokens, besides this machine's.
+    /// The addresses whose clients may get demo tokens, besides those of this machine.
     private let demoClients: [AddressBlock]
     /// The origins of web pages whose WebSockets are accepted.
     package let origins: WebOrigins
-    /// Whether the setting is `auto` and there are no pages beside the program.
+    /// Whether the setting `pages` is `auto` and there are no pages beside the program.
     package let lacksPages: Bool
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.

@@ -4,7 +4,7 @@ internal import HTTPClient
 package import MachineKit
 
 extension SessionNamer {
-    /// Creates a namer whose names only the holders of `key` can compute.
+    /// Creates a namer of sessions whose names only the holders of `key` can compute.
     ///
     /// A name contains the first 128 bits of an HMAC with SHA-256.
     package static func keyed(_ key: Secret) -> SessionNamer {
