@@ -26,11 +26,11 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var serverReads = RateLimit(200)
     /// Frames of a connection per second, including control frames.
     package var frames = RateLimit(200)
-    /// Bytes of a connection per second.
+    /// Bytes of a connection per second: 1 MiB.
     package var bytes = RateLimit(1 << 20)
     /// Frames of a connection before its login.
     package var framesBeforeLogin = 10
-    /// Bytes of a connection before its login.
+    /// Bytes of a connection before its login: 16 KiB.
     package var bytesBeforeLogin = 16 << 10
     /// Logins of a user per minute, on all connections together.
     package var logins = RateLimit(60, per: .seconds(60))
@@ -73,7 +73,10 @@ package enum MeteredCall: Hashable, Sendable {
     /// A kick, ban, unban or mute; a call counts once for each user that it names.
     case sanction
 
-    /// Creates the kind of a method; nil if only the rate of frames limits the method.
+    /// Creates the kind that the name of a method tells; nil if there is none.
+    ///
+    /// The other kinds need the parameters, so the gateway creates them when it has parsed the call: `.join`, and
+    /// `.sanction` for a ban, unban or mute. All other methods are limited only by the rate of frames.
     package init?(method: String) {
         switch method {
         case "live.join", "live.leave": self = .membership

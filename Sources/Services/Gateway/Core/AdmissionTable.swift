@@ -25,8 +25,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private let maxRateLimitsPerApp: Int
     /// The rate limits of each app's users and servers.
     ///
-    /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another. Apps come from
-    /// verified tokens, so there are no more apps than are configured.
+    /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another. Apps come
+    /// from verified tokens, so there are no more apps than are configured.
     private var callRates: [AppID: CallRateLimiter<CallKey>] = [:]
 
     /// Creates a table without connections.
@@ -66,7 +66,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - user: The user.
     ///   - role: The user's role. The servers of an app share a limit, whatever their names.
-    ///   - isReplacing: Whether the connection replaces another connection of the user, which is still counted.
+    ///   - isReplacing: Whether the connection replaces another connection of the user, which is still counted. Then
+    ///     the limits are not checked.
     /// - Returns: Why the connection is refused and not counted; nil if it is counted.
     package mutating func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
         if !isReplacing {
@@ -143,7 +144,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         return self.admit(.servers(call), of: app, limit: limit, counting: count, at: microseconds)
     }
 
-    /// Takes `count` tokens from the app's bucket of `key`.
+    /// Takes `count` tokens from the bucket that the app has for `key`.
     private mutating func admit(
         _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at microseconds: Int64
     ) -> Milliseconds? {

@@ -41,7 +41,8 @@ package struct AwaitedReplies: Sendable {
         return true
     }
 
-    /// Removes and returns the replies whose revision the model has reached, and those whose deadline has passed.
+    /// Removes and returns the replies to send now: those whose revision the model has reached, and those whose
+    /// deadline has passed.
     package mutating func release(in model: ReadModel, at now: MonotonicTime) -> [Reply] {
         if self.buffered.isEmpty { return [] }
         var released: [Reply] = []

@@ -22,7 +22,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
     package let gap: Milliseconds
     /// The largest number of buffered records.
     package let limit: Int
-    /// When records were last sent, one or a batch.
+    /// When a single record or a batch was last sent.
     private var lastSentAt = MonotonicTime.distantPast
     private var buffered: [Record] = []
     private var isBatchScheduled = false
@@ -33,7 +33,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// The time at which the buffered records must be sent.
+    /// The earliest time of the next send; buffered records must be sent then.
     package var nextBatchAt: MonotonicTime { self.lastSentAt + self.gap }
 
     /// Returns for how long a call of `takeBatch` has been due; zero if none is due.
@@ -59,11 +59,12 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
         return .scheduleBatch
     }
 
-    /// Removes and returns the buffered records; called at `nextBatchAt`, or earlier to send the last records at a stop.
+    /// Removes and returns the buffered records; called at `nextBatchAt`, or earlier to send the last records at a
+    /// stop.
     ///
     /// - Parameter now: The current monotonic time.
-    /// - Returns: The records to send now; the caller must call this method again after another `gap`. Empty if no record
-    ///   was buffered; the caller then need not call again until `add` returns `scheduleBatch`.
+    /// - Returns: The records to send now; the caller must call this method again after another `gap`. Empty if no
+    ///   record was buffered; the caller then need not call again until `add` returns `scheduleBatch`.
     package mutating func takeBatch(now: MonotonicTime) -> [Record] {
         guard !self.buffered.isEmpty else {
             self.isBatchScheduled = false

@@ -14,8 +14,8 @@ package struct BrokerHealth: Hashable, Sendable {
     private enum State: Hashable {
         /// Closed circuit: the broker delivers, as far as is known. Next: `suspected` or `unavailable`.
         case healthy
-        /// A connection was lost, or the probe was answered, and no call was forwarded since. Next: `testing`, `healthy`
-        /// or `unavailable`.
+        /// A connection was lost, or the probe was answered, and no call was forwarded since. The next call is the
+        /// test. Next: `testing`, `healthy` or `unavailable`.
         case suspected
         /// The first call after the loss was forwarded at `since`, and nothing has been delivered since then. Next:
         /// `healthy`, or `unavailable` after `timeout`.
@@ -32,7 +32,7 @@ package struct BrokerHealth: Hashable, Sendable {
     /// Creates a circuit breaker that admits calls.
     package init() {}
 
-    /// Whether the broker delivers, as far as is known.
+    /// Whether the broker delivers, as far as is known; false also while that is being tested.
     package var isHealthy: Bool { self.state == .healthy }
 
     /// Records that the client lost a connection or could not read.

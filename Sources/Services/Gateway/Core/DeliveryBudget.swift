@@ -2,22 +2,25 @@
 package import MachineKit
 package import PlazaModel
 
-/// The classes of items that are sent to a reader; a reader with more pending bytes gets fewer classes.
+/// The classes of items that are sent to a reader, that is, to one viewer's connection; a reader with more pending
+/// bytes gets fewer classes.
 package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// All items, and the viewer counts.
     case everything = 0
     /// All items except counters; no viewer counts.
     case withoutCounters = 1
-    /// Also no tips.
+    /// No counters and no tips.
     case withoutTips = 2
-    /// Also no barrage: only control items and gifts.
+    /// No counters, tips and barrage: only control items and gifts.
     case withoutBarrage = 3
     /// No feed items now; the reader gets them from the feed cache when its pending bytes have been sent.
     case deferred = 4
 
     package static func < (a: DeliveryLevel, b: DeliveryLevel) -> Bool { a.rawValue < b.rawValue }
 
-    /// Whether items of the class are sent at this level.
+    /// Returns whether items of the class are sent at this level.
+    ///
+    /// The order of the classes is control, gift, barrage, tip, counter.
     package func admits(_ feedClass: FeedClass) -> Bool {
         switch self {
         case .everything: true
@@ -64,7 +67,7 @@ package struct DeliveryLedger: Hashable, Sendable {
     package private(set) var delivered = 0
     /// Items that were shed because they exceeded a slow reader's budget, by class.
     package private(set) var shed = [Int](repeating: 0, count: FeedClass.allCases.count)
-    /// Items that were still deferred for a viewer when the viewer left.
+    /// Items that a viewer still had to get when it left the live or its connection ended.
     package private(set) var disconnected = 0
     /// Items that are currently deferred for slow readers.
     package private(set) var deferred = 0
@@ -90,9 +93,10 @@ package struct DeliveryLedger: Hashable, Sendable {
         self.deferred += items
     }
 
-    /// Records that `items` items were sent to a viewer that catches up; `deferred` of them had been counted as deferred.
+    /// Records that `items` items were sent to a viewer that catches up; `deferred` of them had been counted as
+    /// deferred.
     ///
-    /// The other items become due only now: a replay also has items that were never deferred.
+    /// The other items are counted as due only now: a replay also has items that were never deferred.
     package mutating func countDeliveredLate(items: Int, ofDeferred deferred: Int) {
         self.deferred -= deferred
         self.delivered += items

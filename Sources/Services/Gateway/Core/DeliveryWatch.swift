@@ -9,11 +9,12 @@ package struct DeliveryWatch: Sendable {
     /// How long records may wait without any report; far longer than the delivery timeout.
     package static let limit = Milliseconds.seconds(30)
 
-    /// The number of records without a report.
+    /// The number of sent records whose outcome was not reported yet.
     ///
-    /// Below zero while a report has come before `recordSent` was called, because reports come on another thread.
+    /// Reports come on another thread, so a report may come before `recordSent` is called. Until then the number is one
+    /// too low, and may be below zero.
     private var openCount = 0
-    /// When the last report came, or, if later, when a record was sent while no other was waiting.
+    /// When the last report came; if a record was sent later while no other was waiting, when that record was sent.
     private var lastProgressAt = MonotonicTime.distantPast
 
     package init() {}

@@ -76,6 +76,7 @@ package struct DeviceSignIn: Hashable, Sendable {
         guard case .signedInElsewhere(let session, let connection, let attempt, let endsOtherSessions) = content else {
             return nil
         }
+        // The notice of this connection's own sign-in.
         if connection == self.connectionName {
             if attempt == self.attempt { self.isConfirmed = true }
             return nil
@@ -83,11 +84,14 @@ package struct DeviceSignIn: Hashable, Sendable {
         // A sign-in that is read before this connection's own one is earlier, and does not close this connection.
         guard self.isConfirmed else { return nil }
         if session == ownSession { return .replaced }
+        // A connection of an app's server has false here: users' sign-ins do not end it.
         return endsOtherSessions && self.endsOtherSessions ? .kickedOffline : nil
     }
 
-    /// Returns whether another device ended a session while the session was disconnected: the latest one-device sign-in
-    /// that the session missed belongs to another session.
+    /// Returns whether another device ended a session while the session was disconnected.
+    ///
+    /// That is so if the latest sign-in that the session missed, of those that end other sessions, was made by another
+    /// session.
     ///
     /// - Parameters:
     ///   - missed: The user's notices after the last one that the session received.

@@ -24,8 +24,9 @@ package struct FeedCache: Sendable {
     package private(set) var recent: PartitionFeedCache
     /// The offset up to which the partition was read; nil before its end was reached for the first time.
     package private(set) var readOffset: Int64?
+    /// The last messages of the lives whose app shows them to new viewers.
     private var messages = PartitionFeedCache(messages: Limits.history)
-    /// The lives whose feed was already searched for earlier messages, each with its epoch.
+    /// The lives for which the replay reader has already searched for earlier messages, each with its epoch.
     private var searchedEpochs: [LiveKey: Int64] = [:]
 
     /// Creates an empty cache.
@@ -70,8 +71,8 @@ package struct FeedCache: Sendable {
         if position.number == 0, let joinOffset = token.offset {
             return self.planResume(key, token, fromOffset: joinOffset)
         }
-        // Item numbers begin with 1, so a negative number in the client's token is no position.
         guard let ring = self.recent.ring(key), ring.epoch >= position.epoch else {
+            // Item numbers begin with 1, so a negative number in the client's token is no position.
             guard position.number >= 0 else { return .refused(.unknown) }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: self.readOffset)
         }
@@ -99,7 +100,8 @@ package struct FeedCache: Sendable {
     private func planResume(_ key: LiveKey, _ token: FeedToken, fromOffset joinOffset: Int64) -> ResumePlan {
         let epoch = token.position.epoch
         guard let ring = self.recent.ring(key), ring.epoch >= epoch else {
-            // Nothing was read since the client joined, or only items that are not cached any more.
+            // If nothing was read since the client joined, the cache gets all items that it lacks. Otherwise items may
+            // have been read that are not cached any more.
             guard let readOffset = self.readOffset, joinOffset < readOffset else { return .cache }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: readOffset)
         }
@@ -108,7 +110,8 @@ package struct FeedCache: Sendable {
         return self.planReplay(key, token, before: ring.keptItems.first, in: ring)
     }
 
-    /// Plans that the replay reader reads the items before `item`, and that the cache then serves `item` and later ones.
+    /// Plans that the replay reader reads the items before `item`, and that the cache then serves `item` and later
+    /// ones.
     ///
     /// If `item` is nil, the reader reads all items up to the last one that was added to `ring`.
     private func planReplay(
@@ -144,11 +147,13 @@ package struct FeedCache: Sendable {
 
     /// Returns the replay request that searches for those of the last `count` messages that are not cached.
     ///
-    /// - Returns: Nil if the cache has all of them, or if the live was searched already.
+    /// - Returns: Nil if the cache has all of them, if the live was searched already, or if it is not known where the
+    ///   search must begin.
     package func searchRequest(_ key: LiveKey, epoch: Int64, count: Int) -> ReplayRequest? {
         let ring = self.recent.ring(key).flatMap { $0.epoch == epoch ? $0 : nil }
         let cached = self.history(key, epoch: epoch, count: count)
-        // A ring whose gapless sequence begins with item 1 has had all items of the live: a search would find no others.
+        // A ring whose gapless sequence begins with item 1 has had all items of the live: a search would find no
+        // others.
         if cached.count >= count || ring?.sequenceStart == 1 || self.searchedEpochs[key] == epoch { return nil }
         let endOffset = cached.first?.offset ?? ring?.sequenceStartOffset ?? self.readOffset
         guard self.readOffset != nil, let endOffset, endOffset > 0 else { return nil }

@@ -110,8 +110,8 @@ package struct FeedRing: Sendable {
             self.sequenceStart = 0
         }
         if self.sequenceStart > 0, item.number <= self.lastNumber { return .repeated }
-        // Item numbers are consecutive. If a number is missing nevertheless, a resume across the gap would lose an item,
-        // so the ring starts again behind the gap.
+        // Item numbers are consecutive. If a number is missing nevertheless, a resume across the gap would lose an
+        // item, so the ring starts again behind the gap.
         if self.sequenceStart == 0 || (!self.isSparse && item.number != self.lastNumber + 1) {
             dropped += self.clear()
             self.sequenceStart = item.number
@@ -119,8 +119,8 @@ package struct FeedRing: Sendable {
         }
         self.lastNumber = item.number
         self.lastOffset = item.offset
-        // An item that exceeds the limit by itself is not kept. The earlier items are removed too, because the ring must
-        // have no gap.
+        // An item that exceeds the limit by itself is not kept. The earlier items are removed too, because the ring
+        // must have no gap.
         if item.bytes.count > Self.byteLimit {
             dropped += self.clear()
             return .fresh
@@ -148,7 +148,7 @@ package struct FeedRing: Sendable {
         return .complete((start..<self.items.count).map { self.items[$0] })
     }
 
-    /// Returns whether all items after `position` are kept.
+    /// Returns whether all items after `position` are kept; true also if the position is ahead of the ring.
     package func hasAllItems(after position: FeedPosition) -> Bool {
         guard position.epoch == self.epoch, position.number >= 0, self.sequenceStart > 0, !self.isSparse else {
             return false
@@ -159,7 +159,7 @@ package struct FeedRing: Sendable {
     /// The number of the oldest kept item; if there is none, the number that the next item will have.
     package var oldestNumber: Int64 { self.items.first?.number ?? self.lastNumber + 1 }
 
-    /// Removes all items, and returns how many there were.
+    /// Removes all items, and returns how many were removed.
     private mutating func clear() -> Int {
         let count = self.items.count
         self.items = RingBuffer(limit: self.itemLimit)

@@ -2,8 +2,8 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides when a live's items are flushed, that is, sent to its viewers: immediately while the live is quiet; otherwise
-/// at intervals that keep the live within its share of the event loop's time.
+/// Decides when a live's items are flushed, that is, sent to its viewers: immediately while the live is quiet;
+/// otherwise at intervals that keep the live within its share of the event loop's time.
 ///
 /// A flush costs one system call for each viewer. Fewer and larger frames save time in a live with many viewers and
 /// many items, but not in a small one.
@@ -27,7 +27,7 @@ package struct FlushPlan: Hashable, Sendable {
 
     /// Returns when an item that was just received must be flushed, together with the items that are buffered already.
     ///
-    /// - Returns: `now`, or a later time. Control items and gifts are flushed immediately.
+    /// - Returns: `now`, or a later time. Control items and gifts, the classes up to `.gift`, are flushed immediately.
     package func flushTime(for feedClass: FeedClass, at now: MonotonicTime) -> MonotonicTime {
         if feedClass <= .gift { return now }
         return max(now, self.lastFlushAt + self.interval)

@@ -24,7 +24,7 @@ package struct ForwardedCallRates: Sendable {
         var users = CallRateLimiter<UserID>(maxBuckets: ForwardedCallRates.maxUsersPerApp)
     }
 
-    /// The number of users among whom an app's rate is divided at least: one user gets at most this part of it.
+    /// At least so many users can share an app's rate, because one user gets at most a tenth of it.
     private static var leastUsersPerApp: Int { 10 }
     /// The largest number of users of one app that are tracked.
     private static var maxUsersPerApp: Int { 100_000 }
@@ -45,7 +45,7 @@ package struct ForwardedCallRates: Sendable {
 
     /// Counts a call that is about to be forwarded.
     ///
-    /// A call that only the app's limit refuses counts for its user.
+    /// A call that the app's limit refuses has been counted for its user already.
     ///
     /// - Parameters:
     ///   - user: The caller; nil for an app's server and for the gateway's own requests, which only the app's limit

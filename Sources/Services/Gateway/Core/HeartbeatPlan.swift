@@ -6,7 +6,7 @@ package import MachineKit
 /// Each member is reported once per round. A round consists of steps, and each step reports an equal part of the
 /// members, so that a big live causes no burst.
 package struct HeartbeatPlan: Hashable, Sendable {
-    /// The number of rounds per lease, so that a few lost heartbeats do not expire it.
+    /// The number of rounds in the duration of a lease, so that a lease does not expire when a few heartbeats are lost.
     private static let roundsPerLease: Int64 = 9
     /// The number of steps in a round.
     package static let stepsPerRound = 20
@@ -54,8 +54,9 @@ package struct HeartbeatCursor: Hashable, Sendable {
 
     /// Records that a member is removed, and returns the moves that fill its index.
     ///
-    /// The array's last member is not reported yet. If it moved to an index before the cursor, this round would skip it. So
-    /// a member that was reported already takes the free index, and the last member takes that member's former index.
+    /// The array's last member is not reported yet. If it moved to an index below `reportedCount`, this round would
+    /// skip it. So if the free index is below `reportedCount`, a member that was reported already takes it, and the
+    /// last member takes that member's former index.
     ///
     /// - Parameters:
     ///   - index: The member's index.

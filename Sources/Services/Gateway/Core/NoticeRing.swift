@@ -67,7 +67,7 @@ package struct NoticeRing: Sendable {
 
     /// Adds a notice that was read at `now`.
     ///
-    /// If clients do not need the notice after a reconnect, only its offset is stored.
+    /// If clients do not need the notice after a reconnect, only its offset is remembered.
     ///
     /// - Returns: False if the notice was added before.
     package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {
@@ -87,8 +87,8 @@ package struct NoticeRing: Sendable {
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - id: The id of the last notice that the client received. An id of another partition than the user's is ignored:
-    ///     all stored notices are returned.
+    ///   - id: The id of the last notice that the client received. If the id is not of the user's partition, all stored
+    ///     notices are returned.
     /// - Returns: The notices in order.
     package func entries(of user: UserKey, after id: NoticeID) -> [Entry] {
         (self.entriesByUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }

@@ -8,10 +8,10 @@ package enum CallPurpose: Hashable, Sendable {
     case plain
     /// The caller joins the live.
     case join(LiveID)
-    /// The caller creates the live, and joins it when it is created. A late retry is sent again when the idempotency
-    /// window of the first copy has passed.
+    /// The first step of a call that creates a live and joins it: the create. In a late retry, the call was first sent
+    /// longer ago than its outcome is stored.
     case create(LiveID, isLateRetry: Bool)
-    /// The caller joins the live that the same call has created, with this result.
+    /// The second step of that call: the join. The result is the one of the create.
     indirect case joinCreated(LiveID, CallResult)
     /// The caller leaves the live.
     case leave(LiveID)
@@ -49,7 +49,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
         case full
     }
 
-    /// The largest number of open calls in one session.
+    /// The largest number of open calls in one session: as many as a session has stored outcomes.
     package static var limit: Int { IdempotencyLimits.maxOutcomes }
     /// The time within which a machine must reply.
     package static var deadline: Milliseconds { .seconds(10) }
@@ -91,7 +91,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     ///   - purpose: The change that a successful reply makes.
     ///   - record: The record.
     ///   - now: The current time.
-    ///   - start: When the call's first record was written, if this is its second record.
+    ///   - start: When the call's first record was written; nil if `record` is the first one.
     package mutating func register(
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {

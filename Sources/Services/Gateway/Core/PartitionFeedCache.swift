@@ -75,7 +75,8 @@ package struct PartitionFeedCache: Sendable {
         let bytesAfter = self.rings[key]?.ring.byteCount ?? 0
         self.byteCount += bytesAfter - bytesBefore
         self.rings[key]?.droppedCount += dropped
-        // A ring does not keep an item that exceeds its byte limit; its entry then refers to no item.
+        // The condition also adds the item's entry to `order`. A ring does not keep an item that exceeds its byte
+        // limit; the entry then refers to no item.
         if verdict == .fresh, self.order.append(CachedItem(key: key, readAt: item.readAt)),
             self.rings[key]?.ring.count == 0
         {
@@ -84,7 +85,7 @@ package struct PartitionFeedCache: Sendable {
         return verdict
     }
 
-    /// Inserts older items before the items of a live.
+    /// Inserts older items before the items of a live, by building the live's ring anew.
     package mutating func prepend(_ older: [EncodedFeedItem], to key: LiveKey, epoch: Int64) {
         var newer: [EncodedFeedItem] = []
         if let ring = self.rings[key]?.ring {
@@ -101,7 +102,8 @@ package struct PartitionFeedCache: Sendable {
         for item in newer { _ = self.append(item, of: key, epoch: epoch) }
     }
 
-    /// Sets the token of the last item of a live that has no ring here.
+    /// Creates the ring of a live whose last item has the token `latest`; does nothing if the live has a ring of the
+    /// token's epoch or a later one.
     package mutating func setLatest(_ key: LiveKey, _ latest: FeedToken) {
         if let ring = self.rings[key]?.ring, ring.epoch >= latest.position.epoch { return }
         self.forget(key)
@@ -127,8 +129,8 @@ package struct PartitionFeedCache: Sendable {
 
     /// Removes a live's ring, so that the rings of ended lives do not accumulate.
     package mutating func forget(_ key: LiveKey) {
-        // The live's entries in `order` now refer to no item. If a later live has the same id, these entries remove some
-        // of its items early.
+        // The live's entries in `order` now refer to no item. If a later live has the same id, these entries remove
+        // some of its items early.
         let removedLive = self.rings.removeValue(forKey: key)
         self.byteCount -= removedLive?.ring.byteCount ?? 0
     }

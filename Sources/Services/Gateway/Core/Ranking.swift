@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The sort key of a live in a list.
+/// The sort key of a live in a list: the live itself, and how often it was joined.
 package struct RankingEntry: Hashable, Sendable {
     /// The live.
     package var key: LiveKey
@@ -20,7 +20,8 @@ package struct RankingEntry: Hashable, Sendable {
 /// meanwhile (I3, stable paging).
 ///
 /// All pages of one listing use the snapshot and the direction of the first page. A cursor is the text
-/// `gateway.snapshot.rank`; in an ascending listing, the rank has the prefix `a`.
+/// `gateway.snapshot.rank`. The rank is the number of lives that the earlier pages have examined; in an ascending
+/// listing, it has the prefix `a`.
 package struct Ranking: Sendable {
     /// The interval between snapshots.
     package static let interval = Milliseconds.seconds(5)
@@ -34,8 +35,8 @@ package struct Ranking: Sendable {
     package static let maxExaminedPerPage = 2000
     /// The largest size of the JSON of one page's entries, 2 MiB; a single entry may exceed it.
     ///
-    /// Clients accept frames of up to 4 MiB. Fifty lives whose texts consist of escaped control characters would exceed
-    /// that.
+    /// Clients accept frames of up to 4 MiB. A full page, which has fifty lives, would exceed that if all texts
+    /// consisted of escaped control characters.
     package static let maxBytesPerPage = 2 << 20
 
     /// The order of each app's lives at one time.
@@ -57,8 +58,8 @@ package struct Ranking: Sendable {
     ///
     /// - Parameters:
     ///   - entries: The result of `ReadModel.rankingEntries`, in any order.
-    ///   - now: The current time. It is also the snapshot's id. Monotonic time counts from the host's start, so a restarted
-    ///     gateway does not reuse an id.
+    ///   - now: The current time. It is also the snapshot's id. Monotonic time counts from the host's start, so a
+    ///     restarted gateway does not reuse an id.
     package mutating func refresh(_ entries: [RankingEntry], at now: MonotonicTime) {
         var entriesByApp: [AppID: [RankingEntry]] = [:]
         for entry in entries { entriesByApp[entry.key.app, default: []].append(entry) }
@@ -67,8 +68,8 @@ package struct Ranking: Sendable {
                 a.totalViewers != b.totalViewers ? a.totalViewers > b.totalViewers : a.key < b.key
             }.map(\.key)
         }
-        // Two snapshots of the same millisecond have different ids. `.min / 2`, which no time reaches, stands for the id
-        // before the first snapshot.
+        // Two snapshots of the same millisecond have different ids. `.min / 2`, which no time reaches, stands for the
+        // id before the first snapshot.
         let id = max(now.milliseconds, (self.snapshots.last?.id ?? .min / 2) + 1)
         self.snapshots.append(Snapshot(id: id, createdAt: now, liveKeys: orderedKeys))
         self.snapshots.removeAll { now - $0.createdAt > Self.lifetime }
@@ -84,7 +85,8 @@ package struct Ranking: Sendable {
     ///   - cursor: The cursor that the previous page returned; empty for the first page, which uses the newest
     ///     snapshot.
     ///   - count: The largest number of entries.
-    ///   - isAscending: Whether the listing begins with the lives that were joined least often. Used only without a cursor.
+    ///   - isAscending: Whether the listing begins with the lives that were joined least often. Used only without a
+    ///     cursor.
     ///   - now: The current time, by the same clock as in `refresh`.
     ///   - entry: Returns a live's current entry; nil leaves the live out.
     /// - Returns: The entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer than
@@ -102,7 +104,8 @@ package struct Ranking: Sendable {
         var items: [LiveListEntry] = []
         var rank = firstRank
         var bytes = 0
-        // The rank is client input. If it is beyond the end of the list, `firstRank + maxExaminedPerPage` could overflow.
+        // The rank is client input. If it is beyond the end of the list, `firstRank + maxExaminedPerPage` could
+        // overflow.
         let endRank = firstRank < keys.count ? min(keys.count, firstRank + Self.maxExaminedPerPage) : keys.count
         while rank < endRank, items.count < count {
             if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
@@ -118,7 +121,7 @@ package struct Ranking: Sendable {
 
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
     ///
-    /// The snapshot is nil before the first `refresh`.
+    /// The empty cursor stands for the first page of the newest snapshot, which is nil before the first `refresh`.
     private func parse(
         _ cursor: String, _ isAscending: Bool, at now: MonotonicTime
     ) -> (snapshot: Snapshot?, rank: Int, isAscending: Bool)? {

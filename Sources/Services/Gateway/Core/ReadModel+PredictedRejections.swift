@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// Predicts which messages and gifts the fan-out, the machine that writes the lives' feeds, will reject; the app's
-/// backend is not asked about these (R14.11).
+/// Predicts which messages and gifts will be rejected by the fan-out, the machine that writes the lives' feeds; the
+/// app's backend is not asked about these (R14.11).
 ///
 /// If a live is not running according to the read model, no rejection is predicted.
 extension ReadModel {
-    /// Returns the reason why a user's message would be rejected, apart from the word filter; nil if it would not be.
+    /// Returns the reason why a user's message would be rejected; nil if it would not be.
+    ///
+    /// The word filter is not checked here.
     package func rejection(of message: FeedContent, in key: LiveKey, from user: UserID) -> Rejection? {
         guard let live = self.running(key) else { return nil }
         return message.validationError ?? (live.info.isMuted(for: user) ? .roomMuted : nil)

@@ -45,6 +45,8 @@ package struct ReadModel: Sendable {
 
     /// Applies a live's viewer count.
     ///
+    /// A count has no revision, so its time decides; of two counts with the same time, the later record is applied.
+    ///
     /// - Returns: False if the record is older than the stored one.
     @discardableResult package mutating func apply(_ record: CountRecord) -> Bool {
         if let stored = self.counts[record.key], (stored.epoch, stored.at) > (record.epoch, record.at) { return false }
@@ -64,10 +66,11 @@ package struct ReadModel: Sendable {
     /// Removes a viewer count's record.
     package mutating func removeCount(_ key: LiveKey) { self.counts[key] = nil }
 
-    /// Returns a live's record, even if the live has ended.
+    /// Returns a live's record, even if the live has ended; nil if there is none or it was removed.
     package func live(_ key: LiveKey) -> LiveRecord? { self.lives[key] }
 
-    /// Returns whether the model's record has reached the revision that a reply requires.
+    /// Returns whether the model's record has reached the revision that a reply requires, so that a client that gets
+    /// the reply reads its own change.
     package func hasReached(_ required: RequiredRevision, app: AppID) -> Bool {
         let key = LiveKey(app, required.live)
         return switch required.table {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limit for which a gateway refused a request or closed a connection; the raw values are metric labels.
+/// The limit because of which a gateway refused a request or closed a connection; the raw values are metric labels.
 ///
 /// The set is fixed, because clients must not be able to create labels. `docs/OPERATING.md` explains each limit.
 package enum RefusalReason: String, CaseIterable, Sendable {

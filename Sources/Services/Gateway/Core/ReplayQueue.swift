@@ -18,7 +18,7 @@ package struct ReplayQueue: Sendable {
         package var request: ReplayRequest
         /// The request's deadline.
         package var deadline: MonotonicTime
-        /// The offset from which the search continues backwards.
+        /// The offset from which the search continues backwards; at first the request's end offset.
         var searchOffset: Int64
         /// The number of records that the search's next step reads.
         var stepRecords = ReplayLimits.firstStepRecords
@@ -42,8 +42,10 @@ package struct ReplayQueue: Sendable {
             }
         }
 
-        /// The request's outcome if nothing more is read: the messages that the search has found so far; a refusal if it
-        /// has read nothing yet, and for a client that resumes.
+        /// The request's outcome if nothing more is read: the messages that the search has found so far, or a refusal
+        /// if the search has read nothing yet.
+        ///
+        /// A client that resumes is refused too: its request is no search, so `searchOffset` never moves.
         var outcome: ReplayOutcome {
             let hasReadNothing = self.foundMessages.isEmpty && self.searchOffset == self.request.endOffset
             return ReplayOutcome(
@@ -80,7 +82,7 @@ package struct ReplayQueue: Sendable {
         return true
     }
 
-    /// Puts back requests that need another scan, or whose scan failed.
+    /// Puts back requests that need another scan, or whose scan failed; the limit of the queue does not apply to them.
     package mutating func putBack(_ entries: [Entry], partition: Int) {
         if entries.isEmpty { return }
         self.entriesByPartition[partition, default: []].append(contentsOf: entries)
@@ -89,8 +91,8 @@ package struct ReplayQueue: Sendable {
 
     /// Removes the requests that the next scan serves, and returns the scan.
     ///
-    /// The scan reads the partition whose first request has the earliest deadline, and serves as many of the partition's
-    /// requests as one scan can.
+    /// The scan reads the partition whose first request has the earliest deadline, and serves as many of the
+    /// partition's requests as one scan can.
     ///
     /// - Parameter busyPartitions: The partitions that are being read; no further scan of them may begin.
     /// - Returns: Nil if no scan can begin.

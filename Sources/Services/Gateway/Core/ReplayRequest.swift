@@ -47,9 +47,9 @@ package struct ReplayID: Hashable, Sendable {
 package struct ReplayRequest: Hashable, Sendable {
     /// Which items to read.
     package enum Target: Hashable, Sendable {
-        /// All items after number `after`, for a client that resumes. The scan begins at `startOffset`, so that no later
-        /// item is missed. That is the offset of item `after`. If `after` is 0, because the client has received no item,
-        /// it is the offset up to which the feed was read when the client joined.
+        /// All items after number `after`, for a client that resumes. The scan begins at `startOffset`, so that no
+        /// later item is missed. That is the offset of item `after`. If `after` is 0, because the client has received
+        /// no item, it is the offset up to which the feed was read when the client joined.
         case items(after: Int64, startOffset: Int64)
         /// The last `count` texts and custom messages, for a new viewer; the reader searches backwards step by step.
         case messages(count: Int)
@@ -61,7 +61,9 @@ package struct ReplayRequest: Hashable, Sendable {
     package var epoch: Int64
     /// Which items to read.
     package var target: Target
-    /// The number of the first cached item, if any: only items with lower numbers are needed.
+    /// The number of the first item that the requester has in its cache; nil if it has none.
+    ///
+    /// Only items with lower numbers are needed.
     package var beforeNumber: Int64?
     /// The offset before which the scan ends.
     package var endOffset: Int64
@@ -80,8 +82,8 @@ package struct ReplayRequest: Hashable, Sendable {
 package enum ReplayRefusal: String, Hashable, Sendable, CaseIterable {
     /// The position belongs to another live with the same id.
     case otherLive
-    /// The offset of the position's record is unknown: the client sent no token or the token of another position, or
-    /// the partition was not read up to its end yet.
+    /// The offsets to read are unknown: the client sent no token or the token of another position, or the partition was
+    /// not read up to its end yet.
     case unknown
     /// The items, their bytes or the records to read exceed a limit of `ReplayLimits`.
     case tooMany

@@ -85,7 +85,9 @@ package struct ReplayScan: Sendable {
     /// Returns whether any request is for the live.
     package func hasRequest(for key: LiveKey) -> Bool { self.requestedLives.contains(key) }
 
-    /// Collects the record at `offset`, the next one of the partition; `record` is nil if no request is for its live.
+    /// Collects the partition's next record, which is at `offset`.
+    ///
+    /// `record` is nil if it is not needed, for example because no request is for its live.
     package mutating func recordRead(_ record: FeedRecord?, at offset: Int64) {
         if self.isFinished { return }
         if offset >= self.bounds.upperBound - 1 { self.isFinished = true }
@@ -110,7 +112,8 @@ package struct ReplayScan: Sendable {
         }
     }
 
-    /// Ends the scan if its range ends at or before `offset`, the partition's end, which the reader has reached.
+    /// Ends the scan if its range ends at or before the partition's end, which is at `offset` and which the reader has
+    /// reached.
     package mutating func partitionEndReached(at offset: Int64) {
         if offset >= self.bounds.upperBound { self.isFinished = true }
     }
@@ -126,7 +129,7 @@ package struct ReplayScan: Sendable {
         return expired.map(\.outcome)
     }
 
-    /// The requests to put back into the queue when the scan cannot continue.
+    /// The requests of the scan; they are put back into the queue when the scan cannot continue.
     package var unansweredEntries: [ReplayQueue.Entry] { self.entries }
 
     /// Returns each request's outcome, or its entry for the next search step.
@@ -171,8 +174,8 @@ package struct ReplayScan: Sendable {
             ReplayOutcome(entry.id, request, answer, latestToken: collected.latestToken)
         }
         if after == 0 { return outcome(self.itemsFromStart(request, items, collected)) }
-        // If the first item that was read follows the client's next item, the items in between are no longer in the log. If
-        // a complete scan ends before the client's position, the position does not exist.
+        // If the first item that was read follows the client's next item, the items in between are no longer in the
+        // log. If a complete scan ends before the client's position, the position does not exist.
         guard let lastNumber = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
             after <= lastNumber || self.isTruncated
         else { return outcome(.refused(.gone)) }
@@ -193,8 +196,8 @@ package struct ReplayScan: Sendable {
         return outcome(.found(items[start..<end]))
     }
 
-    /// Returns the items for a client that has not received any item: all items that were read, because the scan began at
-    /// the offset up to which the feed was read at the client's join.
+    /// Returns the items for a client that has not received any item: all items that were read, because the scan began
+    /// at the offset up to which the feed was read at the client's join.
     private func itemsFromStart(
         _ request: ReplayRequest, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayAnswer {

@@ -4,9 +4,10 @@ package import MachineKit
 /// Decides which calls of one connection are late retries: calls that were first sent longer ago than an idempotency
 /// window lasts, which is the time for which a call's outcome is stored (R16.11).
 ///
-/// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this connection.
-/// Three stored ids give a lower bound of the retry's age, so the size of this value does not depend on the number of
-/// calls. The age of a call that an earlier connection sent is known only if the client states it.
+/// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this
+/// connection. It would take a time for each id to know a retry's exact age. This value stores only three ids, whose
+/// times give a lower bound of the age. The age of a call that an earlier connection sent is known only if the client
+/// states it.
 package struct RetryAges: Hashable, Sendable {
     /// The highest id of the calls so far, and when it was recorded.
     private struct HighestID: Hashable, Sendable {
@@ -17,7 +18,7 @@ package struct RetryAges: Hashable, Sendable {
 
     /// The highest id whose retries are late.
     private var lateID = Int64.min
-    /// The id that becomes `lateID` when its window has passed.
+    /// The id that becomes `lateID` when a window's length has passed since it was recorded.
     private var nextLateID: HighestID?
     /// The highest id of all calls.
     private var newestID: HighestID?

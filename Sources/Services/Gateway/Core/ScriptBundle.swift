@@ -2,10 +2,10 @@
 
 /// A JavaScript bundle: the modules that a page always loads, in one file (R13.37).
 ///
-/// In the bundle, each module is a function that is called at once and returns the module's exports. So equal names in
-/// different modules do not conflict. The modules keep their order of evaluation. Modules outside of the bundle, such as
-/// those of a dynamic `import`, import from the bundle, so that each module is evaluated once. The sources are plain
-/// modules, and work without a bundle.
+/// In the bundle, each module is a function that is called at once and returns an object with the module's exports. So
+/// equal names in different modules do not conflict. The modules keep their order of evaluation. Modules outside of the
+/// bundle, such as those of a dynamic `import`, import from the bundle, so that each module is evaluated once. The
+/// sources are plain modules, and work without a bundle.
 package struct ScriptBundle: Sendable {
     /// The path of the bundle.
     package let path: String
@@ -39,8 +39,9 @@ package struct ScriptBundle: Sendable {
         guard scripts[path] == nil else { return nil }
         for (modulePath, source) in scripts { self.modules[modulePath] = Self.parse(source, at: modulePath) }
         var visited: Set<String> = []
+        // The entry is the last module to be evaluated. It is removed from the order, because it is not bundled.
         guard self.visit(entry, &visited), self.evaluationOrder.popLast() == entry else { return nil }
-        // The bundle exports each module's object under a name: `$0`, `$1` and so on.
+        // The bundle exports the object with a module's exports under a name: `$0`, `$1` and so on.
         let objectNames = Dictionary(uniqueKeysWithValues: self.evaluationOrder.enumerated().map { ($1, "$\($0)") })
         self.files[path] = self.evaluationOrder.map { self.bundledText(of: $0, objectNames) }.joined()
         for (modulePath, module) in self.modules {

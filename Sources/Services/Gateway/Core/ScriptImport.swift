@@ -13,6 +13,7 @@ struct ScriptImport {
     ///   - line: The declaration, such as `import { a } from './b.js';`.
     ///   - module: The path of the module that contains the declaration.
     init?(_ line: String, in module: String) {
+        // The parts before, in and after the quotation marks of the specifier.
         let parts = line.split(separator: "'", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2] == ";" || parts[2].isEmpty else { return nil }
         let path = ScriptPath.absolute(String(parts[1]), from: module)
@@ -39,6 +40,7 @@ struct ScriptImport {
     func binding(of object: String) -> String? {
         if self.clause.isEmpty { return nil }
         if self.clause.hasPrefix("{"), self.clause.hasSuffix("}") {
+            // The entry `b as c` of an import is `b:c` in a `const` declaration.
             let names = self.clause.dropFirst().dropLast().split(separator: ",").map { entry in
                 entry.split(separator: " ").filter { $0 != "as" }.joined(separator: ":")
             }
@@ -68,15 +70,16 @@ struct ScriptExport {
     /// - Parameters:
     ///   - line: The line, such as `export class A {`, `export default {`, or `export { a } from './b.js';`.
     ///   - module: The path of the module that contains the line.
-    /// - Returns: The exported names; the line without `export`, if it has code; and the import of the names, if they are
-    ///   exported from another module. Nil if the line has a form that is not supported.
+    /// - Returns: The exported names; the line without `export`, if it has code; and the import of the names, if they
+    ///   are exported from another module. Nil if the line has a form that is not supported.
     static func parse(
         _ line: String, in module: String
     ) -> (exports: [ScriptExport], code: String?, source: ScriptImport?)? {
         let code = line.dropFirst("export ".count)
         if code.hasPrefix("default ") {
             let value = code.dropFirst("default ".count)
-            // The name of such a class or function would have to be bound too; the pages have no such export.
+            // Such a class or function may have a name, which the module would have to bind too. The pages have no such
+            // export, so it is not supported.
             if value.hasPrefix("class") || value.hasPrefix("function") || value.hasPrefix("async") { return nil }
             return ([ScriptExport(name: "default", localName: "$default")], "const $default=\(value)", nil)
         }

@@ -43,10 +43,11 @@ private struct ScriptScanner {
     private var lines: [ScriptText.Line] = []
     /// The line that is being written.
     private var line: [UInt8] = []
+    /// Whether `line` begins outside of all brackets and literals.
     private var isTopLevel = true
     /// The closing bytes of the open brackets; a backquote stands for the `${` of a template literal.
     private var closingBytes: [UInt8] = []
-    /// The last byte of code that is not a blank.
+    /// The last byte of code that is not a blank; `'` after any literal.
     private var lastByte: UInt8 = 0
     /// The word that ends with `lastByte`; empty if that byte is not part of a word.
     private var lastWord: [UInt8] = []
@@ -65,6 +66,7 @@ private struct ScriptScanner {
     mutating func scanLines(resolve: (String) -> String) -> [ScriptText.Line]? {
         while self.index < self.source.count {
             let byte = self.source[self.index]
+            // 0 stands for the end of the source.
             let next = self.index + 1 < self.source.count ? self.source[self.index + 1] : 0
             let isScanned =
                 switch (byte, next) {
@@ -98,6 +100,7 @@ private struct ScriptScanner {
         case UInt8(ascii: "["): self.openBracket(byte, closedBy: UInt8(ascii: "]"))
         case UInt8(ascii: "{"): self.openBracket(byte, closedBy: UInt8(ascii: "}"))
         case UInt8(ascii: "}") where self.closingBytes.last == UInt8(ascii: "`"):
+            // The brace ends a `${` expression, so the template literal continues.
             self.closingBytes.removeLast()
             return self.copyTemplate()
         case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
@@ -119,8 +122,9 @@ private struct ScriptScanner {
     private mutating func write(_ byte: UInt8) {
         if self.line.isEmpty { self.isTopLevel = self.closingBytes.isEmpty }
         if Self.isWord(byte) {
-            // A blank between two words ends the first word. After a dot, `of` is a name and not a keyword. So after a dot
-            // the first byte is stored twice: `oof` is not among `wordsBeforeRegularExpression`.
+            // A word begins if the line's last byte, which may be a blank, is not part of a word. After a dot, a word
+            // such as `of` is a name and not a keyword. So after a dot the first byte is stored twice: `oof` is not
+            // among `wordsBeforeRegularExpression`.
             if !Self.isWord(self.line.last ?? 0) { self.lastWord = self.lastByte == UInt8(ascii: ".") ? [byte] : [] }
             self.lastWord.append(byte)
         } else {

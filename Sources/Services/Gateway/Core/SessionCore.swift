@@ -36,7 +36,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case joined(LiveID, epoch: Int64, Outcome)
         /// The client is in the live again: replay the items that it missed.
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
-        /// The live is created, with this result: join it, as part of the same call.
+        /// The live is created; the result is the one of the create. Join the live, as part of the same call.
         case created(LiveID, CallResult, isLateRetry: Bool)
         /// The live that the client resumes has ended: send the live's last item if the feed cache still has it, else
         /// the outcome.
@@ -106,7 +106,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///   - id: The call's number.
     ///   - purpose: The change that the call makes to the client.
     ///   - requiredLive: The live that the caller must be in, if any.
-    ///   - waiting: The number of the session's calls that are not yet forwarded; they count as open.
+    ///   - waiting: The number of the session's calls that are accepted but not yet forwarded; they count as open.
     /// - Returns: Whether to forward, ignore or refuse the call.
     package func verdict(
         on id: Int64, _ purpose: CallPurpose, in requiredLive: LiveID? = nil, waiting: Int = 0
@@ -153,7 +153,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///   - purpose: The change that a successful reply makes to the client.
     ///   - record: The record.
     ///   - now: The current time.
-    ///   - start: When the call's first record was written, if this is its second record.
+    ///   - start: When the call's first record was written; nil if `record` is the first one.
     package mutating func registerCall(
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
@@ -168,8 +168,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// Ends the call to which a machine has replied.
     ///
-    /// - Returns: The ended call; nil if the call is not open, or if the outcome is a second reply to an earlier record of
-    ///   the call.
+    /// - Returns: The ended call; nil if the call is not open, or if the outcome is a second reply to an earlier record
+    ///   of the call.
     package mutating func callAnswered(_ id: Int64, _ outcome: Outcome) -> EndedCall? {
         if let purpose = self.calls.purpose(of: id), !purpose.isAnswered(by: outcome) { return nil }
         return self.calls.remove(id).map { self.end($0, outcome) }
@@ -295,7 +295,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
 extension CallPurpose {
     /// Whether the outcome can be the reply to the call's last record.
     ///
-    /// A create that joins has two records with the same id, and a record that was resent has two replies.
+    /// A create that joins has two records with the same id, and a record that was resent has two replies. So while the
+    /// join is open, a second reply to the create may come, which does not answer the join.
     fileprivate func isAnswered(by outcome: Outcome) -> Bool {
         switch (self, outcome) {
         case (.create, .success(.joined)), (.joinCreated, .success(.live)): false
@@ -305,7 +306,7 @@ extension CallPurpose {
 }
 
 extension CallResult {
-    /// The result of a create with the join that the outcome holds; unchanged if it holds none.
+    /// Returns the result of a create with the join that `outcome` contains; unchanged if it contains none.
     fileprivate func adding(join outcome: Outcome) -> CallResult {
         guard case .live(let info, let epoch, let revision, _) = self,
             case .success(.joined(let ticket, let liveEpoch, let confirmed, let token)) = outcome

@@ -26,15 +26,15 @@ package struct SharedRead: Hashable, Sendable {
     }
 }
 
-/// Calls that share one answer: when the gateway sends a read's request to its service, all calls that wait for the read
-/// receive the answer to that request (R1.20).
+/// Calls that share one answer: when the gateway sends a request for a read to the service that answers it, all calls
+/// that wait for the read receive that answer (R1.20).
 ///
 /// A client that enters a live makes two reads. If calls shared no answer, a thousand viewers who enter in one second
 /// would cause two thousand requests to the live's services. With shared answers, each gateway sends two.
 ///
-/// Answers are not cached, because a cached answer could be stale. A call receives the answer to a request that was sent
-/// after the gateway had received the call. So the answer contains all that its caller has done and seen before. The cost
-/// is time: in a live that viewers enter all the time, a call waits until the next request may be sent.
+/// Answers are not cached, because a cached answer could be stale. A call receives the answer to a request that was
+/// sent after the gateway had received the call. So the answer contains all that its caller has done and seen before.
+/// The cost is time: in a live that viewers enter all the time, a call waits until the next request may be sent.
 package struct SharedReads<Waiter: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
@@ -68,7 +68,8 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// The rate of requests for one read: one per second on average.
     ///
-    /// After a pause a few more are allowed, so that viewers who enter a quiet live do not wait for each other.
+    /// After a pause of 5 s, five are allowed at once, so that viewers who enter a quiet live do not wait for each
+    /// other.
     package static var requestRate: RateLimit { RateLimit(5, per: .seconds(5)) }
     /// The largest number of reads that are tracked.
     package static var maxReads: Int { 10_000 }
@@ -107,8 +108,8 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     /// - Parameters:
     ///   - read: The read that was requested.
     ///   - now: The current time.
-    /// - Returns: The calls to answer, and whether the caller must send the next request now, for calls that were received
-    ///   meanwhile.
+    /// - Returns: The calls to answer, and whether the caller must send the next request now, for calls that were
+    ///   received meanwhile.
     package mutating func requestAnswered(
         _ read: SharedRead, at now: MonotonicTime
     ) -> (waiters: [Waiter], mustRequest: Bool) {

@@ -128,7 +128,7 @@ package struct StaticSite: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a list of entity tags contains a tag.
+    /// Returns whether `list`, the value of an `If-None-Match` header, contains a tag.
     ///
     /// The comparison is weak, as RFC 9110 requires for `If-None-Match`: it ignores the prefix `W/`.
     private static func matches(_ list: String?, _ tag: String) -> Bool {
@@ -141,6 +141,7 @@ package struct StaticSite: Sendable, Equatable {
 
     /// Returns whether the encodings of an `Accept-Encoding` header include gzip.
     private static func acceptsGzip(_ list: String?) -> Bool {
+        // Whether `*` accepts the encodings that the header does not name.
         var acceptsOthers = false
         for entry in (list ?? "").split(separator: ",") {
             let parts = entry.split(separator: ";")

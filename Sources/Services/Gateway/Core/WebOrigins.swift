@@ -22,8 +22,8 @@ package struct WebOrigins: Sendable, Equatable {
 
     /// Returns whether a request is accepted.
     ///
-    /// A page of the same host is always accepted, and its port is ignored, because a gateway serves pages and WebSockets
-    /// at different ports. A client that is not a browser sends no origin.
+    /// A page of the same host is always accepted, and its port is ignored, because a gateway serves pages and
+    /// WebSockets at different ports. A request without an origin is accepted too: its client is not a browser.
     ///
     /// - Parameters:
     ///   - origin: The request's `Origin`; nil if it has none.
@@ -38,10 +38,11 @@ package struct WebOrigins: Sendable, Equatable {
         return Self.hostName(of: String(origin[separator.upperBound...])) == ownHost
     }
 
-    /// Returns the host name of a `Host` header, in lower case and without its port; an IPv6 address keeps its brackets.
+    /// Returns the host name of a `Host` header, in lower case and without its port; an IPv6 address keeps its
+    /// brackets.
     ///
-    /// - Returns: Nil if the text is not a name or an address, optionally with a port. So the result contains no byte that
-    ///   could not be copied into a header.
+    /// - Returns: Nil if the text is not a name or an address, optionally with a port. So the result contains no byte
+    ///   that could not be copied into a header.
     package static func hostName(of host: String) -> String? {
         let text = host.lowercased()
         let name: Substring
@@ -66,7 +67,8 @@ package struct WebOrigins: Sendable, Equatable {
         return (1...253).contains(name.utf8.count) && portSuffix.utf8.count <= 6 ? String(name) : nil
     }
 
-    /// Returns whether a host name is `localhost` or an address; a foreign name server cannot map these to another host.
+    /// Returns whether a host name is `localhost` or an address; a foreign name server cannot map these to another
+    /// host.
     package static func isLocalOrAddress(_ name: String) -> Bool {
         if name == "localhost" || name.hasPrefix("[") { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
