@@ -6,32 +6,35 @@ import PlazaModel
 extension DirectoryMachine {
     /// First step of naming an admin: asks presence to verify that the user is in the live.
     ///
-    /// If the user is in the live, presence sends the call back as `adminMembershipVerified`.
+    /// If the user is in the live, presence sends the call back as `adminMembershipVerified`. A user who is an admin
+    /// already needs no second step.
     func setAdmin(_ user: UserID, _ caller: Caller, _ key: LiveKey, _ row: LiveRow) throws(ReplyError) -> CallDecision {
-        if row.info.admins.contains(user) { return .done(.done, effects: []) }
+        if row.info.admins.contains(user) { return .executed(.done, effects: []) }
         try self.checkAdminCount(key, row)
         return .passedOn(effects: [.audience(AudienceInput(key, .verifyAdminMembership(user: user, caller: caller)))])
     }
 
     /// Second step of naming an admin: adds the user, whom presence has verified to be in the live.
+    ///
+    /// The checks of the first step are repeated, because the admins may have changed since.
     func addVerifiedAdmin(
         _ user: UserID, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {
-        if row.info.admins.contains(user) { return .done(.done, effects: []) }
+        if row.info.admins.contains(user) { return .executed(.done, effects: []) }
         try self.checkAdminCount(key, row)
         let oldInfo = row.info
         row.info.admins.append(user)
         let content = FeedContent.adminSet(user: user, revision: revision)
-        return .done(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
+        return .executed(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
     }
 
     /// Removes the user from the admins; does nothing if the user is not an admin.
     func revokeAdmin(_ user: UserID, _ key: LiveKey, _ row: inout LiveRow, revision: Int64) -> CallDecision {
-        guard row.info.admins.contains(user) else { return .done(.done, effects: []) }
+        guard row.info.admins.contains(user) else { return .executed(.done, effects: []) }
         let oldInfo = row.info
         row.info.admins.removeAll { $0 == user }
         let content = FeedContent.adminRevoked(user: user, revision: revision)
-        return .done(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
+        return .executed(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
     }
 
     /// Authorises a kick.

@@ -7,7 +7,7 @@ import PlazaModel
 /// Each app has one row of settings. Only the app's server may change the settings. Each change publishes all settings
 /// of the app to the topic `apps`.
 extension DirectoryMachine {
-    /// Applies a change of the settings, or rejects it without an effect.
+    /// Applies a change of the settings, or rejects the change and leaves the settings as they were.
     func changeSettings(
         _ change: AppSettingsChange, _ app: AppID, _ caller: Caller, in rows: inout DirectoryRows, at moment: Moment,
         into effects: inout [Effect]
@@ -25,7 +25,7 @@ extension DirectoryMachine {
             break
         }
         guard caller.role == .server else {
-            // The outcome is not recorded, because users could fill the app's partition with outcomes.
+            // The outcome is not recorded. Otherwise users could fill the app's partition with outcomes.
             effects.append(
                 .failure(.noPermission, "only an app's server may change the app's settings", to: caller, app: app))
             return
@@ -36,12 +36,13 @@ extension DirectoryMachine {
         do throws(ReplyError) {
             try AppSettingsRules.apply(change, to: &row.settings)
             if row.settings != oldSettings {
-                // Offset 0 must give a revision above 0, because 0 is the revision of an app without settings.
+                // 1 is added, because the offset may be 0, and revision 0 means an app without settings.
                 row.revision = moment.offset + 1
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))
             }
-            // The gateway sends the reply only after it has read this revision. Settings belong to no live.
+            // The gateway sends the reply only after it has read this revision. Settings belong to no live, so the
+            // live's id is empty.
             let required = RequiredRevision(.apps, LiveID(""), revision: row.revision)
             rows.record(callsKey, caller, .answered(outcome: .success(result: .done), required: required), at: moment)
             effects.append(.success(.done, to: caller, app: app, required: required))

@@ -2,9 +2,10 @@
 import MachineKit
 import PlazaModel
 
-/// The limits of an app's settings.
+/// The limits of an app's settings: the words of its filter and its gifts.
 ///
-/// The changed settings are checked before they are stored, so that a rejected change has no effect.
+/// `AppSettings.gifts` is the catalogue: a list of categories, each with its gifts. The changed settings are checked
+/// before they are stored, so that a rejected change has no effect.
 enum AppSettingsRules {
     /// Applies the change.
     ///
@@ -32,46 +33,50 @@ enum AppSettingsRules {
     }
 
     /// Adds a category, or replaces its texts; the category keeps its gifts.
-    private static func putCategory(_ category: GiftCategory, into gifts: inout [GiftCategory]) throws(ReplyError) {
+    private static func putCategory(
+        _ category: GiftCategory, into catalogue: inout [GiftCategory]
+    ) throws(ReplyError) {
         guard category.gifts.isEmpty else {
             throw ReplyError(.badParameter, "put a category without gifts, then put its gifts one by one")
         }
-        if let index = gifts.firstIndex(where: { $0.categoryID == category.categoryID }) {
-            let existingGifts = gifts[index].gifts
-            gifts[index] = category
-            gifts[index].gifts = existingGifts
+        if let index = catalogue.firstIndex(where: { $0.categoryID == category.categoryID }) {
+            let existingGifts = catalogue[index].gifts
+            catalogue[index] = category
+            catalogue[index].gifts = existingGifts
         } else {
-            gifts.append(category)
+            catalogue.append(category)
         }
-        try self.checkCatalogue(gifts)
+        try self.checkCatalogue(catalogue)
     }
 
     /// Adds a gift to a category, replaces the gift in the category, or moves it from another category.
     private static func putGift(
-        _ gift: Gift, _ category: GiftCategoryID, into gifts: inout [GiftCategory]
+        _ gift: Gift, _ category: GiftCategoryID, into catalogue: inout [GiftCategory]
     ) throws(ReplyError) {
-        let targetIndex = try self.index(of: category, in: gifts)
-        if let giftIndex = gifts[targetIndex].gifts.firstIndex(where: { $0.giftID == gift.giftID }) {
-            gifts[targetIndex].gifts[giftIndex] = gift
+        let targetIndex = try self.index(of: category, in: catalogue)
+        if let giftIndex = catalogue[targetIndex].gifts.firstIndex(where: { $0.giftID == gift.giftID }) {
+            catalogue[targetIndex].gifts[giftIndex] = gift
         } else {
-            for index in gifts.indices { gifts[index].gifts.removeAll { $0.giftID == gift.giftID } }
-            gifts[targetIndex].gifts.append(gift)
+            for index in catalogue.indices { catalogue[index].gifts.removeAll { $0.giftID == gift.giftID } }
+            catalogue[targetIndex].gifts.append(gift)
         }
-        try self.checkCatalogue(gifts)
+        try self.checkCatalogue(catalogue)
     }
 
     /// The index of a category.
     ///
     /// - Throws: `noSuchGift` when there is no such category.
-    private static func index(of category: GiftCategoryID, in gifts: [GiftCategory]) throws(ReplyError) -> Int {
-        guard let index = gifts.firstIndex(where: { $0.categoryID == category }) else {
+    private static func index(of category: GiftCategoryID, in catalogue: [GiftCategory]) throws(ReplyError) -> Int {
+        guard let index = catalogue.firstIndex(where: { $0.categoryID == category }) else {
             throw ReplyError(.noSuchGift, "there is no such gift category")
         }
         return index
     }
 
-    /// Checks the words and merges them into `existing`; the result is sorted and has no two words that the filter
-    /// treats as equal.
+    /// Checks `words` and merges them into `existing`; the result is sorted and has no two words that the filter treats
+    /// as equal.
+    ///
+    /// `existing` is empty if `words` replace all words.
     private static func merge(_ words: [String], into existing: [String] = []) throws(ReplyError) -> [String] {
         for (index, word) in words.enumerated() {
             guard !word.isEmpty, word.utf8.count <= AppLimits.wordBytes, !TextRule.hasControlCharacter(word)

@@ -25,7 +25,7 @@ extension DirectoryMachine {
             effects.append(.audience(AudienceInput(key, .banned(user: user, until: until, caller: caller))))
         }
         try self.store(list, .bans, of: key, in: &rows)
-        return .done(.done, effects: effects)
+        return .executed(.done, effects: effects)
     }
 
     /// Lifts bans; users without a ban are ignored.
@@ -41,7 +41,7 @@ extension DirectoryMachine {
             effects.append(.audience(AudienceInput(key, .unbanned(user: user))))
         }
         try self.store(list, .bans, of: key, in: &rows)
-        return .done(.done, effects: effects)
+        return .executed(.done, effects: effects)
     }
 
     /// Mutes users, whether or not they are in the live, or lifts their mutes if the duration is 0.
@@ -68,7 +68,7 @@ extension DirectoryMachine {
             }
         }
         try self.store(list, .mutes, of: key, in: &rows)
-        return .done(.done, effects: effects)
+        return .executed(.done, effects: effects)
     }
 
     /// Replies with a page of a list of bans or mutes.
@@ -91,7 +91,7 @@ extension DirectoryMachine {
             let list = rows.sanctions(kind, of: call.key)
             var page = list.page(offset: offset, count: count)
             page.at = now
-            // A user who lists the mutes sees its own mute on each page.
+            // Each page of mutes that a user gets also contains that user's own mute.
             if kind == .mutes, call.caller.role == .user { page.own = list.entry(of: call.caller.userID) }
             effects.append(.success(.sanctions(page: page), to: call.caller, app: app))
         } catch {
@@ -107,7 +107,9 @@ extension DirectoryMachine {
         }
     }
 
-    /// Removes expired bans and mutes from a page; expired mutes are published to all viewers.
+    /// Removes expired bans or mutes from a page; the end of a mute is published to all viewers.
+    ///
+    /// The end of a ban has no effect here, because presence knows when each ban ends.
     func removeExpiredSanctions(
         _ pageKey: DirectoryKey, in rows: inout DirectoryRows, at now: Timestamp, into effects: inout [Effect]
     ) {

@@ -8,8 +8,8 @@ extension DirectoryMachine {
     ///
     /// - Parameters:
     ///   - rows: the rows.
-    ///   - isWhole: whether the rows are those of the only partition, and all commands that the directory sent to
-    ///     itself have been handled. Then claims and running lives must match one to one.
+    ///   - isWhole: whether there is only this partition, and the directory has handled all commands that it sent to
+    ///     itself. Then claims and running lives must match one to one.
     /// - Returns: a line for each violation.
     package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
         var violations: [String] = []
@@ -34,7 +34,7 @@ extension DirectoryMachine {
                 if row.settings.gifts.reduce(0, { $0 + $1.gifts.count }) > AppLimits.gifts {
                     violations.append("\(key.text): too many gifts (I16)")
                 }
-            default: violations.append("\(key.text): a row of another kind")
+            default: violations.append("\(key.text): a row of a kind that does not fit its key")
             }
             if case .live(let live) = key {
                 for kind in [SanctionKind.bans, .mutes] {
@@ -78,6 +78,8 @@ extension DirectoryMachine {
 
 extension DirectoryMachine {
     /// Lists the violations in one page of bans or mutes.
+    ///
+    /// The pages of a list are numbered without gaps, and the last page is not empty.
     private func checkPage(_ list: SanctionList, _ key: DirectoryKey, _ rows: DirectoryRows) -> [String] {
         var violations: [String] = []
         if list.entries.count > SanctionLimits.perRow { violations.append("too many in a row (I16)") }

@@ -12,12 +12,12 @@ package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
 package struct DirectoryMachine: Machine {
     /// How long the row of an ended live is stored; until it is removed, calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
-    /// The minimum time between two creates of the same live.
+    /// The minimum time between two creates of lives with the same id.
     package static let createInterval = Milliseconds.seconds(1)
 
     /// The retry hint, in milliseconds, for a create whose id belongs to a live that is still ending.
     static let closingRetryMilliseconds: Int64 = 100
-    /// The limits of each app.
+    /// The policy of each app: its limits, its dismissal policy, and whether it has webhooks.
     let policies: Policies
     /// The apps' word filters, updated at the start of each batch.
     private(set) var filters = WordFilterTable()
@@ -47,8 +47,10 @@ package struct DirectoryMachine: Machine {
             self.removeClaim(of: UserKey(app, owner), live, thenReply, in: &rows, into: &effects)
         case .closed(let live, let epoch):
             self.makeIDReusable(LiveKey(app, live), epoch, in: &rows)
-        case .occupancy(let live, let owner, let isEmpty):
-            self.updateOccupancy(LiveKey(app, live), owner, isEmpty: isEmpty, in: &rows, at: moment, into: &effects)
+        case .occupancy(let live, let ownerPresence, let isEmpty):
+            self.updateOccupancy(
+                LiveKey(app, live), ownerPresence, isEmpty: isEmpty, in: &rows, at: moment, into: &effects)
+        // The user is the live's owner, or a user with a ban or a mute.
         case .profile(let live, let user):
             self.updateOwnerProfile(LiveKey(app, live), user, in: &rows, at: moment, into: &effects)
             self.updateSanctionProfile(LiveKey(app, live), user, in: &rows)

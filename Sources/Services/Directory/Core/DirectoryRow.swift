@@ -122,14 +122,14 @@ package indirect enum DirectoryRow: JournalRow, Codable {
         }
     }
 
-    /// Records the outcome of a call, if the row is a window.
+    /// Records the outcome of the call with the request number `counter`, if the row is a window.
     mutating func record(_ outcome: CallOutcome, of counter: Int64, at moment: Moment) {
         guard case .calls(var window) = self else { return }
         window.record(outcome, of: counter, at: moment)
         self = .calls(window: window)
     }
 
-    /// Drops the outcomes of a window that is due; the machine calls this only for windows.
+    /// Handles the due time of a window; the machine calls this only for windows (see `IdempotencyWindow.expire`).
     ///
     /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {
@@ -193,8 +193,8 @@ package struct LiveRow: Hashable, Sendable, Codable {
 
 /// The claim of an owner for the live that the owner is running or creating.
 ///
-/// Exactly one `release` command removes each claim: when the second step of the creation is rejected, or when the live
-/// ends.
+/// Exactly one `release` command removes each claim. It is sent when the live ends, or when the second step of the
+/// creation is rejected.
 package struct OwnerClaim: Hashable, Sendable, Codable {
     /// The claimed live.
     package var live: LiveID

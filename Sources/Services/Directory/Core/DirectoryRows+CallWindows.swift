@@ -6,7 +6,8 @@ import PlazaModel
 extension Journal<DirectoryKey, DirectoryRow> {
     /// Looks up the caller's request in the idempotency window at `key` (I15).
     ///
-    /// A late retry is sent more than 60 s after the call's first copy and never counts as new.
+    /// A late retry (a copy that is sent more than 60 s after the call's first copy) never counts as new: if the window
+    /// does not know the call, the call counts as forgotten.
     func lookup(_ key: DirectoryKey, _ caller: Caller) -> IdempotencyLookup<CallOutcome> {
         guard case .calls(let window)? = self[key] else {
             return IdempotencyLookup.fresh.treatingFresh(asForgottenIf: caller.isLateRetry)
@@ -18,14 +19,17 @@ extension Journal<DirectoryKey, DirectoryRow> {
     mutating func record(_ key: DirectoryKey, _ caller: Caller, _ outcome: CallOutcome, at moment: Moment) {
         let counter = caller.counter
         let outcome = outcome.withoutMetadata
+        // `update` returns nil when there is no window yet.
         if self.update(key, { $0.record(outcome, of: counter, at: moment) }) != nil { return }
         var window = CallWindow(at: moment)
         window.record(outcome, of: counter, at: moment)
         self[key] = .calls(window: window)
     }
 
-    /// The outcome in the reply to a repeated call: the recorded outcome, with the live's current metadata.
-    func reply(with outcome: Outcome, about key: LiveKey) -> Outcome {
+    /// The outcome with which a repeated call is answered: the recorded `outcome`, with the live's current metadata.
+    ///
+    /// Windows store no metadata. The metadata stay empty if the live no longer exists.
+    func outcomeWithMetadata(_ outcome: Outcome, of key: LiveKey) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome,
             case .live(let row)? = self[.live(key)], row.epoch == epoch
         else { return outcome }

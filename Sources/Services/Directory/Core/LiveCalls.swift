@@ -21,8 +21,8 @@ struct LiveCall {
 
 /// The decision about an allowed call, with the effects; the live's row is already changed.
 enum CallDecision {
-    /// The directory executed the call.
-    case done(CallResult, effects: [Effect])
+    /// The directory executed the call and replies with the result.
+    case executed(CallResult, effects: [Effect])
     /// The directory authorised the call; another machine executes the call and replies.
     case passedOn(effects: [Effect])
 }
@@ -43,7 +43,7 @@ extension DirectoryMachine {
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
             effects.append(
-                .reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), required: required)))
+                .reply(Reply(to: caller, app: key.app, rows.outcomeWithMetadata(outcome, of: key), required: required)))
             return
         case .repeated(.passedOn) where call.isEnd:
             // The call is not executed again, because it must not end a newer live with the same id.
@@ -55,8 +55,8 @@ extension DirectoryMachine {
         case .fresh where !call.isReturnedByPresence:
             break
         // A forgotten call is rejected, because nobody can tell whether it was applied: the window has dropped its
-        // outcome. The same holds for a call that presence returns and that looks new, because it was recorded as
-        // passed on.
+        // outcome. The same holds for a call that presence returns and that looks new: it was recorded as passed on
+        // before presence got it, so the window has dropped that record.
         case .forgotten, .fresh:
             effects.append(.requestForgotten(caller, key.app))
             return
@@ -89,7 +89,7 @@ extension DirectoryMachine {
         of decision: CallDecision, _ call: LiveCall, _ required: RequiredRevision, into effects: inout [Effect]
     ) -> CallOutcome {
         switch decision {
-        case .done(let result, let newEffects):
+        case .executed(let result, let newEffects):
             effects += newEffects
             effects.append(.success(result, to: call.caller, app: call.key.app, required: required))
             return .answered(outcome: .success(result: result), required: required)
@@ -119,9 +119,11 @@ extension DirectoryMachine {
         case .mute(_, let users, let duration, let caller):
             try self.mute(users, duration, caller, call.key, in: &rows, at: moment.now)
         case .end(_, let caller):
+            // The fan-out replies, after all machines have handled the end.
             .passedOn(effects: self.endLive(call.key, &row, for: caller, in: &rows, at: moment.now))
         case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .bans, .mutes, .floor,
             .appSettings:
+            // `handle` passes none of these commands to `decide`.
             throw ReplyError(.internalError, "not a call about a live")
         }
     }

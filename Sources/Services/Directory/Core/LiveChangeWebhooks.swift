@@ -37,6 +37,7 @@ extension DirectoryMachine {
                 user: user, isAdmin: info.admins.contains(user), admins: info.admins, by: callerID)
         case .setAdmin, .kick, .ban, .unban, .mute, .end, .create, .open, .enter, .repeatOpen, .release, .closed,
             .occupancy, .profile, .bans, .mutes, .floor, .appSettings:
+            // None of these commands is a call that changes the info of an existing live.
             return
         }
         effects.append(.webhook(WebhookEvent(call.key, at: now, content)))

@@ -5,6 +5,7 @@ import PlazaModel
 /// A request to create a live; both steps of the creation use it.
 struct CreateRequest {
     var key: LiveKey
+    /// The fields of the new live that the request sets.
     var changes: LiveChanges
     var owner: UserInfo
     var caller: Caller
@@ -35,6 +36,7 @@ extension DirectoryMachine {
             effects.append(.reply(Reply(to: caller, app: request.app, outcome, required: required)))
             return
         case .repeated(.passedOn):
+            // The second step has the outcome, and sends its reply again.
             effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
             return
         // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
@@ -66,7 +68,7 @@ extension DirectoryMachine {
 
     /// Checks the fields of a request.
     ///
-    /// - Throws: `noPermission` when a user names another owner; an error for each invalid field.
+    /// - Throws: `noPermission` when a user names another owner; otherwise the error of the first invalid field.
     private func checkFields(of request: CreateRequest) throws(ReplyError) {
         let owner = request.owner
         if request.caller.role == .user, owner.userID != request.caller.userID {
@@ -103,7 +105,7 @@ extension DirectoryMachine {
         return true
     }
 
-    /// Second step for an owner who re-enters its own live, keyed by the live: replies with the live as it is.
+    /// Second step for an owner who re-enters its own live, keyed by the live: replies with the live's current info.
     ///
     /// The fields of the request are ignored. This step checks again that the live is running and who owns it, because
     /// the live may have ended after the first step.
@@ -116,6 +118,8 @@ extension DirectoryMachine {
             self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
+        // This outcome stays if the live has ended after the first step. A retry with a new request can then create the
+        // live.
         var outcome = Outcome.failure(
             error: ReplyError(
                 .createdTooOften, "the last live with this id is still ending",
@@ -206,6 +210,7 @@ extension DirectoryMachine {
         effects.append(.live(row.record(app: key.app)))
         effects.append(.audience(AudienceInput(key, .opened(epoch: row.epoch, owner: info.liveOwner))))
         effects.append(.barrage(BarrageInput(key, .opened(epoch: row.epoch, owner: info.liveOwner.userID))))
+        // The fan-out and presence begin with the default rights, so only other rights are sent.
         if info.isMessageDisable || !info.isGiftEnabled { effects.append(.rightsForFanOut(key, info)) }
         if info.maxMemberCount > 0 { effects.append(.rightsForPresence(key, info)) }
         effects.append(.seat(SeatInput(key, .opened(epoch: row.epoch, info: info))))
@@ -236,7 +241,7 @@ extension DirectoryMachine {
         switch rows.lookup(.liveCalls(key, caller.request.session), caller) {
         case .repeated(.answered(let outcome, let required)):
             effects.append(
-                .reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), required: required)))
+                .reply(Reply(to: caller, app: key.app, rows.outcomeWithMetadata(outcome, of: key), required: required)))
         case .repeated(.passedOn), .forgotten, .fresh:
             effects.append(.requestForgotten(caller, key.app))
         }

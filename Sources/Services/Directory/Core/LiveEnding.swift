@@ -12,14 +12,15 @@ extension DirectoryMachine {
     ///   - key: the live.
     ///   - row: the row of the live, which is running.
     ///   - caller: the caller; nil if the dismissal policy ends the live.
-    ///   - rows: the partition's rows; the live's bans and mutes are removed.
+    ///   - rows: the partition's rows; the rows with the live's bans and mutes are removed.
     ///   - now: the time of the end.
-    /// - Returns: the effects. One of them releases the owner's claim (the right to run this live and no other). That
-    /// command is written in the transaction of the end. Therefore the owner can create another live when it has the
-    /// reply.
+    /// - Returns: the effects. One of them is the command `release`, which removes the owner's claim (the right to run
+    ///   this live and no other). The command is written in the transaction of the end. Therefore the owner can create
+    ///   another live when it has the reply.
     func endLive(
         _ key: LiveKey, _ row: inout LiveRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
     ) -> [Effect] {
+        // A dismissal counts as an end by the server.
         let reason: LiveEndReason = caller?.role == .user ? .endedByHost : .endedByServer
         row.ended = reason
         row.isClosing = true

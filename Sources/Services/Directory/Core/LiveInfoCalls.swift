@@ -5,7 +5,7 @@ import PlazaModel
 extension DirectoryMachine {
     /// Changes the fields that the call contains; replies with the whole info.
     ///
-    /// `revision` is the live's revision if the call changes the info.
+    /// `revision` becomes the live's revision if the call changes the info.
     func updateInfo(
         _ changes: LiveChanges, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {
@@ -15,11 +15,11 @@ extension DirectoryMachine {
         try self.checkFilteredWords(changes, key.app)
         row.info = newInfo
         guard newInfo != oldInfo else {
-            return .done(.live(info: newInfo, epoch: row.epoch, revision: row.revision), effects: [])
+            return .executed(.live(info: newInfo, epoch: row.epoch, revision: row.revision), effects: [])
         }
         let result = CallResult.live(info: newInfo, epoch: row.epoch, revision: revision)
         let content = FeedContent.infoChanged(info: newInfo, revision: revision)
-        return .done(result, effects: self.effectsOfInfoChange(content, from: oldInfo, to: newInfo, key))
+        return .executed(result, effects: self.effectsOfInfoChange(content, from: oldInfo, to: newInfo, key))
     }
 
     /// The effects of a changed info: the feed item `content` for the viewers, and inputs for the machines that store
@@ -46,8 +46,8 @@ extension DirectoryMachine {
 }
 
 extension Effect {
-    /// The fan-out's input with the mute of the live, the admins (who are exempt from it), and whether gifts are
-    /// enabled.
+    /// The fan-out's input that says whether all viewers of the live are muted, who the admins are (whom this mute does
+    /// not affect), and whether gifts are enabled.
     static func rightsForFanOut(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         let rights = BarrageCommand.rights(
             isMessageDisable: info.isMessageDisable, admins: info.admins, isGiftEnabled: info.isGiftEnabled)

@@ -6,8 +6,8 @@ import PlazaModel
 enum LiveInfoRules {
     /// Sets the fields that the request contains.
     ///
-    /// - Throws: `badRoomName`, `tooManyTags` or `badParameter`; `wrongRoomKind` if `applySeats` throws it. After an error
-    ///   the caller must discard `info`.
+    /// - Throws: `badRoomName`, `tooManyTags` or `badParameter`; `wrongRoomKind` for a change between voice and video.
+    ///   After an error the caller must discard `info`.
     static func apply(_ changes: LiveChanges, to info: inout LiveInfo, _ policy: AppPolicy) throws(ReplyError) {
         if let name = changes.liveName {
             guard TextRule.isPlain(name, maxBytes: Limits.liveNameBytes) else {

@@ -19,7 +19,7 @@ extension DirectoryMachine {
             row.ownerGone = nil
             row.info.status = .running
         case .left, .offline:
-            // A scheduled live stays scheduled, because its owner has not joined yet and cannot leave.
+            // Presence also reports `left` before the owner's first join. Then a scheduled live stays scheduled.
             if row.info.status == .scheduled { break }
             row.info.status = .suspended
             let isOffline = ownerPresence == .offline

@@ -8,10 +8,10 @@ extension DirectoryMachine {
         _ values: [String: String], _ live: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {
         let merged = try MetadataRules.merge(values, into: row.info.metaData)
-        guard merged != row.info.metaData else { return .done(.done, effects: []) }
+        guard merged != row.info.metaData else { return .executed(.done, effects: []) }
         row.info.metaData = merged
         let content = FeedContent.metadataChanged(set: values, removed: [], revision: revision)
-        return .done(.done, effects: [.barrage(BarrageInput(live, .publish(content: content)))])
+        return .executed(.done, effects: [.barrage(BarrageInput(live, .publish(content: content)))])
     }
 
     /// Removes the given keys; unknown keys are ignored if at least one key exists.
@@ -21,6 +21,6 @@ extension DirectoryMachine {
         let removed = try MetadataRules.existingKeys(among: keys, in: row.info.metaData)
         for removedKey in removed { row.info.metaData[removedKey] = nil }
         let content = FeedContent.metadataChanged(set: [:], removed: removed, revision: revision)
-        return .done(.done, effects: [.barrage(BarrageInput(live, .publish(content: content)))])
+        return .executed(.done, effects: [.barrage(BarrageInput(live, .publish(content: content)))])
     }
 }

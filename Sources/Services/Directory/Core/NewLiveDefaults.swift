@@ -13,6 +13,7 @@ enum NewLiveDefaults {
         var info = LiveInfo(liveID: request.key.live, liveOwner: request.owner, createTime: now)
         if request.caller.role == .server {
             info.status = .scheduled
+            // The app's default for the lives that its server creates.
             info.seatMode = policy.seatModeOfServer
         }
         // `apply` rejects a change between voice and video. A new live may be of either kind, so the template is set first.

@@ -28,6 +28,8 @@ extension DirectoryRows {
     }
 
     /// Stores a live's bans or mutes; the caller has checked that the list is within the limit.
+    ///
+    /// Old entries stay on their pages, so that only the changed pages are written (see `PagedList`).
     mutating func store(_ list: SanctionList, _ kind: SanctionKind, of live: LiveKey) {
         let capacity = SanctionLimits.perRow
         if list.entries.count <= capacity, self[kind.key(of: live, page: 1)] == nil {
@@ -35,7 +37,7 @@ extension DirectoryRows {
             return
         }
         var oldPages = self.pages(kind, of: live).map(\.entries)
-        // New entries that do not fit on the old pages get an additional page.
+        // Empty pages are added at the end, for new entries that do not fit on the old pages.
         let pageCount = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
         while oldPages.count < min(pageCount, SanctionLimits.rowsPerList) { oldPages.append([]) }
         let pages = PagedList.pages(of: list.entries, before: oldPages, capacity: capacity, id: { $0.user })
