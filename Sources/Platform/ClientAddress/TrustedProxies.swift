@@ -14,6 +14,8 @@ package struct TrustedProxies: Hashable, Sendable {
     package func contains(_ address: IPAddress) -> Bool { self.blocks.contains { $0.contains(address) } }
 
     /// The maximum number of entries of `X-Forwarded-For` that are read, from the last one backwards.
+    ///
+    /// If all of them are trusted proxies, the last one that was read counts as the client.
     package static let maxHops = 16
 
     /// Finds the client's address: the last entry of `X-Forwarded-For` that is not the address of a trusted proxy.
@@ -24,7 +26,7 @@ package struct TrustedProxies: Hashable, Sendable {
     /// before it.
     ///
     /// - Parameters:
-    ///   - peer: The address of the TCP connection.
+    ///   - peer: The address at the other end of the TCP connection.
     ///   - forwardedFor: The header's value; several headers are joined by commas.
     /// - Returns: `peer` when it is not trusted, when there is no header, or when its last entry is no address.
     package func client(peer: IPAddress, forwardedFor: String?) -> IPAddress {

@@ -6,7 +6,7 @@ package enum Gzip {
     /// zlib's best level, for content that is compressed once and sent often.
     private static let level: Int32 = 9
 
-    /// Compresses `bytes`; the result is the same each time.
+    /// Compresses `bytes`; the same bytes always give the same result.
     ///
     /// - Parameter bytes: less than 4 GiB.
     /// - Returns: a whole gzip file.

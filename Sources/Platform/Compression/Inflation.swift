@@ -53,7 +53,7 @@ package enum Inflation {
                 guard result.count + count <= limit else { return .failure(.tooLong(limit: limit)) }
                 result.append(contentsOf: buffer[..<count])
                 if count < buffer.count {
-                    // zlib has written all output. A piece ends at a byte boundary, so no input may be left.
+                    // zlib left room in the buffer, so it has written all output. It must also have read all input.
                     return unsafe stream.pointee.avail_in == 0 ? .success(result) : .failure(.corrupt)
                 }
             }

@@ -4,13 +4,15 @@ internal import Synchronization
 
 /// When the last turn of a loop (one pass through its body) was, for a health check on another thread.
 package final class TurnClock: Sendable {
-    private let milliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
+    private let lastTurnMilliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
 
-    /// Creates a clock; its creation counts as the first turn.
+    /// Creates a clock; its creation counts as a turn.
     package init() {}
 
-    /// When the last turn was; before the first turn, when the clock was created.
-    package var lastTurnAt: MonotonicTime { MonotonicTime(milliseconds: self.milliseconds.load(ordering: .relaxed)) }
+    /// When the last turn was recorded, or the clock was created.
+    package var lastTurnAt: MonotonicTime {
+        MonotonicTime(milliseconds: self.lastTurnMilliseconds.load(ordering: .relaxed))
+    }
 
     /// How long a loop may take for a turn before it counts as hung.
     package static let turnLimit = Milliseconds.seconds(30)
@@ -19,5 +21,5 @@ package final class TurnClock: Sendable {
     package var isTurning: Bool { MonotonicClock.now - self.lastTurnAt < Self.turnLimit }
 
     /// Records a turn; called on the loop's thread.
-    package func recordTurn() { self.milliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
+    package func recordTurn() { self.lastTurnMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
 }

@@ -20,7 +20,7 @@ internal import Glibc
     /// One buffer is enough, because a stream passes the bytes of a read to its `TCPStreamDelegate`, which processes
     /// them before the next read begins.
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
-    /// Limits what all streams of this loop queue.
+    /// Limits the memory of the bytes that all streams of this loop have queued.
     package var outputBudget = OutputBudget()
     /// Takes the place of a sent piece in a queue, so that the piece itself can be freed.
     ///

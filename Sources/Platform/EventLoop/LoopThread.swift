@@ -75,6 +75,7 @@ extension EventLoop {
             }
         }
         do throws(LoopError) {
+            // The default is never used, because a wait without a timeout ends only with a result.
             return (thread, try (outcome.wait { $0 } ?? .failure(.loopEnding)).get())
         } catch {
             thread.join()

@@ -8,7 +8,7 @@ internal import MachineKit
 package final class LoopTimer: LoopHandle {
     private var action: ((LoopTimer) -> Void)?
 
-    /// Creates a stopped timer that calls `action` on the loop's thread each time it fires.
+    /// Creates a stopped timer that calls `action` with itself, on the loop's thread, each time it fires.
     package init(loop: EventLoop, _ action: @escaping (LoopTimer) -> Void) throws(LoopError) {
         self.action = action
         try unsafe super.init(loop: loop, size: MemoryLayout<uv_timer_t>.size)

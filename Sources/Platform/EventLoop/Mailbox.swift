@@ -62,7 +62,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     ///
     /// Must be called on the loop's thread, once per mailbox.
     ///
-    /// The mailbox keeps the loop alive until it is closed.
+    /// An open mailbox keeps the loop alive.
     /// - Throws: `LoopError.loopEnding`, or `LoopError.closed` when the mailbox is closed or already attached.
     package func attach(to loop: EventLoop, _ read: @escaping ([Message]) -> Void) throws(LoopError) {
         var batch: [Message] = []

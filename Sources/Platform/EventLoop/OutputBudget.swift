@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits the memory of everything that the streams of one loop have queued, and chooses which streams to end when it
-/// is exceeded.
+/// Limits the memory of everything that the streams of one loop have queued, and chooses which streams to end when the
+/// limit is exceeded.
 ///
 /// It is a value without IO. Bytes that many streams queue, such as a frame for all viewers of a live, count once.
 package struct OutputBudget: Sendable {
@@ -33,8 +33,8 @@ package struct OutputBudget: Sendable {
     /// a stream with little output is served, however much the peers of the other streams leave unread.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes to queue.
-    ///   - ownBytes: The bytes that the stream has queued and shares with no other stream.
+    ///   - bytes: The memory of what is to be queued.
+    ///   - ownBytes: The memory of what the stream has queued and shares with no other stream.
     /// - Returns: Whether the bytes may be queued.
     func admits(_ bytes: Int, ofStreamWith ownBytes: Int) -> Bool {
         if self.queuedBytes <= self.limitBytes - bytes { return true }
@@ -54,7 +54,7 @@ package struct OutputBudget: Sendable {
         return max(1, min(self.shareBytes / 2, max(Self.leastMemoryBoundBytes, freeBytes / 256)))
     }
 
-    /// The upper bound of a step while hardly any memory is free.
+    /// The least value of the second bound of `stepBytes`, which applies while hardly any memory is free.
     private static let leastMemoryBoundBytes = 2_048
 
     /// How many bytes must be freed; 0 within the limit.

@@ -7,7 +7,7 @@
 ///
 /// It is a value without IO and clock, made when the first byte is queued.
 struct OutputProgress {
-    /// The value of `acceptedBytes` at the last progress: how many queued bytes the socket had accepted.
+    /// How many queued bytes the socket had accepted at the last progress.
     private var acceptedBytes = 0
     /// The time of the last progress, as far as the checks have seen it.
     private var progressMilliseconds: UInt64
@@ -50,6 +50,7 @@ struct OutputProgress {
             }
             self.unacknowledgedBytes = bytes
         }
+        // The result is computed before `defer` runs, so it uses the `wasOverdue` of the check before.
         defer { self.wasOverdue = isOverdue }
         return isOverdue && self.wasOverdue
     }

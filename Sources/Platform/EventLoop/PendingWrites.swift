@@ -53,7 +53,7 @@ internal import CUV
     /// Whether the queue accepts no further piece.
     var isFull: Bool { self.pieces.count - self.head >= Self.maxPieces }
 
-    /// The memory that would be freed without this queue, in bytes; a piece in several queues counts in equal parts.
+    /// The memory that counts for this queue, in bytes; a piece in several queues counts in equal parts.
     var heldBytes: Int { self.pieces[self.head...].reduce(0) { $0 + $1.bytesPerQueue + Self.entryBytes } }
 
     /// Appends a piece whose first `sentCount` bytes were already sent; this is 0 for all but the first piece.
@@ -71,7 +71,7 @@ internal import CUV
     func send(on stream: UnsafeMutablePointer<uv_stream_t>, _ callback: uv_write_cb) -> Int32 {
         let count = min(self.pieces.count - self.head, Self.maxPiecesPerRequest)
         self.inFlightCount = count
-        // The sum begins with the bytes of the first piece that were sent before, which are not in flight.
+        // The bytes of the first piece that were sent before it was queued are not in flight, so they are subtracted.
         self.inFlightBytes = self.pieces[self.head..<self.head + count].reduce(-self.firstOffset) { $0 + $1.count }
         return unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: max(count, 1)) { buffers in
             for index in 0..<count {
@@ -90,6 +90,7 @@ internal import CUV
         self.byteCount -= self.inFlightBytes
         self.sentBytes += self.inFlightBytes
         self.release(sent)
+        // Frees the sent pieces now. The array itself is shortened only once in a while, because that moves its rest.
         for index in sent { self.pieces[index] = self.loop.noBytes }
         self.firstOffset = 0
         self.head = sent.upperBound

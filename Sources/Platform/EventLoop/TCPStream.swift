@@ -184,7 +184,7 @@ package final class TCPStream: LoopHandle {
 
     /// Ends the connection now; pending bytes are lost.
     ///
-    /// The delegate receives no further event.
+    /// The delegate receives no further event, not even `streamEnded`.
     package func close() {
         self.delegate = nil
         self.writableDescriptor = -1

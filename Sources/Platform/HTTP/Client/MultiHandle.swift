@@ -24,6 +24,7 @@ internal import MachineKit
     }
 
     deinit {
+        // Nobody waits for a result: `HTTPClient.run` has cancelled all transfers before it returned.
         _ = self.cancelAll()
         unsafe curl_multi_cleanup(UnsafeMutableRawPointer(self.pointer))
     }
@@ -115,11 +116,13 @@ internal import MachineKit
             if unsafe plaza_curl_set_text(easy, option, value) != CURLE_OK { isConfigured = false }
         }
         set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // The empty text disables the proxy settings of the environment.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_USERAGENT, "LivePlaza")
         // The option replaces the system's certificate file. The system's certificate directory, which contains the
         // same certificates, stays in use.
         if let caFile { set(CURLOPT_CAINFO, caFile) }
+        // In a process with threads, libcurl must not use signals for timeouts.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_TIMEOUT_MS, Int(max(1, Milliseconds(post.timeout).count)))
         set(CURLOPT_POST, 1)

@@ -9,6 +9,7 @@ internal import Glibc
 /// `@unchecked Sendable`: only `WebServer` uses the daemon, and starts and stops it once.
 @safe struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
+    /// The core, which this reference retains for the daemon's callbacks until `stop`.
     private let core: Unmanaged<ServerCore>
 
     /// Starts the daemon's thread.
@@ -46,6 +47,7 @@ internal import Glibc
         let pointer: OpaquePointer? = unsafe options.withUnsafeMutableBufferPointer { items in
             guard let items = items.baseAddress else { return nil }
             return unsafe withVaList([array, items, end]) { list in
+                // The port is 0, because the daemon uses the socket of the option `LISTEN_SOCKET`.
                 unsafe MHD_start_daemon_va(
                     flags, 0, mayConnect, context.toOpaque(), handleRequest, context.toOpaque(), list)
             }
@@ -147,6 +149,7 @@ private func requestEnded(
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     exchange.response.finish()
     if let client = exchange.countedClient { core.releaseRequest(of: client) }
+    // The connection now waits for its next request.
     if let connection = unsafe connection {
         core.enterPhase(.readingHead, of: unsafe ConnectionHandle(pointer: connection).id)
     }
@@ -186,6 +189,7 @@ private func handleRequest(
     }
     let count = unsafe uploadSize.pointee
     if count > 0 {
+        // Tells the daemon that all bytes were taken.
         unsafe uploadSize.pointee = 0
         exchange.receivedBodyBytes += count
         // The daemon sends a response only after the whole body. Therefore a body that is over the limit is read and

@@ -35,7 +35,7 @@ package enum HTTPRefusal: String, Sendable, CaseIterable {
     case bodyTimeout
     /// The client did not receive the response within `HTTPLimits.responseTimeout`.
     case responseTimeout
-    /// All responses that clients have not received exceed `HTTPLimits.unreadResponseBytes`.
+    /// The responses that clients have not received exceed together `HTTPLimits.unreadResponseBytes`.
     case unreadResponses
 }
 

@@ -30,7 +30,7 @@ package struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringCon
     package static let options = HTTPMethod(rawValue: "OPTIONS")
 }
 
-/// A complete request, its path and query decoded and its body read.
+/// A request, its path and query decoded.
 package struct HTTPRequest: Sendable, Equatable {
     /// The method.
     package let method: HTTPMethod
@@ -44,7 +44,7 @@ package struct HTTPRequest: Sendable, Equatable {
     package let query: [HTTPQueryItem]
     /// The headers by lower-case name; the values of repeated headers are joined by `, `.
     package let headers: [String: String]
-    /// The body.
+    /// The body; empty until it has been read.
     package var body: [UInt8]
     /// The client's address: the peer's, or the one that a trusted proxy reports; nil for a request that a test built.
     package internal(set) var client: IPAddress?
@@ -53,7 +53,7 @@ package struct HTTPRequest: Sendable, Equatable {
 
     /// Builds a request.
     ///
-    /// - Returns: nil when the path does not begin with a slash, or is not percent-encoded UTF-8 without NUL.
+    /// - Returns: nil when the path does not begin with a slash, or when `PercentEncoding.decode` rejects a part of it.
     package init?(
         method: HTTPMethod, path: String, query: [HTTPQueryItem] = [], headers: [String: String] = [:],
         body: [UInt8] = []

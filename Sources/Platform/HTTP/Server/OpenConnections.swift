@@ -12,7 +12,7 @@ struct OpenConnections {
         /// The server waits for the request line and headers, or reads them.
         case readingHead
         case readingBody
-        /// The handler runs; `HTTPLimits.handlerTimeout` limits this phase.
+        /// The handler runs. `ServerCore`, not this type, limits this phase by `HTTPLimits.handlerTimeout`.
         case handling
         case sendingResponse
     }
@@ -24,6 +24,7 @@ struct OpenConnections {
     }
 
     private struct Connection {
+        /// The peer's address as its `limitKey`, by which connections are counted.
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
@@ -160,6 +161,8 @@ struct OpenConnections {
     }
 
     /// Counts a request of a client behind a trusted proxy.
+    ///
+    /// The limit is `HTTPLimits.connectionsPerAddress`, which counts connections of other clients.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     mutating func admitRequest(of client: IPAddress) -> Bool {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Reads files that settings name: secrets, and certificates in PEM.
+/// Reads files that settings name: secrets, certificates and private keys (both in PEM).
+///
+/// "Other users" are all users of the machine except the file's owner and the members of its group.
 enum SettingFile {
     /// The result of reading a file.
     enum ReadResult: Equatable {
@@ -21,8 +23,8 @@ enum SettingFile {
     ///
     /// A line end after the secret is removed, because editors and `echo` append one.
     ///
-    /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is readable by everybody,
-    ///   is not UTF-8, or has more than one line.
+    /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is accessible to other
+    ///   users, is not UTF-8, or has more than one line.
     static func secret(at path: String) -> ReadResult {
         let result = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
         guard case .contents(var bytes) = result else { return result }
@@ -42,12 +44,12 @@ enum SettingFile {
     ///
     /// - Parameters:
     ///   - path: the file's path.
-    ///   - kind: the end of the block's label, such as `CERTIFICATE`.
+    ///   - kind: the end of the block's label, such as `PRIVATE KEY`, with which `RSA PRIVATE KEY` ends, too.
     ///   - isPrivate: whether the file must not be accessible to other users.
     /// - Returns: the problem and its remedy; nil if the file contains such a block.
     static func pemProblem(at path: String, kind: String, isPrivate: Bool) -> String? {
         switch Self.read(path, maxBytes: Self.maxPEMBytes, isPrivate: isPrivate) {
-        case .problem(let remedy): return remedy
+        case .problem(let problem): return problem
         case .contents(let bytes):
             let hasBlock = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains {
                 $0.hasPrefix("-----BEGIN ") && $0.hasSuffix("\(kind)-----")
@@ -71,7 +73,7 @@ enum SettingFile {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return .problem("it is no regular file; give the path of one")
         }
-        // 0o007 is the access of users who are neither the file's owner nor in its group.
+        // 0o007 is the access of other users.
         if isPrivate, status.st_mode & 0o007 != 0 {
             return .problem("every user of this machine has access to it; run chmod 600 on it")
         }

@@ -29,7 +29,9 @@ package enum SettingsError: Error, Equatable, CustomStringConvertible {
 package struct SettingsProblem: Sendable, Equatable, CustomStringConvertible {
     /// The option or the environment variable.
     package let key: String
-    /// The invalid value; nil if none was given or if it is secret.
+    /// The invalid value; nil if none was given.
+    ///
+    /// A secret is never quoted: nil or `(secret)` stands for it.
     package let value: String?
     /// How to correct the setting.
     package let remedy: String

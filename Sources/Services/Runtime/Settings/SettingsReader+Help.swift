@@ -3,7 +3,7 @@
 extension SettingsReader {
     /// The maximum length of a line of the help text.
     private static let helpWidth = 100
-    /// The column at which the descriptions begin.
+    /// The column at which the descriptions begin, counted from 0.
     private static let helpIndent = 28
 
     /// The help text for the settings that have been declared so far.
@@ -21,6 +21,7 @@ extension SettingsReader {
                 lines += ["", declaration.section.isEmpty ? "Options" : declaration.section]
                 section = declaration.section
             }
+            // A flag has no placeholder.
             let placeholder = declaration.placeholder.isEmpty ? "" : " \(declaration.placeholder)"
             let defaultText =
                 switch declaration.defaultText {

@@ -27,7 +27,7 @@ package struct SettingsReader {
     var isUsed: [Bool]
     private var problems: [SettingsProblem] = []
     /// The section of the help text to which the next setting belongs.
-    private var section = ""
+    private var currentSection = ""
 
     /// Creates a reader that has declared no setting.
     ///
@@ -52,7 +52,7 @@ package struct SettingsReader {
     }
 
     /// Begins a section of the help text.
-    package mutating func section(_ title: String) { self.section = title }
+    package mutating func section(_ title: String) { self.currentSection = title }
 
     /// Reads a text.
     ///
@@ -63,7 +63,7 @@ package struct SettingsReader {
     ///   - placeholder: the placeholder of the value in the help text.
     ///   - isSecret: whether `effectiveSettings` and error messages must not contain the value.
     ///   - help: a sentence that describes the setting.
-    /// - Returns: the value; an empty text if a required value is missing, which `finish()` reports.
+    /// - Returns: the value; an empty text if a required value is missing or invalid, which `finish()` reports.
     package mutating func string(
         _ name: String, default defaultValue: String? = nil, env variable: String? = nil,
         placeholder: String = "TEXT", isSecret: Bool = false, help: String
@@ -83,7 +83,9 @@ package struct SettingsReader {
         return text.isEmpty ? nil : text
     }
 
-    /// Reads an integer in `range`; returns the lower bound if a required value is missing, which `finish()` reports.
+    /// Reads an integer in `range`.
+    ///
+    /// - Returns: the value; the lower bound if a required value is missing or invalid, which `finish()` reports.
     package mutating func int(
         _ name: String, default defaultValue: Int? = nil, range: ClosedRange<Int>, env variable: String? = nil,
         placeholder: String = "NUMBER", help: String
@@ -95,8 +97,11 @@ package struct SettingsReader {
         } ?? range.lowerBound
     }
 
-    /// Reads a duration such as `1500`, `1500ms`, `20s`, `5m` or `2h`, and returns milliseconds; at most a week unless
-    /// `range` says otherwise.
+    /// Reads a duration such as `1500` (milliseconds), `1500ms`, `20s`, `5m` or `2h`.
+    ///
+    /// It is at most a week, unless `range` says otherwise.
+    ///
+    /// - Returns: milliseconds; the lower bound of `range` if a required value is missing or invalid.
     package mutating func milliseconds(
         _ name: String, default defaultValue: Int? = nil, range: ClosedRange<Int> = 0...604_800_000,
         env variable: String? = nil, placeholder: String = "TIME", help: String
@@ -164,7 +169,7 @@ package struct SettingsReader {
         }
         self.declarations.append(
             Declaration(
-                section: self.section, name: name, variable: variable, placeholder: "",
+                section: self.currentSection, name: name, variable: variable, placeholder: "",
                 defaultText: defaultValue ? "on, --no-\(name) turns it off" : "off", help: help,
                 effective: EffectiveSetting(name: name, value: "\(value)", source: source)))
         return value
@@ -275,7 +280,7 @@ package struct SettingsReader {
         let effective = EffectiveSetting(name: name, value: input?.text ?? defaultText ?? "", source: source)
         self.declarations.append(
             Declaration(
-                section: self.section, name: name, variable: variable, placeholder: presentation.placeholder,
+                section: self.currentSection, name: name, variable: variable, placeholder: presentation.placeholder,
                 defaultText: defaultValue == nil ? nil : defaultText, help: presentation.help,
                 effective: presentation.isSecret ? nil : effective
             ))

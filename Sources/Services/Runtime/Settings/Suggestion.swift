@@ -4,17 +4,17 @@
 package enum Suggestion {
     /// The candidate with the smallest edit distance to `word`.
     ///
-    /// - Returns: the candidate; nil if all distances exceed two, or a third of the letters of a long word.
+    /// - Returns: the candidate; nil if every distance exceeds two and also a third of the letters of `word`.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(2, word.count / 3)
         // The distance must also be less than the word's length: otherwise a short word would get a suggestion that
         // shares no letter with it.
         return
             candidates
-            .map { (word: $0, distance: Self.editDistance(Array(word), Array($0))) }
+            .map { (candidate: $0, distance: Self.editDistance(Array(word), Array($0))) }
             .filter { $0.distance <= limit && $0.distance < max(word.count, 1) }
-            .min { ($0.distance, $0.word) < ($1.distance, $1.word) }?
-            .word
+            .min { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }?
+            .candidate
     }
 
     /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
@@ -23,7 +23,8 @@ package enum Suggestion {
     private static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
         var rowBeforePrevious = [Int](repeating: 0, count: right.count + 1)
         var previousRow = Array(0...right.count)
-        // `i` and `j` are the indexes of the last letters of the two prefixes.
+        // `i` and `j` are the indexes of the last letters of the two prefixes. In a row, the element 0 belongs to the
+        // empty prefix of `right`, and the element `j + 1` to the prefix that ends with the letter `j`.
         for i in left.indices {
             var row = [i + 1]
             for j in right.indices {

@@ -24,7 +24,7 @@ package struct DeliveryQueue: Sendable {
         package var maxInFlightPerApp = 8
         /// The maximum number of concurrent requests to all apps.
         ///
-        /// Apps whose last attempt failed get at most half of them.
+        /// All apps whose last attempt failed get together at most half of them.
         package var maxInFlight = 64
         /// The maximum number of attempts to deliver one event.
         package var maxAttempts = 8
@@ -61,9 +61,12 @@ package struct DeliveryQueue: Sendable {
     /// The part of a partition that is read again for lagging apps.
     package struct CatchUp: Hashable, Sendable {
         package var partition: Int32
-        /// The first offset.
+        /// The offset at which the reading begins.
         package var offset: Int64
-        /// The apps whose events are read again; the events of all other apps have been queued.
+        /// The apps whose events are read again.
+        ///
+        /// The events of other apps are skipped: they have been queued before, or too little of their app's share is
+        /// free.
         package var apps: Set<AppID>
 
         package init(partition: Int32, offset: Int64, apps: Set<AppID>) {
@@ -184,7 +187,8 @@ package struct DeliveryQueue: Sendable {
 
     /// The next catch-up, for the lagging apps that have at least half of their share free.
     ///
-    /// - Parameter lastPartition: the partition of the previous catch-up; other partitions come first.
+    /// - Parameter lastPartition: the partition of the previous catch-up. The search begins at the partition after it,
+    ///   so that the partitions take turns.
     /// - Returns: the catch-up; nil if no lagging app has half of its share free.
     package func nextCatchUp(after lastPartition: Int32) -> CatchUp? {
         let partitions = self.progress.keys.sorted()
@@ -290,15 +294,15 @@ package struct DeliveryQueue: Sendable {
     /// Removes all events of a revoked partition, including those in flight.
     package mutating func partitionRevoked(_ partition: Int32) {
         self.progress[partition] = nil
+        // All events of a live are in one partition, so the first event is enough to check.
         for (key, liveQueue) in self.liveQueues where liveQueue.events.first?.position.partition == partition {
-            // All events of a live are in one partition, so the first event is enough to check.
             if liveQueue.isInFlight { self.requestEnded(key.app) }
             for event in liveQueue.events { self.remove(event.position, key) }
             self.liveQueues[key] = nil
         }
     }
 
-    /// Decreases the numbers of requests in flight.
+    /// Decreases the numbers of requests in flight: to all apps, and to `app`.
     private mutating func requestEnded(_ app: AppID) {
         self.inFlightCount -= 1
         let remaining = self.inFlightPerApp[app, default: 1] - 1

@@ -3,8 +3,8 @@ package import PlazaModel
 
 /// The reading position in one partition, and the events of the partition that are not finished, by app.
 ///
-/// A slow backend must not hold back the events of other apps. Therefore an app whose share of the queue is used up
-/// *lags*: its further events are skipped and later read again, starting with the first skipped event.
+/// A slow backend must not hold back the events of other apps. Therefore an app whose share of the `DeliveryQueue` is
+/// used up *lags*: its further events are skipped and later read again, starting with the first skipped event.
 ///
 /// Kafka stores one committed offset for all apps. The offset's metadata contains the offsets at which the lagging apps
 /// continue.
@@ -102,6 +102,7 @@ extension ReadingProgress.Checkpoint {
         guard entries.first == Substring(Self.version) else { return nil }
         for entry in entries.dropFirst() {
             let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
+            // `validNumbers` is the range of all offsets, not only of feed positions.
             guard parts.count == 2, let app = AppID(checking: String(parts[0])), let offset = Int64(parts[1]),
                 FeedPosition.validNumbers.contains(offset)
             else { return nil }

@@ -100,6 +100,8 @@ package final class WebhookClient: Sendable {
 private struct WebhookClientMetrics: Sendable {
     let requestTime: Timing
     /// The counters by kind and answer, such as `gift.allowed`.
+    ///
+    /// The answer `silence` stands for a failed request, a timeout and an invalid response.
     private let counters: [String: Counter]
 
     init(_ registry: MetricsRegistry) {
