@@ -5,7 +5,8 @@ package enum PrometheusText {
     /// The content type to serve the text with.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// The upper bounds of the buckets of times, in microseconds: 1, 2 and 5 of each power of ten from 100 µs to 50 s.
+    /// The upper bounds of the buckets of times, in microseconds: 1, 2 and 5 times each power of ten, from 100 µs to
+    /// 50 s.
     static let bucketBounds = (2...7).flatMap { exponent in
         let unit = (0..<exponent).reduce(1) { product, _ in product * 10 }
         return [unit, unit * 2, unit * 5]

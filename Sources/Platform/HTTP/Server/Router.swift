@@ -43,6 +43,15 @@ package struct Router<Route> {
         }
     }
 
+    /// Looks up the route below `node` for the remaining parts of a path.
+    ///
+    /// - Parameters:
+    ///   - method: the request's method.
+    ///   - parts: the remaining parts.
+    ///   - values: the values of the parameters before them.
+    ///   - node: the node that the parts before them lead to.
+    ///   - methods: collects the methods of all routes with this path, for the header `Allow`.
+    /// - Returns: the route; nil if there is none for `method`.
     private static func match(
         _ method: HTTPMethod, _ parts: ArraySlice<String>, values: [String], _ node: Node,
         _ methods: inout Set<HTTPMethod>
@@ -117,7 +126,7 @@ extension Router where Route == HTTPHeadHandler {
     ///
     /// - Parameters:
     ///   - body: makes the bodies of the responses 404 and 405.
-    ///   - unrouted: called with each request that has no route; its response, if any, takes the place of 404 and 405.
+    ///   - unrouted: called with each request that has no route; its response, if any, replaces the router's own.
     /// - Returns: a handler for `WebServer`.
     package func headHandler(
         failureBody body: @escaping HTTPFailure.Body = HTTPFailure.defaultBody,

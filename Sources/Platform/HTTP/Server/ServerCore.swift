@@ -81,7 +81,7 @@ final class ServerCore: Sendable {
         self.deadlinesChanged.wakeUp()
     }
 
-    /// Waits until no request is open, but no longer than `drainTimeout`.
+    /// Waits until no request is open, but no longer than `drainTimeout`; called after `beginStopping`.
     func drain() {
         let isIdle = self.state.withLock { $0.openCount == 0 }
         if !isIdle { self.lastRequestEnded.wait(timeout: self.limits.drainTimeout) }

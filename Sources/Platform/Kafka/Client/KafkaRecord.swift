@@ -68,7 +68,7 @@ package struct IncomingRecord: Sendable, Equatable {
     /// The headers, in order.
     package var headers: [KafkaHeader]
 
-    /// Creates a record, for tests and for logs other than Kafka's.
+    /// Creates a record, for tests and for logs that are not in Kafka.
     package init(
         topic: String, partition: Int32, offset: Int64, timestamp: Int64, key: [UInt8]?, value: [UInt8]?,
         headers: [KafkaHeader] = []

@@ -33,7 +33,7 @@ package struct KafkaStatistics: Sendable, Equatable {
     package var queuedBytes: Int
     /// The maximum of `queuedRecords`.
     package var queueLimit: Int
-    /// The number of events that the client has not handled yet.
+    /// The number of events, such as delivery reports, that wait in librdkafka for this process to handle them.
     package var waitingEvents: Int
     /// The number of records sent.
     package var sentRecords: Int

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Sets which partitions are read, and from which offset.
+///
+/// In a rebalance handler, `markRebalanceHandled()` tells `poll` that the handler has changed the assignment itself.
 extension KafkaConsumer {
     /// Replaces the assignment: reads exactly these partitions, each from its offset or from a `LogicalOffset`.
     package func assign(_ offsets: [TopicPartition: Int64]) throws(KafkaError) {

@@ -18,6 +18,7 @@ extension KafkaConsumer {
         var committed: [TopicPartition: OffsetAndMetadata?] = [:]
         for entry in list.entries {
             let offset = entry.offset >= 0 ? OffsetAndMetadata(offset: entry.offset, metadata: entry.metadata) : nil
+            // Assigning nil by subscript would remove the entry.
             committed.updateValue(offset, forKey: entry.partition)
         }
         return committed

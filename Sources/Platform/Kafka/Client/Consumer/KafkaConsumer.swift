@@ -97,6 +97,7 @@ package final class KafkaConsumer {
             guard let event = queue.next(timeout: remainingWait, names: &self.topicNames, into: &records) else {
                 break
             }
+            // Only the first event is waited for.
             remainingWait = .zero
             if case .record = event { continue }
             if try self.handle(event, of: client, from: firstIndex, &outcome, &records) { break }

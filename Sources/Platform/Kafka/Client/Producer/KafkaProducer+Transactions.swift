@@ -34,7 +34,8 @@ extension KafkaProducer {
     ///
     /// - Parameters:
     ///   - offsets: the offsets of every partition in the transaction, with at most 4,096 bytes of metadata each.
-    ///   - group: the group metadata that were read before the transaction's first input; never refresh them.
+    ///   - group: the group metadata that were read before the transaction's first input. Newer metadata would hide
+    ///     from the broker that the group has rebalanced since then.
     ///   - timeout: how long to wait for the responses.
     /// - Throws: `abortRequired` if the group has rebalanced, or other errors.
     package func sendOffsets(

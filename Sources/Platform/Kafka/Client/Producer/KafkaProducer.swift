@@ -53,7 +53,7 @@ package final class KafkaProducer: Sendable {
         return info.topics[topic] ?? 0
     }
 
-    /// Checks that the leader of each partition responds.
+    /// Checks that the leader of each partition responds, by a query of the partition's end offset.
     ///
     /// - Throws: the first partition's error, `timedOut`, `brokerDown`.
     package func checkLeaders(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {

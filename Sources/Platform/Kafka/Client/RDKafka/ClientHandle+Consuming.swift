@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CRdkafka
 
-// A consumer's functions of librdkafka, with typed errors.
+// A consumer's functions of librdkafka, with typed errors. Queries write the offsets that they read into `list`.
 extension ClientHandle {
     func subscribe(_ topic: String) throws(KafkaError) {
         // -1 (`RD_KAFKA_PARTITION_UA`) stands for the topic as a whole: the group assigns its partitions.
@@ -39,6 +39,7 @@ extension ClientHandle {
     }
 
     func commit(_ list: borrowing PartitionList) throws(KafkaError) {
+        // 0 makes the call wait for the broker's response.
         try unsafe self.check(rd_kafka_commit(self.pointer, list.pointer, 0))
         try list.check()
     }
@@ -53,6 +54,7 @@ extension ClientHandle {
         unsafe GroupMetadata(consuming: rd_kafka_consumer_group_metadata(self.pointer))
     }
 
+    /// Whether other members may already own the partitions that were assigned to this one.
     var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(self.pointer) != 0 }
 
     /// Begins to leave the group; further events, such as the last revocation, are delivered to `queue`.

@@ -39,6 +39,7 @@ internal import CRdkafka
                 throw KafkaError(.invalidConfiguration, "\(name) = \(value): \(Self.string(errorText))")
             }
         }
+        // An admin client may have either of the two types.
         let type = role == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         guard let pointer = unsafe rd_kafka_new(type, configuration, &errorText, errorText.count) else {
             unsafe rd_kafka_conf_destroy(configuration)

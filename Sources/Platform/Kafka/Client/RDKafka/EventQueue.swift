@@ -67,6 +67,7 @@ enum ClientEvent {
         defer { unsafe rd_kafka_event_destroy(event) }
         switch unsafe rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_FETCH:
+            // An event of this type contains a single record.
             guard let message = unsafe rd_kafka_event_message_next(event) else { return .other }
             unsafe records.append(IncomingRecord(message, names: &names))
             return .record

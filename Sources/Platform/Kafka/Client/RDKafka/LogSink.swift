@@ -23,6 +23,7 @@ func clientLogged(
     }
     let sink = unsafe Unmanaged<LogSink>.fromOpaque(opaque).takeUnretainedValue()
     let facilityName = if let facility = unsafe facility { unsafe String(cString: facility) } else { "" }
+    // `level` is a syslog level, from 0 (most severe) to 7.
     let severity: KafkaLogLevel =
         switch level {
         case ...2: .critical
