@@ -42,8 +42,8 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     ///
     /// A header of a later version is parsed as version 00, and its additional fields are ignored, as W3C requires.
     package init?(parsing bytes: some Collection<UInt8>) {
-        // The first 55 bytes are version (2), trace id (32), span id (16) and flags (2), with a dash between two fields.
-        // A 56th byte shows that more follows.
+        // The first 55 bytes are version (2), trace id (32), span id (16) and flags (2), with a dash between two
+        // fields. A 56th byte shows that more follows.
         let head = Array(bytes.prefix(56))
         guard head.count >= 55 else { return nil }
         let dash = UInt8(ascii: "-")

@@ -87,6 +87,7 @@ package final class RedisClient {
     ///
     /// - Throws: the errors of `pipeline`; `scriptsMissing` after a SCRIPT FLUSH.
     package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
+        // Connecting loads the scripts, whose hashes are needed below.
         if self.connection == nil { try self.connect() }
         var commands: [RedisCommand] = []
         commands.reserveCapacity(calls.count)

@@ -13,6 +13,7 @@ internal import CJose
         let key = jwk.withUTF8 { bytes in
             unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe cjose_jwk_import($0.baseAddress, $0.count, nil) }
         }
+        // `AppKey` has checked all sizes, so only the point of an ES256 key can be wrong.
         guard let key = unsafe key else { throw .badKey(kid: kid, reason: "it is not a point of the curve") }
         unsafe self.key = key
     }

@@ -70,9 +70,9 @@ package enum TokenRole: String, Sendable, Codable {
 
 /// Why a token is rejected, or cannot be signed.
 package enum TokenError: Error, Equatable {
-    /// The text is not a JWT, or is larger than 8 KB.
+    /// The text is not a JWT, is larger than 8 KB, or requires extensions (`crit`).
     case malformed
-    /// The token's app has no key with the token's `kid`.
+    /// No app has a key with the token's `kid`.
     case unknownKey
     /// The token's `alg` is not the algorithm of its key, or is neither HS256 nor ES256.
     case badAlgorithm
@@ -82,7 +82,7 @@ package enum TokenError: Error, Equatable {
     case expired
     /// The token is not valid yet.
     case notYetValid
-    /// The token's app is not the app of its key, or not the app that the caller requires.
+    /// Only other apps have a key with the token's `kid`, or the token's app is not the one that the caller requires.
     case foreignApp
     /// A claim is missing or invalid; `validationError` says which claim and what is allowed.
     case badClaims(validationError: String)

@@ -63,6 +63,7 @@ package struct TokenVerifier: Sendable {
 
     /// Converts the decoded claims, and checks their values.
     private static func claims(_ claimSet: ClaimSet) throws(TokenError) -> TokenClaims {
+        // A token without a role is a user's; an unknown role is invalid.
         guard let role = claimSet.role.map({ TokenRole(rawValue: $0) }) ?? .user else {
             throw .badClaims(validationError: "role is user or server")
         }

@@ -124,7 +124,7 @@ package struct FrameDecoder: Sendable {
         if var mask = header.mask { mask.apply(to: &chunk, range) }
         offset = range.upperBound
         switch header.opcode {
-        case .continuation: return nil
+        case .continuation: return nil  // Excluded by the guard above.
         case .text:
             var validator = UTF8Validator()
             guard validator.consume(chunk.span.extracting(range)), validator.isComplete else { throw .invalidUTF8 }

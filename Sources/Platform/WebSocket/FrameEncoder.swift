@@ -5,7 +5,7 @@ package import EventLoop
 ///
 /// A server's frame is encoded once and then shared by all its receivers.
 package enum FrameEncoder {
-    /// The size of a frame's header in bytes.
+    /// The size of a frame's header in bytes; `FrameHeader` describes its format.
     package static func headerCount(payloadCount: Int, isMasked: Bool) -> Int {
         (payloadCount < 126 ? 2 : payloadCount <= 0xFFFF ? 4 : 10) + (isMasked ? 4 : 0)
     }

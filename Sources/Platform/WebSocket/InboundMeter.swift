@@ -45,7 +45,7 @@ struct InboundMeter {
     private var bytesBeforeAcceptedCount: UInt32 = 0
     private var isAccepted = false
 
-    /// Replaces the limits of an unaccepted connection by those of an accepted one.
+    /// Ends the limits that apply only before the connection is accepted.
     mutating func accept() { self.isAccepted = true }
 
     /// Counts received bytes, and a frame if they complete one.

@@ -5,7 +5,7 @@ package import ClientAddress
 ///
 /// Several servers on different threads may share one admission. Its methods must return quickly.
 package protocol WebSocketAdmission: AnyObject, Sendable {
-    /// Decides about a client that has connected, or whose address became known.
+    /// Decides about a client that has connected, or whose address a trusted proxy has stated.
     ///
     /// - Returns: nil if it is admitted; it is then counted until `connectionEnded`. Otherwise the rejection to send.
     func admitConnection(from address: IPAddress) -> HandshakeRejection?
@@ -13,8 +13,8 @@ package protocol WebSocketAdmission: AnyObject, Sendable {
     ///
     /// - Returns: The rejection to send; nil if the WebSocket may be opened.
     func admitHandshake(from address: IPAddress) -> HandshakeRejection?
-    /// An admitted client's connection has ended.
+    /// Called when an admitted client's connection has ended.
     func connectionEnded(from address: IPAddress)
-    /// A trusted proxy did not begin with a PROXY header.
+    /// Called when the connection of a trusted proxy does not begin with a PROXY header.
     func proxyHeaderMissing()
 }

@@ -36,6 +36,7 @@ extension WebSocketConnection {
             self.admission = admission
             return true
         }
+        // Only so many rejected connections wait for their response at the same time; a further one gets none.
         if self.group.rejectedCount >= WebSocketServer.maxRejectedConnections {
             server.rejectionCount += 1
             self.handshake = nil

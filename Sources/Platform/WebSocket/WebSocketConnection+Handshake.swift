@@ -43,6 +43,7 @@ extension WebSocketConnection {
             if self.group.count > configuration.maxConnections {
                 throw .unavailable(retryAfter: configuration.retryAfter)
             }
+            // On the server's side there always is a server.
             guard let server else { throw .unavailable(retryAfter: configuration.retryAfter) }
             if let rejection = server.requestFilter?(request) { throw rejection }
             if let clientAddress = self.clientAddress,

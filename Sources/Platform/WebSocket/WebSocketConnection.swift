@@ -177,8 +177,8 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Replaces the limits of an unaccepted connection by those of an accepted one; the owner calls it, for example
-    /// after a login.
+    /// Ends the limits of `InboundLimits` that apply only before the connection is accepted; its owner calls this, for
+    /// example after a login.
     package func accept() { self.meter.accept() }
 
     /// Decodes received bytes from `start` on, and notifies the delegate of each message.

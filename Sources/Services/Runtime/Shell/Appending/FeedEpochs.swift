@@ -6,7 +6,7 @@ internal import PlazaModel
 ///
 /// They are stored as the last line of the metadata of the inbox partition's committed offset.
 package struct FeedEpochs: Equatable, Sendable {
-    /// One owner's claim of the partition.
+    /// One owner's claim of the partition: a record after which the records of lower epochs are ignored.
     package struct Claim: Equatable, Sendable {
         package var epoch: Int64
         /// The offset of the claim record.
@@ -105,6 +105,7 @@ package enum AppendedFeed {
     package static func batchFilter(
         of partition: Int32, from offset: Int64, checkpointClient: KafkaConsumer?
     ) throws(KafkaError) -> (filter: BatchFilter, start: Int64) {
+        // The feed partition's claims are stored with the inbox partition that has the same number.
         let partition = TopicPartition(Self.inbox.rawValue, partition)
         let committed = try checkpointClient?.committedOffsets(of: [partition], timeout: Self.timeout) ?? [:]
         guard let metadata = (committed[partition] ?? nil)?.metadata, let claims = FeedEpochs(metadata: metadata) else {

@@ -90,6 +90,7 @@ package struct ReadWatch: Sendable {
         self.readingSince = nil
         self.lastTurnAt = nil
         self.partitions.removeAll()
+        // A consumer that could read is replaced at once. Only a failure to set up a consumer means that the reader waits.
         guard !hadConsumer else { return }
         if self.failingSince == nil { self.failingSince = now }
         self.brokerAnswered(!Self.isBrokerCause(error), at: now)
@@ -152,6 +153,7 @@ package struct ReadWatch: Sendable {
 
     /// Records the result of a poll.
     package mutating func polled(_ records: [IncomingRecord], _ outcome: PollOutcome, at now: MonotonicTime) {
+        // A run is a sequence of records of one partition; its last offset is the progress.
         for run in ShellSession.runs(of: records) {
             let record = records[run.upperBound - 1]
             self.recordsRead(in: record.topicPartition, upTo: record.offset + 1, at: now)
@@ -261,7 +263,7 @@ package struct ReadWatch: Sendable {
     package func state(at now: MonotonicTime) -> State {
         guard self.waitingTime(at: now) >= ProgressWatch.limit else { return .reading }
         switch self.isBrokerAnswering {
-        // The reader queries the ends at its next turn.
+        // Not known yet: the reader queries the ends at its next turn.
         case nil: return .reading
         case false: return .waitingForBroker
         case true: return .stalled
