@@ -90,7 +90,7 @@ package struct ReadWatch: Sendable {
         self.readingSince = nil
         self.lastTurnAt = nil
         self.partitions.removeAll()
-        // A consumer that could read is replaced at once. Only a failure to set up a consumer means that the reader waits.
+        // A consumer that could read is replaced at once. Only if none can be set up, the reader waits.
         guard !hadConsumer else { return }
         if self.failingSince == nil { self.failingSince = now }
         self.brokerAnswered(!Self.isBrokerCause(error), at: now)

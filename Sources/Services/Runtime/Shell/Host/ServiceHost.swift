@@ -157,6 +157,7 @@ package final class ServiceHost: Sendable {
             state.hasStarted = true
             return state.isStopping
         }
+        // If the stop came before the components existed, each `run()` below returns at once.
         if isStopping { for component in components { component.stop() } }
         let threads = components.map { component in
             DedicatedThread(component.name) { [self] in

@@ -132,6 +132,7 @@ package struct ServiceSettings: Sendable {
             maxMessageBytes: PlazaTopic.maxMessageBytes
         ) { level, facility, text in
             let fields: KeyValuePairs<LogKey, LogValue> = [.reason: .string(facility), .detail: .string(text)]
+            // Lower levels are more severe.
             if level <= .error { log.warning("kafka client", fields) } else { log.debug("kafka client", fields) }
         }
     }

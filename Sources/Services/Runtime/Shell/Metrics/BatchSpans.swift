@@ -19,7 +19,8 @@ struct BatchSpans {
     private let machine: String
     /// The trace context of each traced input's decision.
     private var decisions: [InputPosition: TraceContext] = [:]
-    /// The spans of the batch; those of decisions and effects end when the batch is durable.
+    /// The spans of the batch; those of decisions and effects end when the batch is durable, and have the end `.max`
+    /// until then.
     private var pending: [TraceSpan] = []
 
     /// Creates an empty collection; nil while tracing is off.

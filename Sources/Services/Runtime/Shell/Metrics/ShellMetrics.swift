@@ -7,6 +7,7 @@ struct ShellMetrics {
     let recordsIn: Counter
     /// Records that committed batches have written.
     let recordsOut: Counter
+    /// Replies that were sent, and replies that could not be sent.
     let replies: Counter
     let lostReplies: Counter
     /// Batches that were committed, and batches that were rolled back.
@@ -24,7 +25,7 @@ struct ShellMetrics {
     let partitions: Gauge
     /// The number of assigned partitions whose rows cannot be restored.
     let damagedPartitions: Gauge
-    /// The number of rows of these partitions.
+    /// The number of rows of the owned partitions.
     let rows: Gauge
 
     init(_ registry: MetricsRegistry, machine: String) {

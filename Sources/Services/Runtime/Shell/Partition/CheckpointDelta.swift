@@ -131,6 +131,7 @@ package struct CheckpointDelta {
         var bytes: [UInt8] = []
         for change in changes { Self.append(change, to: &bytes) }
         guard let stream = self.stream, bytes.count <= Self.maxBatchBytes else { return nil }
+        // If the delta turns out too large below, `plan` replaces the stream, which then contains these bytes.
         let added = bytes.isEmpty ? [] : stream.append(bytes)
         var metadata = metadata
         switch self.storage {

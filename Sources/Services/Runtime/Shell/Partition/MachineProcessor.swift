@@ -25,6 +25,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private var standstill = Milliseconds(0)
     /// `standstill` as of the last commit, which a rollback restores.
     private var committedStandstill = Milliseconds(0)
+    /// For each effect of the last call, the index of the input that caused it.
     package private(set) var causeIndexes: [Int] = []
 
     /// Creates a processor without rows.

@@ -56,6 +56,8 @@ package protocol PartitionProcessor: AnyObject {
     func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError)
 
     /// Decides the inputs of a batch, in order; may do I/O.
+    ///
+    /// `effects` is empty before the call, and contains the effects of all inputs after it.
     func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError)
 
     // `process` handles due rows together with the inputs. After a failure the shell handles them one by one, with the

@@ -91,7 +91,7 @@ package struct ProgressWatch: Sendable {
     /// The partitions that have work which is not done yet, or may have some.
     var waitingPartitions: Set<TopicPartition> { Set(self.waiting.keys) }
 
-    /// How long the work of each partition has waited that has some.
+    /// For each partition that has work or may have some, how long the work has waited.
     func waitingTimes(at now: MonotonicTime) -> [TopicPartition: Milliseconds] {
         self.waiting.mapValues { now - $0.since }
     }

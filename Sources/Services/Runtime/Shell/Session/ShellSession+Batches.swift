@@ -33,6 +33,7 @@ extension ShellSession {
                 if !partitions.contains(where: { $0 === partition }) { partitions.append(partition) }
                 try self.decide(records[run], partition, into: &output, &replies)
             }
+            // Without partitions, all records are of partitions that this instance does not serve.
             guard !partitions.isEmpty, let group = self.group else { return }
             // A batch may contain several runs of one partition, but each partition is committed only once, because its
             // plan for the rows (`planRows`) covers all changes since the last commit.

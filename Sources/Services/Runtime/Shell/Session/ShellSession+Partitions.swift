@@ -46,7 +46,8 @@ extension ShellSession {
         case .revoked(let partitions, let isLost):
             self.metrics.revoked.add()
             self.setDamagedPartitions(self.damaged.subtracting(partitions))
-            // After a failure the session leaves its group as well, but its work is still waiting for the next session.
+            // A revocation leaves no partition, so nothing is watched any more. After a failure the session leaves its
+            // group as well, but then its work still waits for the next session.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
             if !isLost {
                 self.checkpointBeforeLeaving(partitions)
@@ -160,7 +161,8 @@ extension ShellSession {
         return self.ends(of: partitions.filter { self.owned[$0]?.canAppend == true }, in: appender.topic)
     }
 
-    /// The present ends of the state partitions of the `partitions` whose rows may be reused.
+    /// The present ends of the state partitions of the `partitions` whose rows may be reused; empty for a machine that
+    /// appends, because `resumeUnclaimedPartitions` has compared the ends of its feed partitions.
     private func stateEndsOfRevoked(among partitions: [TopicPartition]) -> [TopicPartition: Int64] {
         self.ends(of: partitions.filter { self.revoked[$0] != nil }, in: self.spec.state)
     }

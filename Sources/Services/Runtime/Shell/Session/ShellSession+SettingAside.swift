@@ -62,6 +62,7 @@ extension ShellSession {
     private func processStep(
         _ step: Step, _ stepIndex: Int, _ record: IncomingRecord, _ partition: OwnedPartition
     ) throws -> Bool {
+        // `acquire` sets the group before any partition is owned.
         guard let group = self.group else { return false }
         var replies: [OutgoingRecord] = []
         do {
@@ -112,7 +113,8 @@ extension ShellSession {
         do {
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: true)
         } catch let error as KafkaError where InputFailure(error) != nil {
-            // The topic of the dead letters has a lower limit than the services. The letter says what is missing.
+            // The topic of the dead letters has a lower limit than the services. A letter without content fits, and says
+            // how many bytes are missing.
             partition.batchRolledBack()
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: false)
         }
