@@ -15,6 +15,7 @@ package final class WebhookClient: Sendable {
     package static let defaultTimeout: Duration = .seconds(2)
     /// After how many milliseconds a user whose call was refused as `overloaded` may try again.
     private static let retryAfterMilliseconds: Int64 = 1_000
+    /// How many requests each app and each user may have in flight.
     private let shares: WebhookShares
     private let hooks: [AppID: AppHooks]
     private let timeout: Duration

@@ -92,6 +92,7 @@ final class WebhookDispatcher {
             var offsets: [TopicPartition: Int64] = [:]
             for (partition, entry) in try self.consumer.committedOffsets(of: partitions, timeout: .seconds(5)) {
                 offsets[partition] = LogicalOffset.beginning
+                // Without a valid checkpoint, the queue adds the partition when its first record is read.
                 guard let entry else { continue }
                 offsets[partition] = entry.offset
                 guard
@@ -101,6 +102,7 @@ final class WebhookDispatcher {
                         "the metadata of a committed offset cannot be read", [.topic: .string("\(partition)")])
                     continue
                 }
+                // An app that no longer has webhooks has no events to catch up.
                 checkpoint.laggingOffsets = checkpoint.laggingOffsets.filter { self.hooks[$0.key] != nil }
                 self.queue.partitionAssigned(partition.partition, checkpoint)
             }
@@ -125,7 +127,7 @@ final class WebhookDispatcher {
         for status in [self.readStatus, self.catchUpStatus] { status.report { $0.turnBegan(at: MonotonicClock.now) } }
         for attempt in endedAttempts { self.attemptEnded(attempt) }
         try self.beginCatchUp()
-        // After a takeover or an error, another partition may be caught up, or none.
+        // After a takeover or an error, the watched partition may not be caught up any more; the watch forgets it then.
         self.catchUpStatus.report { $0.forgetWithoutScan(queuedPartitions: [], at: MonotonicClock.now) }
         self.sendDueEvents()
         var pollTimeout = self.catchUp == nil ? Self.maxPollTimeout : Milliseconds(0)
@@ -276,6 +278,7 @@ final class WebhookDispatcher {
         case .delivered:
             self.metrics.deliveredEvents.add()
             self.bodies[attempt.position] = nil
+        // A delivered event that is not queued any more is not counted: the partition's next owner sends it again.
         case .retry, .notQueued:
             if !isDelivered { self.metrics.failedAttempts.add() }
         case .abandoned:

@@ -36,7 +36,8 @@ package final class MachineShell: Sendable {
 
     package var hungLoops: [String] { self.status.isTurning ? [] : [self.machineName] }
     package var stalledParts: [String] {
-        // `hungLoops` already names a loop that hangs. A loop whose sessions all fail before their first turn is stalled.
+        // `hungLoops` already names a loop that hangs. A loop is also stalled if each session fails before its first
+        // turn.
         self.status.isTurning && (self.status.isStalled || !self.status.hasTurned) ? [self.machineName] : []
     }
 

@@ -113,8 +113,8 @@ extension ShellSession {
         do {
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: true)
         } catch let error as KafkaError where InputFailure(error) != nil {
-            // The topic of the dead letters has a lower limit than the services. A letter without content fits, and says
-            // how many bytes are missing.
+            // The topic of the dead letters has a lower limit than the services. A letter without content fits, and
+            // says how many bytes are missing.
             partition.batchRolledBack()
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: false)
         }

@@ -7,6 +7,7 @@ internal import PlazaModel
 
 /// One run of a machine's loop, with its Kafka clients and its partitions; it ends at `stop` or after an error.
 final class ShellSession {
+    /// The maximum number of inbox records in a batch.
     private static let maxBatchRecords = 500
     /// The minimum time between two batches of a machine that appends.
     ///
@@ -162,6 +163,7 @@ final class ShellSession {
         self.reportProgress { watch in
             for partition in partitionsWithWork { watch.workArrived(in: partition, at: now) }
         }
+        // The records of this poll are work until their batch is durable, even if the poll reached the end.
         for (partition, end) in outcome.reachedEnds where !partitionsWithWork.contains(partition) {
             self.owned[partition]?.lastReachedEnd = end
             self.reportProgress { $0.workDone(in: partition) }
@@ -266,6 +268,7 @@ final class ShellSession {
             guard let tickAt = partition.ticks.nextTick(due: partition.processor.nextDue), tickAt <= now else {
                 continue
             }
+            // A tick that was written and not read back is work: the partition has something to read.
             if partition.ticks.isTickUnread {
                 self.reportProgress { $0.workArrived(in: partition.topicPartition, at: now) }
             }

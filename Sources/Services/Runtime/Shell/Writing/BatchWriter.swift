@@ -22,11 +22,13 @@ struct BatchOutput {
 protocol BatchWriter: AnyObject {
     /// The error that made the writer unusable; nil if there is none.
     var fatalError: KafkaError? { get }
-    /// Prepares the writer; called again after a timeout.
+    /// Does what must precede the first batch, such as fencing an older writer; called again after a timeout.
     func prepare() throws(KafkaError)
     /// Loads the metadata of all topics; without it the first batch is delayed by up to a second.
     func warmUp() throws(KafkaError)
     /// Writes and commits a batch.
+    ///
+    /// A transaction commits the offsets for `group`; a writer without transactions commits them through `consumer`.
     ///
     /// - Throws: `KafkaError` when the batch was not committed and its inputs must be read again; after a fatal error
     ///   the writer is unusable.

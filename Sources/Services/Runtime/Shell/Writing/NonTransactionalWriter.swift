@@ -20,7 +20,7 @@ final class NonTransactionalWriter: BatchWriter {
     private var mirrors: [TopicPartition: Mirror] = [:]
 
     private struct Failures {
-        /// The error of the last one; nil if there is none.
+        /// The error of the last failed delivery; nil if there is none.
         var lastError: KafkaError?
         var refusedRecords = RefusedRecords()
     }
@@ -82,7 +82,7 @@ final class NonTransactionalWriter: BatchWriter {
         self.mirrors[partition]?.bytesSinceRewrite += bytes
     }
 
-    /// Writes all values of a partition again if more than `rewriteBytes` were written to it.
+    /// Writes all values of a partition again if more than `rewriteBytes` were written to it since the last time.
     private func rewriteLargePartitions() throws(KafkaError) {
         for (partition, mirror) in self.mirrors where mirror.bytesSinceRewrite > Self.rewriteBytes {
             for (key, value) in mirror.values {
