@@ -2,11 +2,10 @@
 
 /// A copy-on-write value: copies share it until one of them changes it.
 ///
-/// Used for rows and for large values that change seldom: moving or copying the owner then moves one word.
+/// Used for rows and for large values that change seldom: moving or copying the type that contains
+/// them then moves one word.
 @usableFromInline package struct CopyOnWrite<Value: Sendable>: Sendable {
-    /// Has exactly one element.
-    ///
-    /// An array is the standard library's storage with copy-on-write.
+    /// The value, as the only element of an array, because arrays have copy-on-write built in.
     @usableFromInline var storage: ContiguousArray<Value>
 
     /// Makes a copy-on-write value from `value`.

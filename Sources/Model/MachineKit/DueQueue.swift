@@ -2,7 +2,8 @@
 
 /// A priority queue of keys by due time, earliest first.
 ///
-/// Keys with equal times are in the order of the keys, so that every replay has the same order.
+/// Keys with equal times are ordered by key, so that a machine that handles the same inputs again
+/// gets the same order.
 @usableFromInline struct DueQueue<Key: Comparable & Sendable>: Sendable {
     /// A key with its due time.
     @usableFromInline struct Entry: Comparable, Sendable {

@@ -12,6 +12,6 @@ extension Milliseconds {
 }
 
 extension Duration {
-    /// The same span as a duration.
+    /// A duration as long as `span`.
     @inlinable package init(_ span: Milliseconds) { self = .milliseconds(span.count) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bounds of every idempotency window.
+/// The bounds of every idempotency window; a call's counter is its ascending number within its session.
 @usableFromInline package enum IdempotencyLimits {
     /// The maximum number of outcomes that a window remembers.
     ///
@@ -11,7 +11,7 @@
     ///
     /// Within this time a retry gets the outcome that the call had.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
-    /// How long a window keeps the highest counter of its dropped outcomes after it has dropped the last outcome.
+    /// How much longer than its outcomes a window keeps the highest counter of the dropped outcomes.
     ///
     /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. The counter detects the
     /// retries that a gateway cannot mark: on a new connection whose client does not state the age of the call.
@@ -87,7 +87,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 /// The time in which its partition stood still is added, as it is added to leases, because callers could not get an
 /// answer during that time. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
 /// is rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
-/// counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after the last outcome.
+/// counter of its dropped outcomes for another `IdempotencyLimits.droppedCounterLifetime` after it has
+/// dropped the last outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
     /// The stored outcomes, for undo records and encodings.
     @usableFromInline package internal(set) var storage: Storage
@@ -140,8 +141,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     ///
     /// - Returns: whether the window has ended and its row must be removed.
     @inlinable package mutating func expire(at moment: Moment) -> Bool {
-        // An older version does not commit the standstill. After such an owner the standstill begins at 0 again, and the
-        // difference is negative.
+        // An instance of an older version does not commit the standstill. When such an instance has owned the
+        // partition, the standstill begins at 0 again, and the difference is negative.
         let addedStandstill = Milliseconds(max(0, moment.standstill.count - self.storage.standstill.count))
         self.storage.standstill = moment.standstill
         self.storage.expiresAt = self.storage.expiresAt + addedStandstill

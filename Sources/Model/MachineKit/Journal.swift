@@ -51,6 +51,7 @@
 
         /// Saves the row for undo under `number`, if there is a row, and increases `number`.
         @inlinable mutating func saveForUndo(in undoStore: inout Row.UndoStore, under number: inout Int) {
+            // Nil when the slot has no row.
             let isSaved: Void? = self.withRow { undoStore.save($0) }
             self.change = isSaved == nil ? .created : .replaced(number)
             if isSaved != nil { number += 1 }
@@ -186,7 +187,7 @@
         if self.dueTimes.count > 2 * self.count + 64 { self.rebuildDueTimes() }
     }
 
-    /// Restores every row that the open batch replaced.
+    /// Aborts the open batch: restores the rows that it replaced or removed, and removes those that it created.
     @inlinable package mutating func rollback() {
         for index in self.changedSlots {
             self.replace(index, by: self.previousRow(index))
@@ -209,7 +210,7 @@
 
     /// The key of the earliest row that is due at `now`; nil when no row is due.
     ///
-    /// Removes the due time from the queue, so the row is returned once, unless it gets a new due time.
+    /// Removes the due time from the queue, so each due time of a row is returned once.
     @inlinable package mutating func popDue(at now: Timestamp) -> Key? {
         while let time = self.dueTimes.firstTime, time <= now, let first = self.dueTimes.first {
             self.dueTimes.removeFirst()

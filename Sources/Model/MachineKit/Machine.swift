@@ -63,8 +63,8 @@
 
     /// Handles the row `key`, which is due.
     ///
-    /// Must change the row so that it is no longer due at `moment.now`. If the row keeps its due time, it may not be
-    /// handled again.
+    /// Must change the row so that it is no longer due at `moment.now`. The due time has already left the
+    /// queue, so a row that keeps its due time is possibly never handled again.
     func handleDueRow(_ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect])
 }
 

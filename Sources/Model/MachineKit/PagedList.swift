@@ -15,10 +15,10 @@ package enum PagedList {
     ///   - storedPages: the pages before the change, including empty ones. Their number is the number of pages.
     ///   - capacity: the maximum number of elements of a page.
     ///   - id: identifies an element; the list contains each id once.
-    /// - Returns: the pages, as many as `storedPages`. The pages, one after the other, are in the list's order if the
-    ///   stored pages were and the list has its new elements at its end.
+    /// - Returns: the pages, as many as `storedPages`. Read one after the other, they have the order of the list,
+    ///   provided that the stored pages had it and that the new elements are at the end of the list.
     package static func pages<Element, ID: Hashable>(
-        of elements: [Element], before storedPages: [[Element]], capacity: Int, id: (Element) -> ID
+        of elements: [Element], replacing storedPages: [[Element]], capacity: Int, id: (Element) -> ID
     ) -> [[Element]] {
         var pageOfID: [ID: Int] = [:]
         for (page, storedElements) in storedPages.enumerated() {

@@ -31,7 +31,8 @@ package struct TokenBucket: Hashable, Sendable {
     /// - Parameters:
     ///   - tokens: How many tokens to take; a number above the bucket's size counts as the size.
     ///   - limit: The bucket's size and rate.
-    ///   - nowMicroseconds: The monotonic time in microseconds, less than a hundred years.
+    ///   - nowMicroseconds: The monotonic time in microseconds; below a hundred years, so that nanoseconds fit in an
+    ///     `Int64`.
     /// - Returns: Nil if the tokens were taken; otherwise how long to wait until they can be taken.
     package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at nowMicroseconds: Int64) -> Milliseconds? {
         // All times are in nanoseconds. A token costs the time in which the bucket gains one token.

@@ -9,6 +9,7 @@ struct AppsCheck {
     private(set) var validationErrors: [String] = []
 
     init(_ file: JSONValue) {
+        // For a file that is no object, the decoder of `AppsDocument` reports the error.
         if case .object = file { self.checkNames(in: file, at: "", among: ["apps"]) }
         for (app, entry) in Self.sorted(file.members["apps"]) {
             self.checkNames(in: entry, at: app, among: ["keys", "policy", "hooks"])

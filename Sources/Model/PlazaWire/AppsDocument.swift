@@ -29,9 +29,10 @@ package struct AppsDocument: Decodable, Sendable {
                 self.hasWebhooks = false
                 return
             }
+            // Nil means all events; an empty list means none.
             self.hasWebhooks = hooks.events != []
             self.isAddressOmitted = hooks.isAddressOmitted
-            self.hasBeforeHooks = hooks.asksBackend
+            self.hasBeforeHooks = hooks.hasBeforeHooks
             if hooks.isAddressOmitted { return }
             self.hooks = try container.decode(AppHooks.self, forKey: .hooks)
         }
@@ -56,11 +57,13 @@ package struct AppsDocument: Decodable, Sendable {
         case all
     }
 
-    /// The hooks without the address and the secret, which the file of a service may omit.
+    /// The hooks without the values of the address and the secret.
+    ///
+    /// The file may omit both for a service that sends no requests.
     private struct PublicHooks: Decodable {
         var isAddressOmitted: Bool
         /// Whether the backend is asked before a message or a gift.
-        var asksBackend: Bool
+        var hasBeforeHooks: Bool
         var events: [WebhookName]?
 
         private enum CodingKeys: CodingKey {
@@ -71,7 +74,7 @@ package struct AppsDocument: Decodable, Sendable {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             self.isAddressOmitted = !container.contains(.url) && !container.contains(.secret)
             let before = try container.decodeIfPresent(AppHooks.BeforeHooks.self, forKey: .before)
-            self.asksBackend = before?.message != nil || before?.gift != nil
+            self.hasBeforeHooks = before?.message != nil || before?.gift != nil
             self.events = try container.decodeIfPresent([WebhookName].self, forKey: .events)
         }
     }
@@ -79,7 +82,7 @@ package struct AppsDocument: Decodable, Sendable {
     /// The apps by their names.
     package var apps: [String: App]
 
-    /// The advice if both options are given; an environment variable counts as its option.
+    /// The advice if the apps file is given twice, by two options or by their environment variables.
     package static let onlyOneSourceAdvice =
         "give only one of --apps and --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
 
@@ -98,8 +101,8 @@ package struct AppsDocument: Decodable, Sendable {
     ///
     /// - Parameters:
     ///   - json: the file's contents.
-    ///   - requests: the requests that the service sends to apps' backends. An omitted address is an error if the service
-    ///     sends requests to it.
+    ///   - requests: the requests that the service sends to apps' backends. An omitted address is an error if the
+    ///     service sends requests to it.
     /// - Returns: the errors; none for a valid file.
     package static func validationErrors(in json: [UInt8], sending requests: BackendRequests = .all) -> [String] {
         let form = "give JSON of the form {\"apps\":{…}}"

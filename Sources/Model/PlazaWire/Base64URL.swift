@@ -12,6 +12,7 @@ package enum Base64URL {
 
     /// Encodes bytes.
     package static func encode(_ bytes: [UInt8]) -> String {
+        // Of `bits`, only the lowest `bitCount` bits are still to be encoded; older bits are shifted out.
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
         var (bits, bitCount) = (UInt32(0), 0)

@@ -23,17 +23,17 @@ extension CallParser {
         case "count": return .count(try self.liveKey(frame.params(LiveParams.self).live).live)
         case "kick":
             let (live, user) = try self.liveAndUser(frame)
-            return self.forwardToDirectory(.kick(live: live, user: user, caller: self.caller(in: live)))
+            return self.forwardToDirectory(.kick(live: live, user: user, caller: self.caller(withTicketFor: live)))
         default: throw Self.unknownMethodError(frame.method)
         }
     }
 
     func parseAdminCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         let (live, user) = try self.liveAndUser(frame)
+        let caller = self.caller(withTicketFor: live)
         switch name {
-        case "set": return self.forwardToDirectory(.setAdmin(live: live, user: user, caller: self.caller(in: live)))
-        case "revoke":
-            return self.forwardToDirectory(.revokeAdmin(live: live, user: user, caller: self.caller(in: live)))
+        case "set": return self.forwardToDirectory(.setAdmin(live: live, user: user, caller: caller))
+        case "revoke": return self.forwardToDirectory(.revokeAdmin(live: live, user: user, caller: caller))
         default: throw Self.unknownMethodError(frame.method)
         }
     }

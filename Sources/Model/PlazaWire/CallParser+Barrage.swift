@@ -38,7 +38,8 @@ private struct SummaryParams: Decodable {
     var live: String
 }
 
-/// Parses the calls that the fan-out answers: `barrage.*`, `gift.send`, `like.send`, `seat.speaking` and `live.summary`.
+/// Parses the calls that the fan-out answers, the machine that writes the feeds: `barrage.*`, `gift.send`, `like.send`,
+/// `seat.speaking` and `live.summary`.
 extension CallParser {
     /// The methods that this extension parses.
     static let barrageMethods: Set<String> = [

@@ -5,9 +5,12 @@ private struct BattleParams: Decodable {
     /// Required by all methods except `battle.get`, which may name the battle instead.
     var live: String?
     var battle: String?
+    /// The invited lives.
     var to: [String]?
+    /// In seconds.
     var duration: Int64?
     var needResponse: Bool?
+    /// In seconds.
     var timeout: Int64?
     var extensionInfo: String?
 }
@@ -73,7 +76,8 @@ extension CallParser {
         return self.forwardFromServer(.battleInfo(battle: BattleID(battle), live: nil, caller: self.caller))
     }
 
-    /// Forwards a call of an app's server, which need not be in a live.
+    /// Forwards a call that only an app's server may send, which need not be in a live; the connection machine rejects
+    /// other callers.
     private func forwardFromServer(_ command: ConnectionCommand) -> ParsedCall {
         .forward(.connection(ConnectionInput(app: self.app, command)), inLive: nil)
     }

@@ -3,9 +3,11 @@ internal import PlazaModel
 
 private struct CoHostParams: Decodable {
     var live: String
+    /// The invited lives.
     var to: [String]?
     var inviter: String?
     var layoutTemplate: Int?
+    /// In seconds.
     var timeout: Int64?
     var cursor: String?
     /// The live to mute.

@@ -18,10 +18,10 @@ private struct CreateParams: Decodable {
     var join: Bool?
 }
 
-/// Parses `live.*`: lists, reads, creation, changes, the end, joins and leaves. `parseSanctionCall` parses bans and
-/// mutes, which are called sanctions.
+/// Parses `live.*` except `live.summary`: lists, reads, creation, changes, the end, joins and leaves. The remaining
+/// methods are for bans and mutes, which are called sanctions; `parseSanctionCall` parses them.
 extension CallParser {
-    /// The number of lives on a page of a list, if the call names none.
+    /// The number of lives on a page of a list, if the call does not state `count`.
     private static let defaultListCount = 20
 
     func parseLiveCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
@@ -62,10 +62,11 @@ extension CallParser {
         case "update":
             let live = try self.liveKey(frame.params(LiveParams.self).live).live
             let changes = try frame.params(LiveChanges.self)
-            return self.forwardToDirectory(.updateInfo(live: live, changes: changes, caller: self.caller(in: live)))
+            return self.forwardToDirectory(
+                .updateInfo(live: live, changes: changes, caller: self.caller(withTicketFor: live)))
         case "end":
             let live = try self.liveKey(frame.params(LiveParams.self).live).live
-            return self.forwardToDirectory(.end(live: live, caller: self.caller(in: live)))
+            return self.forwardToDirectory(.end(live: live, caller: self.caller(withTicketFor: live)))
         case "join":
             let key = try self.liveKey(frame.params(LiveParams.self).live)
             return .join(key.live, .audience(AudienceInput(key, .join(caller: self.caller))))

@@ -18,13 +18,14 @@ extension CallParser {
             let live = try self.liveKey(params.live).live
             try MetadataValidation.check(params.metadata)
             return self.forwardToDirectory(
-                .setMetadata(live: live, values: params.metadata, caller: self.caller(in: live)))
+                .setMetadata(live: live, values: params.metadata, caller: self.caller(withTicketFor: live)))
         case "delete":
             let params = try frame.params(LiveParams.self)
             let live = try self.liveKey(params.live).live
             guard let keys = params.keys else { throw ReplyError(.badParameter, "params.keys is missing") }
             guard !keys.isEmpty else { throw ReplyError(.badParameter, "keys names none; name at least one") }
-            return self.forwardToDirectory(.deleteMetadata(live: live, keys: keys, caller: self.caller(in: live)))
+            return self.forwardToDirectory(
+                .deleteMetadata(live: live, keys: keys, caller: self.caller(withTicketFor: live)))
         default: throw Self.unknownMethodError(frame.method)
         }
     }

@@ -25,14 +25,15 @@ extension CallParser {
     func parseSanctionCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         switch name {
         case "bans", "mutes":
+            // The directory checks the ranges of `offset` and `count`.
             let params = try frame.params(SanctionListParams.self)
             let live = try self.liveKey(params.live).live
             let count = params.count ?? SanctionLimits.entriesPerPage
             let offset = params.offset ?? 0
             return self.forwardToDirectory(
                 name == "bans"
-                    ? .bans(live: live, offset: offset, count: count, caller: self.caller(in: live))
-                    : .mutes(live: live, offset: offset, count: count, caller: self.caller(in: live)))
+                    ? .bans(live: live, offset: offset, count: count, caller: self.caller(withTicketFor: live))
+                    : .mutes(live: live, offset: offset, count: count, caller: self.caller(withTicketFor: live)))
         default: break
         }
         let params = try frame.params(SanctionParams.self)
@@ -45,7 +46,7 @@ extension CallParser {
         if let reason = params.reason, !TextRule.isPlain(reason, maxBytes: SanctionLimits.reasonBytes) {
             throw .notPlain("reason", maxBytes: SanctionLimits.reasonBytes)
         }
-        let caller = self.caller(in: live)
+        let caller = self.caller(withTicketFor: live)
         if name == "unban" { return self.forwardToDirectory(.unban(live: live, users: users, caller: caller)) }
         guard let duration = params.duration else { throw ReplyError(.badParameter, "params.duration is missing") }
         switch name {

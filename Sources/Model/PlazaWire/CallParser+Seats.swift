@@ -5,6 +5,7 @@ private struct SeatParams: Decodable {
     var live: String
     var user: String?
     var seatIndex: Int?
+    /// In seconds.
     var timeout: Int64?
     var extraInfo: String?
     var policy: Int?
@@ -62,6 +63,7 @@ extension CallParser {
             guard let policy = MoveSeatPolicy(rawValue: params.policy ?? 0) else {
                 throw ReplyError(.badParameter, "policy is \(params.policy ?? 0); 0, 1 and 2 are possible")
             }
+            // A call that names no user moves the caller.
             command = .move(
                 user: try params.user == nil ? self.caller.userID : requiredUser(), to: try requiredSeatIndex(),
                 policy: policy,

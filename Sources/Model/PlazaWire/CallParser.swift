@@ -30,7 +30,7 @@ package enum ParsedCall: Hashable, Sendable {
     case leave(LiveID, Effect)
     /// Creates a live and joins it; the effect contains the create.
     case createAndJoin(LiveID, Effect)
-    /// Any other call; the caller must be in the live `inLive`, or in no particular live if `inLive` is nil.
+    /// Any other call; the caller must be in the live `inLive`; if `inLive` is nil, the caller need not be in a live.
     case forward(Effect, inLive: LiveID?)
 }
 
@@ -61,7 +61,7 @@ package struct CallParser: Sendable {
 
     /// Parses one call.
     ///
-    /// - Throws: `unknownMethod` (R16.9), or `badParameter` or `badRoomID` with the name of the field.
+    /// - Throws: `unknownMethod` (R16.9), `noPermission`, or an error with the name of the wrong parameter.
     package func parse(_ frame: CallFrame) throws(ReplyError) -> ParsedCall {
         let parts = frame.method.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {
@@ -118,7 +118,7 @@ package struct CallParser: Sendable {
     ]
 
     /// The caller; without its ticket if the ticket is not for `live`.
-    func caller(in live: LiveID) -> Caller {
+    func caller(withTicketFor live: LiveID) -> Caller {
         var caller = self.caller
         if self.currentLive != live { caller.ticket = nil }
         return caller

@@ -7,6 +7,7 @@ package import PlazaModel
 extension ServerFrame: Codable {
     private enum Kind: String, CodingKey {
         case reply
+        /// Also a `history` frame, which is encoded as a feed with `history: true`.
         case feed
         case counts
         case notice

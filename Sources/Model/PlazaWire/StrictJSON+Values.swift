@@ -165,6 +165,7 @@ extension StrictJSON {
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
         guard let double = Double(String(decoding: digits, as: UTF8.self)), double.isFinite else { return nil }
         if double == 0 {
+            // A zero that is written with another digit than 0 was rounded.
             let mantissa = digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }
             guard mantissa.allSatisfy({ !(0x31...0x39).contains($0) }) else { return nil }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoadKit
 
-/// The results of the honest clients in one run.
+/// The results of the honest clients in one run: clients that use the cluster normally, also beside an attack.
 package struct HonestResult: Equatable, Sendable {
     /// The median time from when a message was due until a viewer received it, in milliseconds.
     package var p50 = 0.0
@@ -22,7 +22,7 @@ package struct HonestResult: Equatable, Sendable {
 
     package init() {}
 
-    /// The part of a load report that the verdict needs.
+    /// Takes from a load report what the verdict needs.
     package init(_ report: LoadReport) {
         self.p50 = report.p50
         self.p99 = report.p99

@@ -70,7 +70,7 @@ package struct AttackTarget: Sendable {
 package struct AttackPlan: Sendable {
     package var target: AttackTarget
     package var attacks: [any Attack]
-    /// How long each attack lasts.
+    /// How long each attack lasts at least (`AttackPeriod`).
     package var duration = Duration.seconds(5)
     /// The maximum number of connections of an attack.
     package var maxConnections = 2_000

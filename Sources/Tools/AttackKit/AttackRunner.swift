@@ -115,6 +115,7 @@ package enum AttackRunner {
                 continuation.finish()
             }
         }
+        // An empty tally fails the verdict.
         var tally = AttackTally()
         for await result in tallies { tally = result }
         thread.stop()

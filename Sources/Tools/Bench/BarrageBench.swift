@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 
 /// Measures how many inputs the fan-out's machine (`BarrageMachine`) handles in one CPU second, including rows,
-/// idempotency windows, effects, and the records with which an aborted batch is undone.
+/// idempotency windows, effects, and the undo records of each batch.
 enum BarrageBench {
     static let benchmark = Benchmark(
         name: "barrage",
@@ -13,6 +13,7 @@ enum BarrageBench {
 
     /// The target: the minimum number of messages per CPU second, both in many lives and in one busy live.
     private static let minimumRate = 1_000_000.0
+    /// How often each load is measured; the report shows medians.
     private static let rounds = BenchReport.rounds(7)
 
     /// Measures all loads, or the one that the command line names.

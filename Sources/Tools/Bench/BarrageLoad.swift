@@ -25,6 +25,7 @@ struct BarrageLoad {
     static var all: [BarrageLoad] {
         [
             BarrageLoad(name: "spread", isMessages: true, command: Self.text),
+            // One busy live with many senders.
             BarrageLoad(
                 name: "hot", lives: 1, senders: 1_000, intervalMilliseconds: 0.1, isMessages: true, command: Self.text),
             BarrageLoad(name: "custom") { caller, index in

@@ -12,6 +12,7 @@ enum DirectoryBench {
 
     /// The target: the minimum number of commands per CPU second in the mixed pattern.
     private static let minimumRate = 200_000.0
+    /// How often each pattern is measured; the report shows medians.
     private static let rounds = BenchReport.rounds(5)
 
     private static func measure() throws -> BenchReport {
@@ -27,7 +28,8 @@ enum DirectoryBench {
 
     /// The median over the rounds of the commands per CPU second.
     ///
-    /// - Throws: `BenchFailure` when a command was not accepted or refused as its pattern says.
+    /// - Throws: `BenchFailure` when a command of the pattern `refused` is accepted, or a command of another pattern is
+    ///   refused.
     private static func commandsPerSecond(_ pattern: DirectoryPattern) throws -> Double {
         let schedule = DirectorySchedule(pattern: pattern)
         let inputs = schedule.inputs
@@ -40,7 +42,7 @@ enum DirectoryBench {
                 machine.handle(input, in: &rows, at: schedule.moment(index), into: &effects)
             }
             rows.commit()
-            var refused = 0
+            var refusedCount = 0
             var seconds = 0.0
             for start in stride(from: 0, to: inputs.count, by: DirectorySchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
@@ -52,10 +54,10 @@ enum DirectoryBench {
                 }
                 rows.commit()
                 seconds += threadCPUSeconds() - began
-                for case .reply(let reply) in effects { if case .failure = reply.outcome { refused += 1 } }
+                for case .reply(let reply) in effects { if case .failure = reply.outcome { refusedCount += 1 } }
             }
-            guard refused == (pattern == .refused ? inputs.count : 0) else {
-                throw BenchFailure(description: "\(pattern): \(refused) of \(inputs.count) commands were refused")
+            guard refusedCount == (pattern == .refused ? inputs.count : 0) else {
+                throw BenchFailure(description: "\(pattern): \(refusedCount) of \(inputs.count) commands were refused")
             }
             rates.append(Double(inputs.count) / seconds)
         }
@@ -79,7 +81,7 @@ private enum DirectoryPattern: String, CaseIterable {
     case occupancy
     /// A viewer sends a command that it is not permitted to send.
     case refused
-    /// All patterns but the refused one, in turn.
+    /// All other patterns except `refused`; each live has one of them.
     case mixed
 }
 
@@ -145,18 +147,21 @@ private struct DirectorySchedule {
         }
     }
 
-    /// The pattern of a live's commands; in the mixed pattern it depends on the live.
-    private func pattern(_ live: Int) -> DirectoryPattern {
+    /// The pattern of the commands of live number `live`; never `mixed`, for which the lives have the other patterns.
+    private func pattern(ofLive live: Int) -> DirectoryPattern {
         guard self.pattern == .mixed else { return self.pattern }
         return [.life, .update, .metadata, .admin, .kick, .mute, .occupancy][live % 7]
     }
 
     /// The command of live number `index` in its turn number `turn`, which is input number `input` of the round.
     private func command(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
+        // The counters of the preparation are below 10.
         let (live, isEven, owner) = (self.live(index), turn % 2 == 0, self.caller("owner-\(index)", turn + 10))
+        // Three turns concern the same viewer, because the pattern `admin` has three commands.
         let viewer = UserID("viewer-\(index)-\(turn / 3)")
-        switch self.pattern(index) {
-        case .life, .mixed: return self.life(live: index, turn: turn, input: input)
+        switch self.pattern(ofLive: index) {
+        // `mixed` does not occur.
+        case .life, .mixed: return self.lifeCommand(live: index, turn: turn, input: input)
         case .update: return .updateInfo(live: live, changes: LiveChanges(notice: "notice \(turn)"), caller: owner)
         case .metadata: return .setMetadata(live: live, values: ["topic": "topic \(turn)"], caller: owner)
         case .admin:
@@ -181,7 +186,7 @@ private struct DirectorySchedule {
 
     /// The command for one of the five turns of a short live, from its creation to its end; each five turns use a new
     /// live.
-    private func life(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
+    private func lifeCommand(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
         let name = "host-\(index)-\(turn / 5)"
         let live = LiveID("short-\(index)-\(turn / 5)")
         // `create` and `open` are the two steps of the first call.
@@ -192,7 +197,7 @@ private struct DirectorySchedule {
         case 2: return .end(live: live, caller: caller)
         case 3: return .release(owner: UserID(name), live: live, thenReply: nil)
         default:
-            // The epoch is the offset of the opening, three turns before.
+            // The epoch is the offset of the opening, three turns before; an offset is one more than the index.
             return .closed(live: live, epoch: Int64(Self.firstMeasuredIndex + input - 3 * Self.lives) + 1)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PagedListTests {
     /// The pages of the list `elements`, at most two elements each; `before` are the pages of the list before a change.
     private func pages(_ elements: [Int], before: [[Int]]) -> [[Int]] {
-        PagedList.pages(of: elements, before: before, capacity: 2) { $0 }
+        PagedList.pages(of: elements, replacing: before, capacity: 2) { $0 }
     }
 
     @Test func `elements stay on their page, and new ones go to the last page in use`() {

@@ -23,11 +23,11 @@ package struct AppHooks: Hashable, Sendable, Codable {
 
     /// The backend's address: `http://` or `https://`.
     package var url: String
-    /// The key that signs each request; at least `secretBytes`.
+    /// The key that signs each request; at least `secretBytes` long.
     package var secret: String
     /// The events that the backend receives after they happened; nil for all events.
     package var events: [WebhookName]?
-    /// Whether the backend checks messages and gifts before they enter the feed; nil if it checks neither.
+    /// Which of messages and gifts the backend checks before they enter the feed; nil if it checks neither.
     package var before: BeforeHooks?
 
     /// The minimum length of a secret in bytes.

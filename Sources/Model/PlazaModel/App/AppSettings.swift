@@ -38,12 +38,15 @@ package enum AppSettingsChange: Hashable, Sendable, Codable {
     case putCategory(category: GiftCategory)
     /// Removes a category and its gifts.
     case removeCategory(category: GiftCategoryID)
-    /// Adds a gift at the end of a category, or replaces the gift there; a gift of another category moves.
+    /// Adds a gift at the end of a category, or replaces the gift with the same id there. A gift with this id in
+    /// another category moves to this category.
     case putGift(gift: Gift, category: GiftCategoryID)
     case removeGift(gift: GiftID)
 }
 
-/// Limits of an app's settings.
+/// Limits of an app's settings: the maximum number, or for a name with `Bytes` the maximum size in bytes.
+///
+/// A range contains the valid values.
 package enum AppLimits {
     package static let words = 5000
     package static let wordBytes = 100
@@ -56,12 +59,14 @@ package enum AppLimits {
     package static let descBytes = 200
     package static let urlBytes = 200
     package static let extensionInfoBytes = 2048
+    /// The maximum number of translations of one gift or category.
     package static let languages = 10
     package static let languageBytes = 16
     /// The maximum size of all texts of the catalogue together, in bytes.
     package static let giftsTotalBytes = 256 * 1024
     /// The maximum size of the catalogue as JSON, in bytes.
     package static let giftsEncodedBytes = 416 * 1024
+    /// The price of one gift.
     package static let coins: ClosedRange<Int64> = 0...1_000_000_000
     package static let level: ClosedRange<Int> = 0...1000
 }

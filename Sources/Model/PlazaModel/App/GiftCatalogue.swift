@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A category of an app's gifts.
+/// The id of a category of an app's gifts.
 package struct GiftCategoryID: CheckedTextID {
     package let text: String
     package init(_ text: String) { self.text = text }
@@ -38,6 +38,7 @@ package struct Gift: Hashable, Sendable, Codable {
     package var iconURL: String
     /// The animation; at most 200 bytes.
     package var resourceURL: String
+    /// 0 to 1,000.
     package var level: Int
     /// The price of one gift, 0 to 1,000,000,000.
     package var coins: Int64
@@ -61,7 +62,9 @@ package struct Gift: Hashable, Sendable, Codable {
         self.translations = translations
     }
 
-    /// The gift with the texts of one language, without translations.
+    /// The gift with its texts in `language`, or with its own texts if it has no such translation.
+    ///
+    /// The result has no translations.
     package func localized(to language: String?) -> Gift {
         var gift = self
         gift.translations = [:]
@@ -129,7 +132,9 @@ package struct GiftCategory: Hashable, Sendable, Codable {
         self.translations = translations
     }
 
-    /// The category and its gifts with the texts of one language.
+    /// The category and its gifts with their texts in `language`, where they have such a translation.
+    ///
+    /// The result has no translations.
     package func localized(to language: String?) -> GiftCategory {
         var category = self
         category.translations = [:]

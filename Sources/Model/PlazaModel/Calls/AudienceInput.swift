@@ -54,7 +54,8 @@ package struct Heartbeat: Hashable, Sendable, Codable {
 package enum AudienceCommand: Hashable, Sendable, Codable {
     /// The directory opened the live.
     case opened(epoch: Int64, owner: UserInfo)
-    /// The live ended and its seats are empty: removes all members and forwards the end to the fan-out.
+    /// The live ended and its seats are empty: removes all members and forwards the end to the fan-out,
+    /// the machine that writes the feeds.
     indirect case ended(epoch: Int64, ending: Ending)
     case join(caller: Caller)
     case leave(caller: Caller)
@@ -82,10 +83,11 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case signOff(session: SessionID, user: UserID, ticket: Ticket)
     /// Answers with a page of the list; an empty cursor gives the first page.
     case list(cursor: String, count: Int, caller: Caller)
-    /// Confirms to the directory that the user is a member, or answers the caller that the user is none.
+    /// The directory asks this before it makes the user an admin: presence confirms that the user is a member, or
+    /// answers the caller that the user is not.
     case verifyAdminMembership(user: UserID, caller: Caller)
-    /// Returns a host's offer to the seat machine with the user's current profile, or answers the caller that the user
-    /// is no member.
+    /// The seat machine asks this before a host's offer reaches the user: presence returns the offer with the user's
+    /// current profile, or answers the caller that the user is not a member.
     case verifyGuestMembership(user: UserID, offer: SeatOffer, caller: Caller)
     /// After a new presence epoch has settled, the seat machine, the connection machine or presence itself asks whether
     /// the user is still in the live; a user without a lease has left.

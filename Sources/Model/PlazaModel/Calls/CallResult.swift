@@ -37,7 +37,8 @@ package enum CallResult: Hashable, Sendable, Codable {
     case scores(codes: [LiveCode])
     indirect case battleInfo(details: BattleDetails)
     // Results that a gateway answers from memory.
-    /// A login without a resume; `at` is the gateway's time, and nil in results of earlier versions (R2.27).
+    /// A login without a resume. `notices` is the id of the user's last notice. `at` is the gateway's time, and nil in
+    /// results of earlier versions (R2.27).
     indirect case loggedIn(
         session: SessionID, user: UserInfo, gateway: GatewayID, notices: String, at: Timestamp? = nil)
     /// The answer to a ping: the gateway's time (R2.27). Clients receive this result as `done` with `at`.

@@ -28,8 +28,8 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case enter(live: LiveID, owner: UserID, caller: Caller)
     /// Second step of a repeated create: repeats the reply of `open`.
     case repeatOpen(live: LiveID, caller: Caller)
-    /// Removes the owner's claim and sends the reply, because the live ended or `open` was rejected; keyed by the
-    /// owner.
+    /// Removes the owner's claim, because the live ended or `open` was rejected, and then sends `thenReply`; keyed by
+    /// the owner.
     case release(owner: UserID, live: LiveID, thenReply: Reply?)
     case updateInfo(live: LiveID, changes: LiveChanges, caller: Caller)
     case setMetadata(live: LiveID, values: [String: String], caller: Caller)

@@ -15,7 +15,7 @@ package enum NoResponseReason: String, Hashable, Sendable, Codable {
     case alreadySeated
 }
 
-/// How a host opens the device of another user (R7.9).
+/// How a host opens the microphone or camera of another user (R7.9).
 package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
     /// The host only unlocks the device; the user must open it.
     case unlockOnly

@@ -49,7 +49,7 @@ package struct OpenCoHostRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// The request to one live of a battle that has not started, in the list for the owners.
+/// The invitation of one live to a battle that has not started, in the list for the owners of both lives.
 package struct OpenBattleRequest: Hashable, Sendable, Codable {
     package var battle: BattleID
     package var inviter: ConnectionMember

@@ -20,7 +20,9 @@ package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
     case swapPosition = 2
 }
 
-/// An offer of a seat to a user; presence verifies that the user is in the live and returns the offer.
+/// An offer of a seat to a user.
+///
+/// The seat machine sends it to presence, which verifies that the user is in the live and sends it back.
 package enum SeatOffer: Hashable, Sendable, Codable {
     /// An invitation to a seat.
     case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
@@ -73,8 +75,8 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case confirmOccupants
     /// Presence raises the user's revocation floor, its lowest valid ticket, to `ticket`.
     case floor(user: UserID, ticket: Ticket)
-    /// The connection machine reports the live's connection, the live's battle and the connection's other battles, all
-    /// of them completely, and the events since the last report.
+    /// The connection machine reports the events since its last report, and the complete present state: the live's
+    /// connection, the live's battle and the connection's other battles.
     case connection(
         view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent],
         otherBattles: [BattleView]? = nil)

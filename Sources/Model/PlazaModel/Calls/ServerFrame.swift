@@ -9,7 +9,7 @@ package enum ServerFrame: Hashable, Sendable {
     case feed(live: LiveID, epoch: Int64, items: [FeedEntry], token: String)
     /// Earlier messages for a new viewer, in order but with gaps; `token` is the current position of the feed.
     case history(live: LiveID, epoch: Int64, items: [FeedEntry], token: String)
-    /// A live's count; not part of the feed.
+    /// A live's audience count; not part of the feed.
     case counts(LiveCount)
     /// A message to this user alone; a login that names `id` gets only later notices.
     case notice(id: String, Notice)

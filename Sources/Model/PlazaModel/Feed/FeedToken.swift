@@ -2,7 +2,7 @@
 
 /// The token of a feed frame: `epoch.number` of its last item, and after another dot the offset of that item's record.
 ///
-/// A gateway that no longer caches the next items reads them from Kafka at this offset.
+/// A gateway that no longer caches the next items reads them from Kafka, beginning at this offset.
 package struct FeedToken: Hashable, Sendable {
     /// The last item's position; number 0 for a feed without items.
     package var position: FeedPosition

@@ -27,12 +27,17 @@ package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable 
     case noSuchGift = 13
     /// Gifts are disabled in the live.
     case giftsOff = 14
-    /// The count or the receivers of a gift, or the count of likes, are out of range.
+    /// The number of gifts in the call is out of range.
     case giftCount = 15
+    /// The gift has too many receivers, or one receiver twice.
     case giftReceivers = 16
+    /// The number of likes in the call is out of range.
     case likeCount = 17
+    /// The sender of a speaking level is not on a seat.
     case notOnSeat = 18
+    /// The speaking level is out of range.
     case speakingLevel = 19
+    /// A custom message has an empty business id.
     case noBusinessID = 20
     /// The app's backend rejected the message or did not answer.
     case messageForbidden = 21

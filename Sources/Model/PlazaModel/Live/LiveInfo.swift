@@ -40,7 +40,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var isPublicVisible = true
     /// Whether the owner has seat 0.
     package var keepOwnerOnSeat = true
-    /// The number of seats; fixed by the template, except for karaoke and salon.
+    /// The number of seats; fixed by the template, except for the templates 50 (karaoke) and 70 (audio salon).
     package var maxSeatCount = 9
     package var seatMode = TakeSeatMode.apply
     /// The number of a `SeatTemplate`: voice 1 to 199, video 200 to 999; 600 is the dynamic grid.

@@ -6,7 +6,8 @@ package struct ConnectionMember: Hashable, Sendable, Codable {
     package var live: LiveID
     package var host: UserInfo
     package var joinedAt: Timestamp
-    /// The live's seats for the other members: its occupied seats, or the first six seats of a voice live.
+    /// The live's seats as the other members see them: of a video live the occupied seats, of a voice live the first
+    /// six.
     ///
     /// At most `Limits.seatCount`. Nil in the live's own view, and until the seat machine has sent the seats.
     package var seats: [Seat]?

@@ -42,7 +42,7 @@ package struct SeatTemplate: Hashable, Sendable {
     package let name: String
     package let kind: Kind
     package let isLandscape: Bool
-    /// The valid numbers of seats; one value when the template fixes it.
+    /// The valid numbers of seats; a single value when the template fixes the number.
     package let seats: ClosedRange<Int>
     package let shape: Shape
 

@@ -97,6 +97,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var revision: Int64
     package var seats: [Seat]
     package var connection: ConnectionView?
+    /// The live's own battle, running or with its result still displayed.
     package var battle: BattleView?
     /// The connection's other battles that are running or whose results are still displayed, in the order of their
     /// start; nil if there are none.

@@ -40,7 +40,7 @@ extension DirectoryRows {
         // Empty pages are added at the end, for new entries that do not fit on the old pages.
         let pageCount = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
         while oldPages.count < min(pageCount, SanctionLimits.rowsPerList) { oldPages.append([]) }
-        let pages = PagedList.pages(of: list.entries, before: oldPages, capacity: capacity, id: { $0.user })
+        let pages = PagedList.pages(of: list.entries, replacing: oldPages, capacity: capacity, id: { $0.user })
         for (pageNumber, entries) in pages.enumerated() where entries != oldPages[pageNumber] {
             self[kind.key(of: live, page: pageNumber)] = .sanctions(list: SanctionList(page: entries))
         }

@@ -50,7 +50,8 @@ package struct MessageFlood: Attack {
     }
 }
 
-/// Logins with valid and with forged tokens: each connection logs in when it opens and again in each turn.
+/// Logins with valid and with forged tokens: each connection logs in when it opens, and, once a login has
+/// succeeded, again in each turn.
 package struct LoginFlood: Attack {
     package let name = "login-flood"
     package let summary = "logins on new connections and on open ones; half of the tokens are forged"

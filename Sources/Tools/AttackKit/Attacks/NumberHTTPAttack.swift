@@ -12,6 +12,7 @@ package struct NumberHTTPAttack: Attack {
     package func connections(limit: Int) -> Int { min(limit, 300) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
+        // The replacement of a closed connection uses the next number.
         let number = HostileNumbers.all[(setting.index + setting.attempt) % HostileNumbers.all.count]
         let live = setting.honestLives.first?.text ?? "none"
         let methodsAndPaths = [

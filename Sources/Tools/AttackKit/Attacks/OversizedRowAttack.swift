@@ -11,6 +11,7 @@ package struct OversizedRowAttack: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(100)
 
+    /// One connection for each partition; the target's own number of partitions is not known here.
     package func connections(limit: Int) -> Int { min(limit, AttackTarget.assumedPartitions) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
@@ -52,13 +53,14 @@ private struct OversizedRowClient: AttackClient {
         self.turns += 1
         let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
             .joined(separator: ",")
-        // A reason may have 200 bytes, also as JSON. A control character takes six bytes in JSON, a quote two. Services refuse
-        // control characters, so only one call in eight is applied: the one whose reason consists of quotes. If a
-        // service accepted control characters too, a row of 1,000 bans would exceed the broker's default maximum
+        // A reason may have 200 bytes, also as JSON. A control character takes six bytes in JSON, a quote two. Services
+        // refuse control characters, so only one call in eight is applied: the one whose reason consists of quotes. If
+        // a service accepted control characters too, a row of 1,000 bans would exceed the broker's default maximum
         // message size.
         let usesQuotes = self.turns % 8 == 0
         let reason = String(repeating: usesQuotes ? #"\""# : #"\u0001"#, count: usesQuotes ? 100 : 200)
         let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"
+        // These values have six times as many bytes in JSON, which is more than a service must accept.
         let metadataValue = String(repeating: #"\u0001"#, count: 2_000)
         let metadata = (0..<4).map { "\"k\($0)\":\"\(metadataValue)\"" }.joined(separator: ",")
         return [

@@ -23,7 +23,7 @@ final class AttackSwarm {
     private let addresses: [PlazaAddress]
     private let loop: EventLoop
     private var period: AttackPeriod
-    /// Whether enough was measured for a verdict.
+    /// Returns whether enough was measured for a verdict.
     private let mayEnd: () -> Bool
     private let onFinish: (AttackTally) -> Void
     /// The connections by their indexes.

@@ -30,7 +30,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
         }
         let storedPages = (0..<SeatRequests.maxPageCount).map { self.page(live, $0)?.open ?? [] }
         let pages = PagedList.pages(
-            of: requests.open, before: storedPages, capacity: Limits.seatRequestsPerRow,
+            of: requests.open, replacing: storedPages, capacity: Limits.seatRequestsPerRow,
             id: { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" })
         let usedPageCount = (pages.lastIndex { !$0.isEmpty } ?? -1) + 1
         for (index, pageRequests) in pages.enumerated() {
