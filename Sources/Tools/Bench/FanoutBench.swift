@@ -15,7 +15,7 @@ enum FanoutBench {
         name: "fanout", summary: "deliveries per CPU second of a shard's thread, beside a plain send() loop",
         run: { try FanoutBench.measure() })
 
-    static let viewers = 1_000
+    static let viewerCount = 1_000
     private static let rounds = 7
     private static let messagesPerRound = 100
     private static let payloadBytes = 200
@@ -28,12 +28,12 @@ enum FanoutBench {
         raiseDescriptorLimit()
         let loop = try EventLoop()
         let group = WebSocketGroup(loop: loop)
-        let viewers = LiveViewers(expected: Self.viewers)
+        let viewers = LiveViewers(expected: Self.viewerCount)
         let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: viewers)
         let plain = try PlainSockets()
         let waitForReceivedBytes = try Receivers.start(
-            count: Self.viewers, plainPort: plain.port, webSocketPort: server.port)
-        try plain.accept(Self.viewers)
+            count: Self.viewerCount, plainPort: plain.port, webSocketPort: server.port)
+        try plain.accept(Self.viewerCount)
 
         let payload = [UInt8](repeating: UInt8(ascii: "x"), count: Self.payloadBytes)
         let frame = FrameEncoder.text(payload.span).array
@@ -60,6 +60,7 @@ enum FanoutBench {
                     after: .milliseconds(Self.pauseMilliseconds), repeating: .milliseconds(Self.pauseMilliseconds))
             }
         }
+        // The delay lets the last handshakes finish.
         viewers.onAllConnected = {
             timer.start(after: .milliseconds(200), repeating: .milliseconds(Self.pauseMilliseconds))
         }
@@ -67,12 +68,12 @@ enum FanoutBench {
         plain.close()
         let receivedBytes = try waitForReceivedBytes()
 
-        let deliveries = Double(Self.viewers * Self.messagesPerRound)
-        let expectedBytes = 2 * Self.rounds * Self.messagesPerRound * Self.viewers * frame.count
+        let deliveries = Double(Self.viewerCount * Self.messagesPerRound)
+        let expectedBytes = 2 * Self.rounds * Self.messagesPerRound * Self.viewerCount * frame.count
         var report = BenchReport()
         let ratio = median(zip(plainSeconds, shardSeconds).map { $0 / $1 })
         report.values = [
-            ("viewers", Double(Self.viewers)),
+            ("viewers", Double(Self.viewerCount)),
             ("payload_bytes", Double(Self.payloadBytes)),
             ("shard_deliveries_per_cpu_second", (deliveries / median(shardSeconds)).rounded()),
             ("send_loop_deliveries_per_cpu_second", (deliveries / median(plainSeconds)).rounded()),

@@ -11,6 +11,7 @@ enum SeatBench {
 
     /// The target: the minimum number of calls per CPU second in the mixed pattern.
     private static let minimumRate = 200_000.0
+    /// How often each pattern is measured; the report shows medians.
     private static let rounds = BenchReport.rounds(5)
 
     private static func measure() throws -> BenchReport {
@@ -26,7 +27,7 @@ enum SeatBench {
 
     /// The median over the rounds of the calls per CPU second.
     ///
-    /// - Throws: `BenchFailure` when a call was not accepted or refused as its pattern says.
+    /// - Throws: `BenchFailure` when a call of the pattern `refused` succeeds, or a call of another pattern is refused.
     private static func callsPerSecond(_ pattern: SeatPattern) throws -> Double {
         let schedule = SeatSchedule(pattern: pattern)
         let inputs = schedule.inputs
@@ -40,7 +41,7 @@ enum SeatBench {
             }
             rows.commit()
             let firstMeasuredIndex = schedule.preparation.count
-            var succeeded = 0
+            var succeededCount = 0
             var seconds = 0.0
             for start in stride(from: 0, to: inputs.count, by: SeatSchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
@@ -51,11 +52,11 @@ enum SeatBench {
                 }
                 rows.commit()
                 seconds += threadCPUSeconds() - began
-                for case .reply(let reply) in effects { if case .success = reply.outcome { succeeded += 1 } }
+                for case .reply(let reply) in effects { if case .success = reply.outcome { succeededCount += 1 } }
             }
-            let expected = pattern == .refused ? 0 : inputs.count
-            guard succeeded == expected else {
-                throw BenchFailure(description: "\(pattern): \(succeeded) of \(inputs.count) calls succeeded")
+            let expectedCount = pattern == .refused ? 0 : inputs.count
+            guard succeededCount == expectedCount else {
+                throw BenchFailure(description: "\(pattern): \(succeededCount) of \(inputs.count) calls succeeded")
             }
             rates.append(Double(inputs.count) / seconds)
         }
@@ -77,7 +78,7 @@ private enum SeatPattern: String, CaseIterable {
     case lock
     /// A guest tries to take an occupied seat.
     case refused
-    /// All patterns but the refused one, in turn.
+    /// All other patterns except `refused`; each live has one of them.
     case mixed
 }
 
@@ -109,7 +110,8 @@ private struct SeatSchedule {
     /// Opens the lives, each with an owner and a guest on seat 3.
     ///
     /// Guests must apply for a seat in some lives and may take one in the others. Where they must apply, `take` is an
-    /// application, and the owner accepts it. In the other lives the owner's call fails, because there is no application.
+    /// application, and the owner accepts it. In the other lives the owner's call fails, because there is no
+    /// application.
     var preparation: [SeatInput] {
         (0..<Self.lives).flatMap { live in
             let owner = UserInfo(userID: UserID("owner-\(live)"), userName: "Owner")
@@ -124,14 +126,14 @@ private struct SeatSchedule {
         }
     }
 
-    /// The pattern of a live's calls; in the mixed pattern it depends on the live.
-    private func pattern(_ live: Int) -> SeatPattern {
+    /// The pattern of the calls for live number `live`; never `mixed`, for which the lives have the other patterns.
+    private func pattern(ofLive live: Int) -> SeatPattern {
         guard self.pattern == .mixed else { return self.pattern }
         return [.takeLeave, .device, .applyAccept, .move, .lock][live % 5]
     }
 
     /// Whether a guest must apply for a seat in a live, or may take one.
-    private func mode(_ live: Int) -> TakeSeatMode { self.pattern(live) == .applyAccept ? .apply : .free }
+    private func mode(_ live: Int) -> TakeSeatMode { self.pattern(ofLive: live) == .applyAccept ? .apply : .free }
 
     /// The measured calls.
     var inputs: [SeatInput] {
@@ -146,7 +148,8 @@ private struct SeatSchedule {
         let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
         // Each turn has its own counter, above the counter of `preparation`. The guests are 20 users in turn.
         let counter = turn + 10
-        switch self.pattern(live) {
+        switch self.pattern(ofLive: live) {
+        // `mixed` does not occur.
         case .takeLeave, .mixed:
             let guest = self.caller("guest-\(live)-\(turn / 2 % 20)", counter)
             return isEven ? .take(seatIndex: -1, caller: guest) : .leave(caller: guest)

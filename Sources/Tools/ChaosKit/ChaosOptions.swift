@@ -6,18 +6,19 @@ package import Settings
 package struct ChaosOptions: Sendable {
     /// How long faults are injected.
     package var minutes: Int
-    /// The only round to run; nil: from the first on.
+    /// The number of the only round to run; nil to run all rounds from the first on.
     package var round: Int?
     /// The seed of all faults.
     package var seed: Int
     /// Only faults whose kind contains this text are injected; nil for all faults.
     package var only: String?
-    /// The file of the report in JSON, and that of its table in Markdown.
+    /// The file of the report in JSON.
     package var reportFile: String?
+    /// The file of the report's table in Markdown.
     package var markdownFile: String?
     /// The file of libfaketime; nil if no clock can be set wrong.
     package var clockLibrary: String?
-    /// The compose project whose containers get the faults; nil: a cluster of its own is started.
+    /// The compose project whose containers get the faults; nil to start a cluster for the run.
     package var composeProject: String?
     /// The cluster to start.
     package var cluster: ClusterOptions

@@ -54,8 +54,8 @@ package enum ChaosRunner {
     ///   - cluster: a running cluster that this process started; it must restart processes that exit.
     ///   - network: the cluster's proxies; nil if no link can be interrupted.
     ///   - say: called with a line before and after each round.
-    /// - Returns: the results; the run continues after a round in which a promise was broken, and ends with a round that
-    ///   could not run, or after which the cluster was not ready again within a minute.
+    /// - Returns: the results; the run continues after a round in which a promise was broken, and ends with a round
+    ///   that could not run, or after which the cluster was not ready again within a minute.
     /// - Throws: `ChaosError.noFault` if no fault is possible.
     package static func run(
         _ plan: ChaosPlan, on cluster: LocalCluster, network: ChaosNetwork? = nil,
@@ -133,6 +133,7 @@ package enum ChaosRunner {
                 isReady = false
                 findings = ["recovery: the cluster was not ready 60 s after the round: \(error.reason)"]
             }
+            // A round that does not count has no findings, unless the cluster does not recover from it.
             if isReady, result.invalid != nil { findings = [] }
             if !findings.isEmpty {
                 result.findings += findings

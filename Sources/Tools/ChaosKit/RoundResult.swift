@@ -9,10 +9,12 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var only: String?
     /// The number of the round.
     package var number: Int
-    /// The numbers of brokers and of instances of each service; nil in an older report.
+    /// The number of brokers; nil if the broker was in memory, in a compose cluster, and in an older report.
     ///
-    /// They decide which faults are possible, so only the same numbers repeat a round.
+    /// It decides which faults are possible, so only the same number repeats a round.
     package var brokers: Int?
+    /// The number of instances of each service, which also decides which faults are possible; nil in a compose cluster
+    /// and in an older report.
     package var instances: Int?
     /// The description of the fault.
     package var fault: String
@@ -76,7 +78,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// After a kill or a stop of a service, such a broker may repeat an effect although the service has no bug.
     var hadBrokerInMemory: Bool { self.instances != nil && self.kafkaHome == nil && self.composeProject == nil }
 
-    /// Stores the properties of the cluster that `options` names.
+    /// Stores what the property `options` needs, so that the round can run again on the same kind of cluster.
     mutating func setReplay(_ options: ClusterOptions, clockLibrary: String?) {
         if case .kafkaHome(let home, let count) = options.broker { (self.kafkaHome, self.brokers) = (home, count) }
         self.instances = ServiceKind.allCases.map { options.instances(of: $0) }.max()

@@ -43,7 +43,7 @@ package struct CallRecord: Hashable, Sendable {
     }
 }
 
-/// What `battle.get` answered after a battle, whose end some client may have missed in a gap.
+/// What `battle.get` answered after a battle; it is read because a client may have missed the battle's end in a gap.
 package struct BattleRead: Hashable, Sendable {
     package var battle: BattleID
     /// Whether the answer said that the battle is over.

@@ -54,7 +54,7 @@ package struct Evidence: Hashable, Sendable, Codable {
             }
         }
 
-        /// What the state said about a battle.
+        /// What the app's server read about a battle.
         init(_ read: BattleRead) {
             let scores = read.scores.sorted { $0.key.text < $1.key.text }.map { "\($0.key) \($0.value)" }
             let state = read.hasEnded ? "over" : "running"
@@ -115,7 +115,7 @@ package struct Evidence: Hashable, Sendable, Codable {
     /// The maximum number of printed events; the report in JSON has all.
     private static let maxLines = 20
 
-    /// The events as lines; of many, the first and the last.
+    /// The events as lines; of more than `maxLines`, only the first and the last ones.
     package var lines: [String] {
         let lines = self.events.map(\.line)
         guard lines.count > Self.maxLines else { return lines }

@@ -9,11 +9,12 @@ extension HistoryChecker {
         var endCount = 0
         /// The final scores, in the order in which the client received them.
         var results: [[LiveID: Int64]] = []
-        /// Whether a gap may hide the start, or the end.
+        /// Whether a gap may hide the start.
         var mayMissStart = false
+        /// Whether a gap may hide the end.
         var mayMissEnd = false
         /// The number of the last item that shows the battle running.
-        var lastRunning: Int64?
+        var lastRunningItem: Int64?
     }
 
     /// Checks that each battle has one start and one end in each live, and that its final scores are exact and the same
@@ -31,7 +32,7 @@ extension HistoryChecker {
                     findings.append(Finding(promise: "I14", text: "\(context): \(observation.startCount) begins"))
                 }
                 if observation.endCount != 1, !observation.mayMissEnd || observation.endCount > 1 {
-                    let lastSeen = observation.lastRunning.map { ", and ran as of item \($0)" } ?? ""
+                    let lastSeen = observation.lastRunningItem.map { ", and ran as of item \($0)" } ?? ""
                     findings.append(
                         Finding(
                             promise: "I14",
@@ -104,7 +105,9 @@ extension HistoryChecker {
         var observation = Observation()
         // Whether there was a gap since the last stage that tells whether the battle runs.
         var hasGap = false
+        // Whether the client saw the battle or one of its events.
         var hasSeen = false
+        // Whether a later stage no longer shows the battle running.
         var isOver = false
         for step in feed.steps {
             guard case .item(_, let number, let content, _) = step else {
@@ -123,7 +126,7 @@ extension HistoryChecker {
             }
             if let view, view.ended == nil {
                 hasGap = false
-                observation.lastRunning = number
+                observation.lastRunningItem = number
             } else if hasSeen, !isOver {
                 observation.mayMissEnd = hasGap
                 isOver = true

@@ -36,18 +36,18 @@ extension HistoryChecker {
                 Finding(promise: "I15", text: "\(feed.client) got \(message) \(numbers.count) times: \(numbers)"))
         }
         switch outcome {
-        case .acknowledged(let acknowledged?):
-            if numbers.isEmpty, !feed.hasGap(at: acknowledged) {
+        case .acknowledged(let acknowledgedNumber?):
+            if numbers.isEmpty, !feed.hasGap(at: acknowledgedNumber) {
                 findings.append(
                     Finding(
                         promise: "I8",
                         text: "\(message) was acknowledged, and \(feed.client) never got it"
-                            + feed.neighbors(of: acknowledged)))
-            } else if let number = numbers.first, number != acknowledged {
+                            + feed.neighbors(of: acknowledgedNumber)))
+            } else if let number = numbers.first, number != acknowledgedNumber {
                 findings.append(
                     Finding(
                         promise: "I7",
-                        text: "\(message) was acknowledged as item \(acknowledged) and came as \(number)"))
+                        text: "\(message) was acknowledged as item \(acknowledgedNumber) and came as \(number)"))
             }
         case .refused where !numbers.isEmpty:
             findings.append(Finding(promise: "I15", text: "\(message) was refused, and came to \(feed.client)"))
@@ -56,8 +56,8 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks that the likes of each live are those that were acknowledged, and that its final figures are what the
-    /// feed shows.
+    /// Checks that the likes of each live are at least the acknowledged ones and at most those that were sent and not
+    /// refused, and that the live's final statistics are what the feed shows.
     static func checkTotals(_ history: RoundHistory) -> [Finding] {
         let lives = Set(history.feeds.map(\.live)).sorted { $0.text < $1.text }
         let likes = Dictionary(
@@ -72,6 +72,7 @@ extension HistoryChecker {
 
     private static func checkTotals(of feed: FeedHistory, likes: SumBounds) -> [Finding] {
         var findings: [Finding] = []
+        // The statistics according to the items so far.
         var shown = LiveStatistics()
         let context = "\(feed.client) in \(feed.live)"
         for content in feed.contents {
@@ -99,7 +100,7 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks the final figures of one live.
+    /// Checks the final statistics of one live.
     private static func checkFinal(
         _ final: LiveStatistics, _ shown: LiveStatistics, _ likes: SumBounds, _ feed: FeedHistory
     ) -> [Finding] {

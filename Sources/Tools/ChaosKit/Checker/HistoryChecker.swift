@@ -127,6 +127,7 @@ package enum HistoryChecker {
             for step in feed.steps {
                 switch step {
                 case .removed: isRemoved = true
+                // In a gap the client may have joined again.
                 case .gap: isRemoved = false
                 case .item(_, let number, _, _):
                     guard isRemoved else { continue }

@@ -21,10 +21,10 @@ package enum HistoryReducer {
     package static func evidence(of history: RoundHistory) -> [Evidence] {
         let found = HistoryChecker.Check.allCases.flatMap { check in
             HistoryChecker.findings(of: check, in: history).prefix(HistoryChecker.maxFindingsPerCheck).map {
-                (check, $0)
+                (check: check, finding: $0)
             }
         }
-        return found.prefix(Self.maxFindings).map { Self.evidence(of: $1, by: $0, in: history) }
+        return found.prefix(Self.maxFindings).map { Self.evidence(of: $0.finding, by: $0.check, in: history) }
     }
 
     /// Leaves out every entry of the history that the check does not need in order to report the finding.
@@ -39,7 +39,7 @@ package enum HistoryReducer {
         return Evidence(finding: finding.description, events: events, isShortest: isShortest)
     }
 
-    /// The entries in the order of time, as far as it is known.
+    /// All entries of the history: the calls, the steps of the feeds, and the reads, each list in its order.
     private static func entries(of history: RoundHistory) -> [Entry] {
         history.calls.indices.map(Entry.call)
             + history.feeds.indices.flatMap { feed in
@@ -68,7 +68,7 @@ package enum HistoryReducer {
 
     /// The events of an excerpt, by time.
     private static func events(of excerpt: RoundHistory) -> [Evidence.Event] {
-        // A gap has no time. It stands after the item before it.
+        // A gap has no time of its own. It gets the time of the item before it.
         var events = excerpt.calls.map { (time: $0.at?.milliseconds ?? 0, event: Evidence.Event($0)) }
         for feed in excerpt.feeds {
             var time: Int64 = 0

@@ -56,7 +56,7 @@ package struct ComposeContainers: Hashable, Sendable {
     /// The containers that are not ready.
     package var notReady: [String] { self.containers.filter { !$0.isReady }.map(\.name) }
 
-    /// The faults that are possible.
+    /// What the cluster consists of, which decides which faults are possible.
     package var shape: ClusterShape {
         let instances = Dictionary(
             uniqueKeysWithValues: ServiceKind.allCases.map { ($0, self.names(of: $0.rawValue).count) })

@@ -28,6 +28,7 @@ package struct ComposeFault: Hashable, Sendable {
     ///   - containers: the containers.
     package init?(_ fault: Fault, project: String, containers: ComposeContainers) {
         let names = fault.processes.compactMap(containers.name(of:))
+        // A rolling restart restarts the containers that there are.
         guard names.count == fault.processes.count || fault.isRollingRestart else { return nil }
         switch fault {
         case .kill(let processes):

@@ -60,6 +60,7 @@ private final class ProxiedLink {
     private var interruption = Interruption.none
 
     init(_ loop: EventLoop, server: UInt16) throws(LoopError) {
+        // The loop keeps the listener.
         let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { [weak self] stream in
             self?.accept(stream, server)
         }

@@ -174,6 +174,7 @@ final class ProxiedConnection: TCPStreamDelegate {
             return target.startReading()
         }
         do throws(LoopError) {
+            // True if the system has accepted all bytes.
             if try target.write(bytes) { return }
         } catch {
             // The target has ended; `streamEnded` is called for it.

@@ -75,8 +75,8 @@ package struct FaultSchedule: Sendable {
     /// - Returns: the round; equal for equal schedules.
     package func round(_ number: Int) -> ChaosRound {
         let index = max(0, number - 1)
-        // In each cycle, all faults are drawn once, in an order of its own. The multipliers give different seeds to
-        // cycles and rounds.
+        // Each cycle draws all faults once, in an order that only this cycle has. The multipliers give different seeds
+        // to cycles and rounds.
         let (cycle, indexInCycle) = index.quotientAndRemainder(dividingBy: self.faults.count)
         var random = SeededRandom(seed: self.seed &+ UInt64(cycle) &* 0x9E37_79B9)
         let fault = self.faults.shuffled(using: &random)[indexInCycle]

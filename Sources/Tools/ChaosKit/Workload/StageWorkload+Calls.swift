@@ -18,7 +18,7 @@ extension StageWorkload {
     ///   - client: the caller.
     ///   - name: the caller's name.
     ///   - call: what the call does, for the history.
-    ///   - live: the live to which it does so.
+    ///   - live: the live that the call changes.
     ///   - method: the method.
     ///   - params: the parameters of the call.
     /// - Returns: what became of the call.

@@ -3,10 +3,12 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// A workload of two connected lives: a guest takes and leaves a seat, the lives battle, viewers send messages, gifts and
-/// likes, a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and leave.
+/// A workload of two connected lives: a guest takes and leaves a seat, the lives battle, viewers send messages, gifts
+/// and likes, a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and
+/// leave.
 ///
-/// Each call is repeated until it gets a valid answer. A step that does not succeed within `stepTimeout` is a stall.
+/// The calls of a step are repeated until they get a valid answer. A step that does not succeed within `stepTimeout` is
+/// a stall. The calls in `StageWorkload+Calls.swift`, whose effects the checker counts, are sent once.
 final class StageWorkload: Sendable {
     /// The parameters of a workload.
     struct Setting: Sendable {
