@@ -127,6 +127,7 @@ struct ClusterPlans: Sendable {
         if options.givesDemoTokens { arguments += ["--demo-tokens", AppsFile.demoApp] }
         // When a gateway ends, its page connects to the next gateway, so each page gets the addresses of all gateways.
         // With port 0 the ports of further gateways are not chosen yet, so their addresses are not known here.
+        // The addresses below are valid only in a browser on this machine.
         let count = options.instances(of: .gateway)
         if options.port != 0, count > 1, options.host == "127.0.0.1" {
             let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + 10 * $0)" }

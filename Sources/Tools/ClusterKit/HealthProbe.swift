@@ -26,6 +26,7 @@ package enum HealthProbe {
         let bytes = self.exchange(host: host, port: port, Array(request.utf8), timeout) { _ in false }
         guard let bytes, !bytes.isEmpty else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
+        // Swift reads a carriage return with a line feed as one character.
         let words = text.prefix { $0 != "\r\n" && $0 != "\n" }.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
         let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
@@ -76,9 +77,11 @@ package enum HealthProbe {
         }
     }
 
-    /// Waits until an external broker answers a client with these security settings.
+    /// Checks that an external broker answers a client with these security settings.
     ///
-    /// - Throws: `noKafka` when no broker answers in time; `kafkaRefuses` when a broker refuses the user or the
+    /// A broker without TLS and passwords is probed once; any other broker must answer within `timeout`.
+    ///
+    /// - Throws: `noKafka` when no broker answers; `kafkaRefuses` when a broker refuses the user or the
     ///   certificate.
     package static func waitForKafka(
         bootstrap: String, security: KafkaSecurity, timeout: Duration = .seconds(10)

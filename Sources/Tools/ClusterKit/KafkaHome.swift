@@ -24,6 +24,7 @@ struct KafkaHome: Sendable {
         self.path = RunDirectory(path).path
         self.brokers = brokers
         self.directory = directory
+        // A route that leads only to Redis has no brokers.
         self.routes = routes.filter { $0.brokers.count == brokers }
         for script in ["kafka-server-start.sh", "kafka-storage.sh"]
         where !SystemFile.isExecutable(self.path + "/bin/" + script) {

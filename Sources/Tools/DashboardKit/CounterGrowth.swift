@@ -29,6 +29,7 @@ package struct CounterGrowth: Sendable {
             guard let metrics = reading.metrics else { continue }
             let startTime = metrics.sum(MetricNames.Process.startTime)
             let counters = metrics.values.filter { Self.isCounter($0.key.name) }
+            // The first reading of a process is only the base for later growth.
             if let previous = self.previousReadings[reading.name] {
                 let isRestarted = previous.startTime != startTime
                 for (sample, value) in counters {

@@ -40,6 +40,7 @@ package struct DashboardModel: Sendable {
     /// Updates the states of processes between two rounds; their metrics remain those of the last round.
     package mutating func updateStates(_ readings: [ProcessReading], at time: Int) {
         self.recoveryClock.observe(readings, at: time)
+        // Between two rounds the caller reads no metrics.
         let knownMetrics = Dictionary(self.readings.map { ($0.name, $0.metrics) }) { first, _ in first }
         self.readings = readings.map { reading in
             var reading = reading

@@ -62,22 +62,25 @@ package struct Inspector {
         let key = LiveKey(self.query.app, live)
         let start = self.window.lowerBound
         let hasLiveKey: @Sendable (IncomingRecord) -> Bool = { [text = Array(key.text.utf8)] in $0.key == text }
-        let partition = [Int32(PlazaTopic.partition(of: key.text, among: self.partitionCount))]
+        let livePartition = [Int32(PlazaTopic.partition(of: key.text, among: self.partitionCount))]
         for topic in [PlazaTopic.rooms, .stages, .audienceCounts] {
-            try self.read(TopicScan(topic, partitions: partition, from: nil, isIncluded: hasLiveKey))
+            try self.read(TopicScan(topic, partitions: livePartition, from: nil, isIncluded: hasLiveKey))
         }
+        // Each member sends a heartbeat within a lease, so the members at the beginning of the window are found.
         try self.read(
             TopicScan(
-                .audienceInbox, partitions: partition, from: start - self.query.lease - Self.callLead,
+                .audienceInbox, partitions: livePartition, from: start - self.query.lease - Self.callLead,
                 isIncluded: hasLiveKey))
         for topic in [PlazaTopic.barrageInbox, .seatInbox] {
             try self.read(
-                TopicScan(topic, partitions: partition, from: start - Self.callLead, isIncluded: hasLiveKey))
+                TopicScan(topic, partitions: livePartition, from: start - Self.callLead, isIncluded: hasLiveKey))
         }
         let quotedLive = Array("\"\(live.text)\"".utf8)
-        let app = Array(self.query.app.text.utf8)
+        let appKey = Array(self.query.app.text.utf8)
         let mentionsLive: @Sendable (IncomingRecord) -> Bool = { record in
-            guard let key = record.key, key == app || key.starts(with: app + [UInt8(ascii: "/")]) else { return false }
+            guard let key = record.key, key == appKey || key.starts(with: appKey + [UInt8(ascii: "/")]) else {
+                return false
+            }
             return record.value?.contains(quotedLive) ?? false
         }
         // The key of a command that creates a live names the owner, who is not known here. So all partitions of the
@@ -87,7 +90,7 @@ package struct Inspector {
         try self.read(
             TopicScan(.connectionInbox, partitions: appPartition, from: start - Self.callLead, isIncluded: mentionsLive)
         )
-        try self.read(TopicScan(.roomFeed, partitions: partition, from: start, isIncluded: hasLiveKey))
+        try self.read(TopicScan(.roomFeed, partitions: livePartition, from: start, isIncluded: hasLiveKey))
         try self.readAnswers(
             sessions: Set(self.entries.compactMap { CallRecord($0)?.request.session.text }), from: start)
         return LiveReplay.run(key, window: self.window, lease: self.query.lease, entries: self.entries)

@@ -182,6 +182,7 @@ enum ItemText {
     /// The user who wrote an item, or whom the item is about; nil for an item about the live.
     static func user(of content: JSONValue) -> UserID? {
         let user = content["sender"] ?? content["user"]
+        // Some items have only the id of the user.
         return (user?["userID"]?.text ?? user?.text).map { UserID($0) }
     }
 
@@ -191,11 +192,12 @@ enum ItemText {
         if kind == "stage", let events = content["events"] {
             return "events=" + SafeText.line(String(decoding: Wire.encode(events), as: UTF8.self), max: 200)
         }
+        // The item has the whole info, not only the changed fields.
+        if kind == "infoChanged" { return "" }
         var members = content.members
         members["sender"] = nil
         members["user"] = nil
         if kind == "gift", let gift = members["gift"]?["giftID"] { members["gift"] = gift }
-        if kind == "infoChanged" { return "" }
         return members.sorted { $0.key < $1.key }.map { name, value in
             "\(name)=" + SafeText.line(String(decoding: Wire.encode(value), as: UTF8.self), max: 120)
         }.joined(separator: " ")

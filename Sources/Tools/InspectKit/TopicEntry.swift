@@ -42,7 +42,8 @@ package struct TopicEntry: Equatable, Sendable {
     /// Where the record is: `topic partition:offset`.
     package var location: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
 
-    /// Decodes the value; nil for a tombstone, or if a version that this program does not know wrote the record.
+    /// Decodes the value; nil for a tombstone, and for a value that this program cannot decode, for example one of a
+    /// newer version.
     func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
         self.value.flatMap { try? Wire.decode(type, from: $0) }
     }

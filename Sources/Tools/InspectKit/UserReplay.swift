@@ -74,6 +74,7 @@ package struct UserNotice: Equatable, Sendable {
         self.live = LiveID(notice["live"]?.text ?? "")
         self.kind = kind
         self.details = content.members.sorted { $0.key < $1.key }.map { name, value in
+            // A user is shown by its id alone.
             let shown = value["userID"] ?? value
             return "\(name)=" + SafeText.line(String(decoding: Wire.encode(shown), as: UTF8.self), max: 80)
         }.joined(separator: " ")

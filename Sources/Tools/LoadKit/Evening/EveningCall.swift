@@ -22,6 +22,7 @@ struct EveningCall: Sendable {
     init?(_ action: EveningAction, cast: [EveningLive], battle: BattleID?) {
         let live = LiveID(cast[action.live].id)
         func makeParams(_ change: (inout Params) -> Void) -> Params {
+            // Timeouts and durations are in seconds.
             var params = Params(live: live)
             change(&params)
             return params

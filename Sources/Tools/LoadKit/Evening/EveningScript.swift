@@ -88,12 +88,12 @@ package struct EveningScript: Sendable {
     /// - Parameter time: milliseconds since the evening began, never earlier than in the call before.
     /// - Returns: the actions, in order.
     package mutating func takeActions(until time: Int64) -> [EveningAction] {
-        let delay = time - self.now - Self.maxDelay
-        if delay > 0 {
+        let excessDelay = time - self.now - Self.maxDelay
+        if excessDelay > 0 {
             for live in self.lives.indices {
-                for event in Event.allCases { self.lives[live].dueTimes[event.rawValue] += delay }
+                for event in Event.allCases { self.lives[live].dueTimes[event.rawValue] += excessDelay }
             }
-            self.nextBattleAt += delay
+            self.nextBattleAt += excessDelay
         }
         self.now = time
         var actions: [EveningAction] = []
