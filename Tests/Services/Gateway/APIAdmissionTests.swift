@@ -160,6 +160,8 @@ import Tokens
         for _ in 0..<2 { _ = try self.response(handler, "/v1/lives", from: "10.0.0.1") }
         #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 429)
         #expect(try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token) == nil)
-        #expect(cluster.refusalCount(.httpRefusedTokens) == 1, "one request without a token got status 401")
+        #expect(
+            cluster.refusalCount(.httpRefusedTokens) == 1,
+            "of the two requests for lives without a token, the first got status 401 and the second 429")
     }
 }

@@ -19,9 +19,9 @@ import Testing
                 return .anything
             }
             return self.resolved(namedSchema)
-        case .list(let form, let range, let isUnique):
-            return .list(of: self.resolved(form), range, isUnique: isUnique)
-        case .map(let form, let range, let names): return .map(of: self.resolved(form), range, names: names)
+        case .list(let element, let range, let isUnique):
+            return .list(of: self.resolved(element), range, isUnique: isUnique)
+        case .map(let value, let range, let names): return .map(of: self.resolved(value), range, names: names)
         case .object(let fields):
             return .object(
                 fields.map { field in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Returns the kind of a route's result, which is the name of the result's only member, and the result's schema.
+    /// Returns the kind and the schema of a route's result; the kind is the name of the result's only member.
     private func resultKind(_ route: Route) -> (name: String, schema: Schema)? {
         guard case .object(let fields) = route.success.result, let field = fields.first else { return nil }
         return (field.name, .object(fields))
@@ -62,7 +62,7 @@ import Testing
         #expect(coveredKinds == describedKinds, "the golden file contains each kind of result")
     }
 
-    @Test func `every route has a unique name and path, lists the parts of its path, and makes an existing call`() {
+    @Test func `every route has a unique name and path, describes its path's parameters, and makes an existing call`() {
         #expect(Set(RouteTable.all.map(\.id)).count == RouteTable.all.count)
         #expect(Set(RouteTable.all.map { "\($0.method) \($0.path)" }).count == RouteTable.all.count)
         for route in RouteTable.all {
@@ -199,10 +199,11 @@ import Testing
         case .integer(let range, _): .integer(max(1, range.lowerBound))
         case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
         case .choice(let choices): .text(choices[0])
-        case .list(let form, let range, _): .array(Array(repeating: self.minimalValue(form), count: range.lowerBound))
-        case .map(let form, let range, _):
+        case .list(let element, let range, _):
+            .array(Array(repeating: self.minimalValue(element), count: range.lowerBound))
+        case .map(let value, let range, _):
             .object(
-                Dictionary(uniqueKeysWithValues: (0..<range.lowerBound).map { ("k\($0)", self.minimalValue(form)) }))
+                Dictionary(uniqueKeysWithValues: (0..<range.lowerBound).map { ("k\($0)", self.minimalValue(value)) }))
         case .object(let fields):
             .object(
                 Dictionary(
@@ -214,7 +215,7 @@ import Testing
 
     /// Returns values of the right structure, each of which breaks one limit.
     ///
-    /// A number or a length is one beyond its range, or a number is the excluded one.
+    /// A number or a length is one beyond its range, or a number is the one that its schema excludes within the range.
     private func valuesBeyondLimits(_ schema: Schema) -> [JSONValue] {
         switch schema {
         case .boolean, .choice, .anything, .named: return []
@@ -227,21 +228,21 @@ import Testing
             var values: [JSONValue] = range.lowerBound > 0 ? [""] : []
             if range.upperBound < .max { values.append(.text(String(repeating: "x", count: range.upperBound + 1))) }
             return values
-        case .list(let form, let range, _):
-            var values = self.valuesBeyondLimits(form).map { JSONValue.array([$0]) }
+        case .list(let element, let range, _):
+            var values = self.valuesBeyondLimits(element).map { JSONValue.array([$0]) }
             if range.lowerBound > 0 { values.append([]) }
             if range.upperBound < .max {
-                values.append(.array(Array(repeating: self.minimalValue(form), count: range.upperBound + 1)))
+                values.append(.array(Array(repeating: self.minimalValue(element), count: range.upperBound + 1)))
             }
             return values
-        case .map(let form, let range, _):
-            var values = self.valuesBeyondLimits(form).map { JSONValue.object(["k": $0]) }
+        case .map(let value, let range, _):
+            var values = self.valuesBeyondLimits(value).map { JSONValue.object(["k": $0]) }
             if range.lowerBound > 0 { values.append([:]) }
             if range.upperBound < .max {
                 values.append(
                     .object(
                         Dictionary(
-                            uniqueKeysWithValues: (0...range.upperBound).map { ("k\($0)", self.minimalValue(form)) })))
+                            uniqueKeysWithValues: (0...range.upperBound).map { ("k\($0)", self.minimalValue(value)) })))
             }
             return values
         case .object(let fields):
@@ -287,7 +288,7 @@ import Testing
             metadata["propertyNames"] == [
                 "type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[^\\u0000-\\u001F\\u007F]*$",
             ])
-        #expect(field("post", "/v1/lives/{live}/bans", "duration")["not"] == ["const": 0])
+        #expect(field("post", "/v1/lives/{live}/bans", "duration")["not"] == ["const": 0], "no ban lasts 0 s")
         #expect(field("post", "/v1/lives/{live}/mutes", "duration")["not"] == nil, "0 ends a mute")
         let languages = field("put", "/v1/app/gifts/{gift}", "translations")["propertyNames"]
         #expect(languages?.members["pattern"] == "^[A-Za-z0-9_-]{1,16}$")
@@ -298,6 +299,8 @@ import Testing
         }
         #expect(field("post", "/v1/lives/{live}/gifts", "receivers")["uniqueItems"] == true)
         #expect(field("patch", "/v1/lives/{live}", "maxMemberCount")["maximum"] == .integer(AppPolicy.largestAudience))
-        #expect(field("put", "/v1/lives/{live}/guests/{user}", "seatIndex")["minimum"] == -1)
+        #expect(
+            field("put", "/v1/lives/{live}/guests/{user}", "seatIndex")["minimum"] == -1,
+            "-1 stands for the lowest free seat")
     }
 }

@@ -13,8 +13,9 @@ import Tokens
 ///
 /// `retryAfter` is in milliseconds.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
-    /// The parameters of a call about a live that the caller is not in: `live.leave` is forwarded, and presence refuses
-    /// it.
+    /// The parameters of calls about a live that the caller is not in.
+    ///
+    /// The gateway nevertheless forwards `live.leave`, and presence refuses it.
     private static let roomParams = "{\"live\":\"room\"}"
 
     /// Repeats a forwarded call until the gateway refuses it; `served` is the number of earlier calls.
@@ -40,7 +41,7 @@ import Tokens
         let token = FakeCluster.Tokens.token("bob", app: "other")
         let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
         #expect(try clientOfOtherApp.call("login", params).error == nil)
-        #expect(try clients[0].answersPing())
+        #expect(try clients[0].getsPong())
     }
 
     /// Rules: R12.13.
@@ -65,6 +66,7 @@ import Tokens
         let cluster = try FakeCluster { $0.admission.serverCalls = RateLimit(5, per: .seconds(60)) }
         cluster.create("room")
         let (shop, _) = try cluster.client("shop", role: .server)
+        // The bucket of the rate has room for five calls, and the ban counts as one call for each of 20 users.
         let users = (0..<20).map { "\"u\($0)\"" }.joined(separator: ",")
         let ban = "{\"live\":\"room\",\"users\":[\(users)],\"duration\":60}"
         #expect(try shop.call("live.ban", ban).error?.code != .tooFrequent)
@@ -83,7 +85,7 @@ import Tokens
         // Four calls at once, then one call in each 250 ms.
         let mostCalls = 4 + (MonotonicClock.milliseconds - start) / 250
         #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
-        #expect(try clients[0].answersPing(), "a ping is not forwarded")
+        #expect(try clients[0].getsPong(), "a ping is not forwarded")
         #expect(try eve.call("live.leave", Self.roomParams).error?.code == .notInRoom)
         #expect(cluster.refusalCount(.callsPerUser) == 1)
         #expect(
@@ -113,12 +115,12 @@ import Tokens
         // At 42 reads a minute the next one is admitted after 1.43 s.
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)
-        #expect(try shop.answersPing())
+        #expect(try shop.getsPong())
         // These were six calls of seven. The ban would count as three, one for each user that it names; as it is
         // refused, it counts as one.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
-        #expect(try jobs.answersPing() == false, "the servers have made all seven calls")
+        #expect(try jobs.getsPong() == false, "the servers have made all seven calls")
         #expect(cluster.refusalCount(.serverCalls) == 2)
 
         // The servers have made three logins, those of shop, jobs and third, so two more reach the limit of five.

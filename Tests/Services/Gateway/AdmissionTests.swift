@@ -56,10 +56,10 @@ import Testing
         let (replacing, login) = try cluster.client("bob", session: "one")
         #expect(login.error == nil)
         #expect(try first.closeCode() == DisconnectCode.replaced.code)
-        #expect(try replacing.answersPing())
-        #expect(try second.answersPing())
+        #expect(try replacing.getsPong())
+        #expect(try second.getsPong())
         let (eve, _) = try cluster.client("eve")
-        #expect(try eve.answersPing())
+        #expect(try eve.getsPong())
         #expect(cluster.refusalCount(.connectionsPerUser) == 1)
     }
 
@@ -99,7 +99,7 @@ import Testing
         let (good, _) = try cluster.client("bob")
         for _ in 0..<20 { try good.write(WireClient.maskedFrame(.ping, [])) }
         try good.send("{\"id\":90,\"method\":\"ping\",\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}")
-        #expect(try good.answersPing(), "these limits apply only before the login")
+        #expect(try good.getsPong(), "these limits apply only before the login")
     }
 
     /// Rules: R12.9.
@@ -139,7 +139,7 @@ import Testing
         }
         #expect(cluster.refusalCount(.unfinishedMessages) == 1)
         let (good, _) = try cluster.client("dora")
-        #expect(try good.answersPing())
+        #expect(try good.getsPong())
     }
 
     /// Rules: R12.8.

@@ -56,7 +56,7 @@ import Testing
             #expect(error.code == code, "\(frame.prefix(60))")
             #expect(!error.message.isEmpty)
         }
-        #expect(try client.answersPing())
+        #expect(try client.getsPong())
     }
 
     @Test func `I16 oversized or binary frames and too many malformed ones close the connection`() throws {
@@ -83,7 +83,7 @@ import Testing
         try interrupted.write([0x81, 0xFE, 0x01])
         interrupted.cut()
         let (good, _) = try cluster.client("bob")
-        #expect(try good.answersPing())
+        #expect(try good.getsPong())
     }
 
     @Test func `I16 a client that sends calls faster than the rate of frames is disconnected`() throws {
@@ -105,6 +105,7 @@ import Testing
     @Test func `a login with an invalid field is refused, and can be repeated without the field`() throws {
         let cluster = try FakeCluster()
         let token = FakeCluster.Tokens.token("bob")
+        // A name has at most 100 bytes, a URL 200.
         for invalidField in [
             "\"session\":\"a b\"", "\"session\":\"\"", "\"session\":7",
             "\"name\":\"\(String(repeating: "n", count: 101))\"",
@@ -133,7 +134,7 @@ import Testing
 
     /// Sends 100,000 mutations of valid frames.
     ///
-    /// The test begins two of three connections with a login. It reconnects whenever the gateway closes the connection.
+    /// Two of three connections begin with a valid login. The test reconnects whenever the gateway closes a connection.
     @Test func `100,000 mutated frames leave the gateway alive and serving`() throws {
         let cluster = try FakeCluster { settings in
             settings.maxBadFrames = 250
@@ -184,7 +185,7 @@ import Testing
             }
         }
         let (good, _) = try cluster.client("eve")
-        #expect(try good.answersPing())
+        #expect(try good.getsPong())
         guard case .success(.joined) = try good.call("live.join", "{\"live\":\"room\"}") else {
             Issue.record("a client cannot join after the mutated frames")
             return

@@ -99,8 +99,8 @@ import Testing
     /// Takes the broker down, and makes a call; its record times out, so the gateway refuses all further calls.
     private func takeBrokerDown(_ fixture: BrokerFixture, _ client: WireClient) throws {
         try fixture.broker.takeDown(broker: 1)
-        let timeout = self.rejection(try client.call("barrage.sendText", Self.textParams))
-        #expect(timeout?.code == .unavailable && timeout?.retryAfter != nil)
+        let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
+        #expect(error?.code == .unavailable && error?.retryAfter != nil)
     }
 
     @Test func `when the broker dies one call times out, and others are refused until the broker is back`() async throws

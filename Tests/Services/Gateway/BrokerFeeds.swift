@@ -54,7 +54,7 @@ final class BrokerFeeds: Sendable {
         self.threads = [DedicatedThread("test") { feeds.run() }, DedicatedThread("test") { replay.run() }]
     }
 
-    /// Writes an item to its feed on the broker.
+    /// Writes an item to its feed on the broker; if that fails, the test misses the item.
     func write(_ item: FeedItem) {
         try? self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))
     }

@@ -146,11 +146,11 @@ import Tokens
             let (old, _) = try cluster.client("bob", session: "phone\(round)")
             let (new, _) = try cluster.client("bob", session: "phone\(round)")
             #expect(try old.closeCode() == DisconnectCode.replaced.code)
-            #expect(try new.answersPing())
+            #expect(try new.getsPong())
 
             let (eve, _) = try cluster.client("eve", session: "phone\(round)")
-            #expect(try eve.answersPing())
-            #expect(try new.answersPing(), "I17: eve's session of the same name does not replace bob's")
+            #expect(try eve.getsPong())
+            #expect(try new.getsPong(), "I17: eve's session of the same name does not replace bob's")
         }
     }
 
@@ -220,7 +220,7 @@ import Tokens
         #expect(try client.feed() == [1])
 
         cluster.answer(resentRecord)
-        #expect(try client.answersPing(), "the client gets no second reply to the call")
+        #expect(try client.getsPong(), "the client gets no second reply to the call")
     }
 
     @Test
@@ -235,10 +235,10 @@ import Tokens
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("barrage.sendText", text)
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
-        let token = cluster.state.withLock { $0.recordTokens.last ?? 0 }
+        let recordToken = cluster.state.withLock { $0.recordTokens.last ?? 0 }
 
         // The lost record shows the gateway that the broker is away.
-        cluster.gateway.recordLost(token: token)
+        cluster.gateway.recordLost(token: recordToken)
         guard case .failure(let lost) = try client.answer(to: id) else {
             Issue.record("the call succeeded although its record was lost")
             return
@@ -253,6 +253,7 @@ import Tokens
             }
             #expect(error.code == .unavailable && error.retryAfter != nil)
         }
+        // A delivered record shows that the broker is back.
         cluster.gateway.recordDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
 
@@ -278,9 +279,10 @@ import Tokens
             }
         }
         try cluster.waitUntil { state in state.records.count(where: { $0.topic == .barrageInbox }) >= openCalls.count }
-        // Token 0 stands for a record that belongs to no call.
+        // A record's token names the call that waits for the record; token 0 stands for a record of no call.
         let tokens = cluster.state.withLock { $0.recordTokens.dropFirst(earlierRecordCount) }.filter { $0 != 0 }
         #expect(tokens.count == openCalls.count)
+        // The gateway must ignore these two.
         let repeatedToken = tokens[0]
         let unknownToken = tokens[0] &+ 1_000_000
         for token in tokens + [repeatedToken, unknownToken] { cluster.gateway.recordLost(token: token) }

@@ -65,12 +65,12 @@ import Testing
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         let signOff = try firstGateway.waitForRecord(Self.signOff)
         #expect(signOff == ("room", "bob", Ticket(101)), "bob was the first to join, with the first ticket, 101")
-        #expect(try new.answersPing())
-        #expect(try eve.answersPing())
+        #expect(try new.getsPong())
+        #expect(try eve.getsPong())
 
         let (third, _) = try secondGateway.client("bob", session: "watch")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try third.answersPing())
+        #expect(try third.getsPong())
         #expect(third.isQuiet(milliseconds: 20), "clients get no sign-in notices")
     }
 
@@ -88,19 +88,19 @@ import Testing
         topic.release(reversed: isReversed)
         let (earlier, later) = isReversed ? (secondClient, firstClient) : (firstClient, secondClient)
         #expect(try earlier.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try later.answersPing())
+        #expect(try later.getsPong())
     }
 
     /// Rules: R2.20.
-    @Test func `a session that was ended while disconnected cannot sign in again by reconnecting`() throws {
+    @Test func `a session that another device ended while it was disconnected cannot reconnect`() throws {
         let cluster = try Self.cluster(.one)
         let (old, login) = try cluster.client("bob", session: "phone")
         guard case .success(.loggedIn(_, _, _, let lastNoticeID, _)) = login else {
             Issue.record("\(login)")
             return
         }
-        // When it reconnects, the client sends the id of its last notice. Its own sign-in notice may come before or
-        // after that notice.
+        // When it reconnects, the client sends the id of its last notice. The session's own sign-in notice may be later
+        // than that notice; it does not count as another device's sign-in.
         old.cut()
         let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: lastNoticeID)
         guard case .success = secondLogin else {
@@ -113,12 +113,12 @@ import Testing
         let (rejected, outcome) = try cluster.client("bob", session: "phone", notices: lastNoticeID)
         #expect(Self.code(outcome) == .signedInElsewhere)
         #expect(try rejected.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try new.answersPing())
+        #expect(try new.getsPong())
 
         // Without the id of a last notice the login is a new sign-in, which is allowed.
         let (signedInAgain, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try signedInAgain.answersPing())
+        #expect(try signedInAgain.getsPong())
     }
 
     @Test func `a sign-in whose notice is lost is written again and takes effect`() throws {
@@ -130,9 +130,9 @@ import Testing
         cluster.notices.release()
         // The gateway repeats the notice after 6 s, and only for an active client, so the new one sends pings meanwhile.
         // The suite's time limit ends the loop.
-        while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
+        while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try new.answersPing())
+        #expect(try new.getsPong())
     }
 
     @Test func `with one device allowed, a login is refused if its notice cannot be written`() throws {
@@ -147,8 +147,8 @@ import Testing
         let cluster = try Self.cluster(.several)
         let (phone, _) = try cluster.client("bob", session: "phone")
         let (tablet, _) = try cluster.client("bob", session: "tablet")
-        #expect(try phone.answersPing())
-        #expect(try tablet.answersPing())
+        #expect(try phone.getsPong())
+        #expect(try tablet.getsPong())
         #expect(phone.isQuiet(milliseconds: 20))
     }
 
@@ -160,7 +160,7 @@ import Testing
         cluster.create("room")
         let old = try cluster.viewer("bob", of: "room", session: "phone")
         let new = try cluster.viewer("bob", of: "room", session: "tablet")
-        // The phone joined with ticket 101, the tablet with 102.
+        // The phone joined with ticket 101, the tablet with 102. The notice voids the tickets below its floor, 102.
         cluster.notices.write(
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),

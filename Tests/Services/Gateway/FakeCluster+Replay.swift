@@ -23,6 +23,8 @@ extension FakeCluster: ReplaySource {
 
     /// Serves the queued replay requests, as the gateway's replay reader does.
     ///
+    /// A scan reads a range of one partition, for all requests that need items of that range.
+    ///
     /// - Returns: the number of scans.
     @discardableResult func answerReplays() -> Int {
         let (outcomes, scanCount) = self.state.withLock { state in
@@ -82,7 +84,7 @@ extension FakeCluster: ReplaySource {
             let outcomes = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
             return (self.metric("gateway_feed_due_total"), outcomes.reduce(0, +), self.metric("gateway_feed_owed"))
         }
-        // A shard publishes its ledger at its next sweep, after the client has read its items.
+        // A shard updates the metrics of its ledger ten times a second, so they may lag behind the client's reads.
         var current = balance()
         for _ in 0..<30 where current.due != current.settled || current.owed != 0 {
             _ = client.isQuiet(milliseconds: 150)
@@ -103,7 +105,7 @@ extension FakeCluster: ReplaySource {
         }
     }
 
-    /// A cluster with a live whose feed is far longer than the delivery budget: eve has read its 400 messages.
+    /// A cluster with a live whose feed of 400 messages is far larger than the delivery budget; eve has read them all.
     static func withLongFeed(
         in key: LiveKey, messageBytes: Int, shards: Int = 2, _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws -> (FakeCluster, eve: WireClient) {

@@ -44,8 +44,8 @@ final class FakeCluster: RecordSink, FeedSource {
         var followedPartitions: [Int] = []
         /// The token of each record in `records`, by which the gateway finds the record's call; 0 if it has none.
         var recordTokens: [UInt64] = []
-        /// Writes the gateway's records to a broker, for tests with one between the gateway and the machines; if it
-        /// is set, `records` stays empty.
+        /// Writes the gateway's records to a broker, for tests in which a broker is between the gateway and the
+        /// machines; if it is set, `records` stays empty.
         var inboxes: InboxWriter?
     }
 
@@ -61,7 +61,7 @@ final class FakeCluster: RecordSink, FeedSource {
     let state = Locked(State())
     /// The notice topic, which several gateways may share.
     let notices: NoticeTopic
-    /// A signal that each record and each request of the gateway wakes up.
+    /// Wakes up a waiting test when the gateway writes a record or makes a request.
     let activity = WakeSignal()
     /// The feeds on a broker, for tests that use one.
     private let brokerFeeds: BrokerFeeds?
@@ -285,7 +285,9 @@ final class FakeCluster: RecordSink, FeedSource {
         self.activity.wait(timeout: .milliseconds((deadline - MonotonicClock.now).count))
     }
 
-    /// Waits until a record was written for which `find` returns a value, and returns that value.
+    /// Waits until a record for which `find` returns a value has been written, and returns the value.
+    ///
+    /// The records of the whole test are searched, from the first one on.
     func waitForRecord<Value>(_ find: (TopicRecord) -> Value?) throws -> Value {
         let deadline = MonotonicClock.now + .seconds(10)
         while true {
@@ -327,10 +329,10 @@ final class FakeCluster: RecordSink, FeedSource {
         return 0
     }
 
-    /// Returns a client that has made the login, and the outcome of the login.
+    /// Connects a client and makes its login; returns the client and the outcome, which may be a failure.
     ///
     /// A client that continues a session needs a `firstID` above the ids of its earlier calls: a call with the id of an
-    /// earlier call is a repetition of that call.
+    /// earlier call is a repetition of that call. `receiveBuffer` is the size of its socket's receive buffer in bytes.
     func client(
         _ user: String, session: String? = nil, resume: ResumePoint? = nil, notices: String? = nil, firstID: Int64 = 1,
         receiveBuffer: Int32? = nil, role: TokenRole = .user

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-/// The hub that follows feed partitions and posts their items to the shards with viewers.
+/// The hub that follows (reads) feed partitions, and posts each live's items to the shards with viewers of the live.
 @Suite struct FeedHubTests {
     /// A feed source that records the hub's calls, and the messages that the hub posts to shards.
     private final class Recorder: FeedSource {

@@ -180,17 +180,17 @@ import Tokens
 
     @Test func `I15 a request that is repeated with its idempotency key is not executed again`() throws {
         let served = try ServedGateway()
-        let key = ["Idempotency-Key: order-7"]
+        let keyHeader = ["Idempotency-Key: order-7"]
         served.cluster.create("arena")
-        let first = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: key)
-        let repeated = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: key)
+        let first = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: keyHeader)
+        let repeated = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: keyHeader)
         #expect(first.body == repeated.body)
         #expect(served.cluster.state.withLock { $0.lastNumber[FakeCluster.key("arena")] } == 1)
         let responseToOtherCaller = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}",
-            token: FakeCluster.Tokens.token("otherserver", role: .server), headers: key)
+            token: FakeCluster.Tokens.token("otherserver", role: .server), headers: keyHeader)
         #expect(responseToOtherCaller.body != first.body, "the key is bound to its caller")
-        let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: key)
+        let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: keyHeader)
         #expect(
             otherBody.status == 200 && otherBody.body != first.body, "another request with the same key is executed")
         // A key has at most 128 characters, all of them visible ASCII.

@@ -28,8 +28,9 @@ import Testing
                 return sum + beats.filter { $0.user == user }.count
             }
         }
-        let client = try cluster.viewer("bob", of: "room")
+        let leaving = try cluster.viewer("bob", of: "room")
         let staying = try cluster.viewer("eve", of: "room")
+        /// Waits until a user has sent `count` heartbeats; counts again whenever a record is written.
         func waitForHeartbeats(of user: UserID, count: Int) throws {
             _ = try cluster.waitForRecord { record -> Bool? in
                 guard case .audienceInbox = record.topic else { return nil }
@@ -45,9 +46,9 @@ import Testing
             return beats.first { $0.user == "bob" }
         }
         #expect(beat.ticket == Ticket(101))
-        #expect(beat.silentFor >= 0 && beat.silentFor < 3600)
+        #expect(beat.silentFor >= 0 && beat.silentFor < 3600, "the last sign of life is less than a lease ago")
         // eve's heartbeats count the rounds: bob may be reported in the first three rounds, but not in the next five.
-        client.cut()
+        leaving.cut()
         let countBefore = heartbeatCount("eve")
         try waitForHeartbeats(of: "eve", count: countBefore + 3)
         let countAfterCut = heartbeatCount("bob")
@@ -86,7 +87,7 @@ import Testing
         }
         let assertionCount = cluster.recordCount(isAssertion)
         cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
-        #expect(try viewers[0].answersPing())
+        #expect(try viewers[0].getsPong())
         #expect(cluster.recordCount(isAssertion) == assertionCount, "the epoch has not changed")
     }
 }

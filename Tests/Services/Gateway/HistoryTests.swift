@@ -28,8 +28,8 @@ import Testing
 
     /// A live whose 30 messages are not cached.
     ///
-    /// bob's join has requested them from the reader, which does not answer.
-    /// Three messages were published after that.
+    /// bob's join has requested them from the replay reader, which reads old items from Kafka and does not answer here.
+    /// Three more messages were published after that.
     private func uncachedFeed() throws -> (FakeCluster, bob: WireClient) {
         let cluster = try self.cluster(historyCount: 10)
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
@@ -122,6 +122,7 @@ import Testing
         }
         #expect(bob.isQuiet(milliseconds: 50))
         bob.cut()
+        // bob's join was the first, so it has ticket 101.
         let point = ResumePoint(
             live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 8), token: "10.8.7")
         // The ids of the new connection's calls must be above those of the session's earlier calls.
@@ -154,7 +155,7 @@ import Testing
             _ = try eve.feed()
         }
         let bob = try cluster.viewer("bob", of: "room")
-        // Six messages of 10 kB fit into half of the budget of 128 KB.
+        // Six messages of 10,000 bytes fit into half of the budget of 128 KiB.
         #expect(try self.history(bob)?.numbers == Array(45...50))
         cluster.publishText(self.room)
         #expect(try bob.feed() == [51])

@@ -3,7 +3,7 @@ import Concurrency
 import PlazaModel
 import Testing
 
-/// Joins, and how long they are delayed until the feed partition is loaded.
+/// Joins, and how long they wait until the feed partition is loaded: until the gateway has read it up to its end.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct JoinTests {
     private let room = FakeCluster.key("room")
 
@@ -45,14 +45,15 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
-        let (client, _) = try cluster.client("bob")
-        try client.begin("live.join", "{\"live\":\"room\"}")
-        try client.begin("live.join", "{\"live\":\"room\"}")
+        // Each of the two clients calls twice.
+        let (leaving, _) = try cluster.client("bob")
+        try leaving.begin("live.join", "{\"live\":\"room\"}")
+        try leaving.begin("live.join", "{\"live\":\"room\"}")
         try cluster.waitForFollowedPartition()
         let (staying, _) = try cluster.client("eve")
         let first = try staying.begin("live.join", "{\"live\":\"room\"}")
         let second = try staying.begin("live.join", "{\"live\":\"room\"}")
-        client.cut()
+        leaving.cut()
         cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
         for id in [first, second] {
             guard case .success(.joined) = try staying.answer(to: id) else {

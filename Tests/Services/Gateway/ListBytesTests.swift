@@ -46,6 +46,7 @@ import Testing
         return (frameSizes, lives)
     }
 
+    /// Some characters are longer in JSON, because they are escaped: a control character has six bytes, a quote two.
     @Test(arguments: ["\u{1}", "\"", "\\", "/", "x"] as [Character])
     func `a page of lives with long texts stays within the frame limit, and no live is left out`(
         character: Character

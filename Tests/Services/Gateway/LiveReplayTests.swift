@@ -93,7 +93,7 @@ import Testing
                 #expect(resumedElsewhere.isReplayed)
                 #expect(try resumedElsewhere.client.feed(upTo: 308) == Array(6...308))
             }
-            // A resume whose token has the offset of another record is refused.
+            // A resume whose token has the offset of another record, here a later one, is not replayed.
             let wrongToken = "\(FakeCluster.epoch).5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
             try self.waitUntilCacheIsEmpty(cluster, eve)
             #expect(try self.resume(cluster, "liar", after: 5, wrongToken).isReplayed == false)

@@ -17,7 +17,7 @@ import Testing
 
     @Test func `I6 a kick removes all devices of a user, with one notice each, and voids its ticket`() throws {
         let cluster = try FakeCluster()
-        // The test assigns the notices' offsets itself.
+        // The test delivers notices with offsets of its own, so the gateway's sign-in notices are held back.
         cluster.notices.hold()
         cluster.create("room")
         let phone = try cluster.viewer("bob", of: "room", session: "phone")
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `missed notices are sent after the next login, once`() throws {
         let cluster = try FakeCluster()
-        // The test assigns the notices' offsets itself.
+        // The test delivers notices with offsets of its own, so the gateway's sign-in notices are held back.
         cluster.notices.hold()
         let partition = PlazaTopic.partition(of: UserKey("demo", "bob").text, among: FakeCluster.partitionCount)
         /// Delivers a notice to bob, which has the offset `offset` in his partition.

@@ -21,7 +21,7 @@ final class NoticeTopic: Sendable {
 
     private let state = Locked(State())
 
-    /// Delivers the notices that are written from now on to `gateway` too.
+    /// Adds a gateway, which gets the notices that are written from now on.
     func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
 
     /// Holds back the notices that are written from now on.

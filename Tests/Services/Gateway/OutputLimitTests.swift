@@ -10,6 +10,8 @@ import Testing
 @testable import Gateway
 
 /// The limits of output that waits for clients that do not read: of one connection, and of all together.
+///
+/// The metric `gateway_feed_owed` counts items that are held back for slow viewers: once for each viewer.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct OutputLimitTests {
     private let room = FakeCluster.key("room")
 
@@ -47,7 +49,7 @@ import Testing
         }
         #expect(cluster.refusalCount(.outputStalled) == 1)
         #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
-        #expect(try quick.answersPing())
+        #expect(try quick.getsPong())
         slow.cut()
     }
 
@@ -83,7 +85,7 @@ import Testing
         let waited = ContinuousClock.now - stoppedAt
         // The kernel may have acknowledged the last bytes a second before the viewer stopped.
         #expect(waited > Duration(timeout) - .seconds(2) && waited < Duration(timeout) + .seconds(5), "\(waited)")
-        #expect(try quick.answersPing())
+        #expect(try quick.getsPong())
         slow.cut()
     }
 
@@ -114,9 +116,9 @@ import Testing
         let attackers = try (0..<4).map { try cluster.client("a\($0)", receiveBuffer: 8 << 10).client }
         let deadline = ContinuousClock.now + .seconds(30)
         while cluster.refusalCount(.outputOfAll) < 3, ContinuousClock.now < deadline {
-            // A connection that was cut off takes nothing.
+            // The call fails on a connection that was cut off.
             for attacker in attackers { _ = try? attacker.begin("metadata.get", #"{"live":"large"}"#) }
-            #expect(try quick.answersPing())
+            #expect(try quick.getsPong())
         }
         #expect(cluster.metric("gateway_feed_owed") >= 20)
         #expect(cluster.refusalCount(.outputOfAll) >= 3)
@@ -132,7 +134,7 @@ import Testing
     /// Rules: R12.17.
     @Test(arguments: [600_000, 250_000])
     func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
-        // The viewers' items are private copies, 64 KiB for each viewer at once if there is enough memory.
+        // The viewers' items are private copies: 64 KiB for each of the 20 viewers at once, which is more than the limit.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
             $0.maxQueuedBytes = maxQueuedBytes
         }
@@ -150,7 +152,7 @@ import Testing
         #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
         // eve got 400 items, and each of the 20 viewers got 100.
         self.waitForMetric("gateway_feed_delivered_total", 400 + 20 * 100, cluster)
-        #expect(try eve.answersPing())
+        #expect(try eve.getsPong())
     }
 
     /// Waits until a metric, which the shard updates ten times a second, has reached a value; it must not exceed it.
@@ -178,15 +180,16 @@ import Testing
             #expect(try quick.feed(upTo: last).last == last)
         }
         /// Waits until the shard has updated its metrics, which it does ten times a second.
-        func waitForMetrics() { DedicatedThread.sleep(for: .milliseconds(450)) }
-        waitForMetrics()
+        func waitForUpdate() { DedicatedThread.sleep(for: .milliseconds(450)) }
+        waitForUpdate()
         let owed = cluster.metric("gateway_feed_owed")
         let delivered = cluster.metric("gateway_feed_delivered_total")
-        // The replies exceed the limit of the connection, whose close frame the client reads and does not answer.
+        // The replies exceed the connection's limit, so the gateway closes it. The client reads the close frame without
+        // an answer.
         for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
-        waitForMetrics()
+        waitForUpdate()
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
-        waitForMetrics()
+        waitForUpdate()
         #expect(cluster.metric("gateway_feed_delivered_total") == delivered && owed >= 20)
         slow.cut()
         self.waitForMetric("gateway_feed_disconnected_total", owed, cluster)

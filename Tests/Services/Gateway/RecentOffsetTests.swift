@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-/// The offset from which a gateway that starts reads a feed partition: about 60 s before the end.
+/// The offset at which a starting gateway begins to read a feed partition: about 60 s before the end.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecentOffsetTests {
     private static func record(at milliseconds: Int64, offset: Int64) -> IncomingRecord {
         IncomingRecord(
@@ -18,14 +18,14 @@ import Testing
     }
 
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
-    func `I8 a gateway whose clock is wrong, or that was stopped, includes each item from its start offset on`(
+    func `I8 every item from the start offset on is included, even if the clock is wrong or the gateway was stopped`(
         clockOffset: Int64
     ) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
-        // The record's time in milliseconds, from which the gateway's clock differs.
+        // The record's time in milliseconds; the gateway's clock differs from it by `clockOffset`.
         let recordTime: Int64 = 1_000_000_000
         recent.wallClock = { recordTime + clockOffset }
-        // 7 is the offset from which the partition is read.
+        // 7 is the start offset.
         #expect(recent.includes(Self.record(at: recordTime, offset: 7), from: 7))
         #expect(!recent.includes(Self.record(at: recordTime, offset: 6), from: 7))
     }
@@ -51,7 +51,8 @@ import Testing
             let feedPartition = TopicPartition(topic, 0)
             let end = try consumer.endOffset(of: feedPartition, timeout: .seconds(5))
             let startOffset = try recent.find(consumer, feedPartition)
-            // With a clock that is ahead, the end is found: no old record is cached, but every new one is read.
+            // If the clock is more than 60 s ahead, all five records seem too old, so the end is found: no old record
+            // is cached, but every new one is read.
             #expect(startOffset == (clockOffset > 60_000 ? end : end - 5))
         }
     }

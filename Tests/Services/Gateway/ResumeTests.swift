@@ -50,7 +50,7 @@ import Testing
         let ahead = try WireClient(port: cluster.gateway.port, firstID: 50)
         let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "tablet", resume: self.point(7))
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        #expect(try upToDate.answersPing())
+        #expect(try upToDate.getsPong())
         #expect(ahead.isQuiet(milliseconds: 300))
         for _ in 6...10 { cluster.publishText(self.room) }
         #expect(try upToDate.feed(upTo: 10) == Array(6...10))
@@ -212,7 +212,7 @@ import Testing
         self.endLive(cluster)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try viewer.feed() == [6])
-        // bob missed items 4 and 5, which are not replayed any more; carl missed only the end.
+        // bob missed items 4 and 5, and an ended live replays no items but its end; carl missed only the end.
         let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(3), firstID: 50)
         #expect(
             login
@@ -284,7 +284,7 @@ import Testing
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         let params = "{\"live\":\"room\",\"text\":\"hi\"}"
-        // The window is 60 s; the client states the age in milliseconds.
+        // The idempotency window is 60 s; the client states the age in milliseconds.
         for (id, age) in [(40, 59_000), (41, 61_000)] {
             try client.send("{\"age\":\(age),\"id\":\(id),\"method\":\"barrage.sendText\",\"params\":\(params)}")
             let caller: Caller = try cluster.waitForRecord { record in

@@ -18,6 +18,7 @@ import Testing
         #expect(
             SessionNamer.keyed(Secret("another key, too")).name(of: "phone", for: anna)
                 != names.name(of: "phone", for: anna))
+        // A request of the HTTP API has a session of its own, named after the caller, the idempotency key and the call.
         let request = names.nameOfRequest(anna, role: .server, key: "k", call: "c")
         #expect(SessionName.isHTTPRequest(request) && SessionID(checking: request.text) != nil)
     }

@@ -18,6 +18,7 @@ import Testing
         }
     }
 
+    /// Whether a record signs a session off: its user then leaves the live.
     private static func isSignOff(_ record: TopicRecord) -> Bool {
         guard record.topic == .audienceInbox, let value = record.value,
             let input = try? Wire.decode(AudienceInput.self, from: value), case .signOff = input.command
@@ -52,7 +53,7 @@ import Testing
         // The client then reconnects to the first gateway.
         let (third, _) = try firstGateway.client("bob", session: "phone", firstID: 200)
         #expect(try new.closeCode() == DisconnectCode.replaced.code)
-        #expect(try third.answersPing())
+        #expect(try third.getsPong())
     }
 
     @Test(arguments: [DevicePolicy.several, .one], [false, true])
@@ -69,7 +70,7 @@ import Testing
         // Released in reverse, the notice of the first connection is written last.
         topic.release(reversed: reversed)
         #expect(try (reversed ? secondConnection : firstConnection).closeCode() == DisconnectCode.replaced.code)
-        #expect(try (reversed ? firstConnection : secondConnection).answersPing())
+        #expect(try (reversed ? firstConnection : secondConnection).getsPong())
         #expect((reversed ? firstConnection : secondConnection).isQuiet(milliseconds: 20))
     }
 
@@ -85,7 +86,7 @@ import Testing
         let (thirdConnection, _) = try firstGateway.client("bob", session: "phone")
         topic.release()
         #expect(try secondConnection.closeCode() == DisconnectCode.replaced.code)
-        #expect(try thirdConnection.answersPing())
+        #expect(try thirdConnection.getsPong())
         #expect(thirdConnection.isQuiet(milliseconds: 20))
     }
 
@@ -101,8 +102,8 @@ import Testing
         // A session that a client names may have an older connection elsewhere, so its sign-in is made known.
         #expect(secondGateway.recordCount { $0.topic == .userNotices } == 1)
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
-        #expect(try new.answersPing())
-        #expect(try tablet.answersPing())
+        #expect(try new.getsPong())
+        #expect(try tablet.getsPong())
         #expect(tablet.isQuiet(milliseconds: 20), "clients get no sign-in notices")
     }
 
@@ -116,13 +117,14 @@ import Testing
         guard case .success(.loggedIn) = login else { return #expect(Bool(false), "\(login)") }
         secondGateway.state.withLock { $0.sinkRefusal = nil }
         // The gateway writes the notice again only for an active client.
-        while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
+        while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
-        #expect(try new.answersPing())
+        #expect(try new.getsPong())
     }
 
     @Test func `sign-in notices are written in the order in which connections replaced each other`() {
-        // 200 connections of one session, each on a shard of its own, claim the session at the same time.
+        // 200 connections of one session, each on a shard of its own, claim the session at the same time. A claim's
+        // generation is its number in the order of claims.
         let registry = SessionRegistry()
         let noticeWriters = Locked<[Int]>([])
         let generations = Locked<[Int: UInt32]>([:])

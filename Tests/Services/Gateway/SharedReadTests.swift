@@ -36,7 +36,7 @@ import Tokens
             ($0, try $0.begin("audience.list", #"{"live":"room","count":200}"#))
         }
         // A later call of each client shows that the gateway has received the calls before it.
-        for (client, _) in laterCalls { #expect(try client.answersPing()) }
+        for (client, _) in laterCalls { #expect(try client.getsPong()) }
         #expect(cluster.recordCount(Self.isList) == 1)
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
@@ -104,7 +104,7 @@ import Tokens
         }
         let (server, _) = try cluster.client("backend", role: .server)
         #expect(try server.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
-        // The read model does not have this live, so the fan-out answers.
+        // The read model does not have this live, so the gateway forwards the call to the fan-out, which answers.
         #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.summaryResult))
         #expect(cluster.metric("gateway_shared_asks_total") == 0)
     }
@@ -124,12 +124,12 @@ import Tokens
         }
         #expect(error.code == .overloaded)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
-        // The request of the summary must be written, too: one that is written later would be answered.
+        // The summary's request must be written before the machines answer again, so that it stays unanswered.
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
         #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
-        #expect(try client.answersPing())
+        #expect(try client.getsPong())
         #expect(cluster.metric("gateway_shared_reads_total") == 1, "one reply")
     }
 

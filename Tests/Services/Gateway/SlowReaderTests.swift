@@ -73,7 +73,7 @@ import Testing
         cluster.publishText(self.room, "after")
         #expect(try slow.feed(upTo: last + 1).last == last + 1)
         #expect(try quick.feed(upTo: last + 1).last == last + 1)
-        try self.waitForLedger(cluster, quick)
+        try self.waitForLedger(quick)
         let counts = self.deliveryCounts(cluster)
         #expect(counts.owed == 0)
         #expect(counts.due == counts.delivered + counts.shed + counts.disconnected)
@@ -94,14 +94,14 @@ import Testing
         }
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
         #expect(cluster.refusalCount(.outputOfConnection) == 1)
-        try self.waitForLedger(cluster, quick)
+        try self.waitForLedger(quick)
         let counts = self.deliveryCounts(cluster)
         #expect(counts.disconnected > 0)
         #expect(counts.due == counts.delivered + counts.shed + counts.disconnected + counts.owed)
     }
 
-    /// Waits until the shard has published its ledger.
-    private func waitForLedger(_ cluster: FakeCluster, _ client: WireClient) throws {
+    /// Waits until the shard has updated the metrics of its ledger, which it does ten times a second.
+    private func waitForLedger(_ client: WireClient) throws {
         for _ in 0..<3 { _ = client.isQuiet(milliseconds: 150) }
         _ = try client.call("ping")
     }

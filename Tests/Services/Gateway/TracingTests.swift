@@ -8,7 +8,7 @@ import Testing
 
 /// The trace of a call, from the gateway to its inbox.
 @Suite(.timeLimit(.minutes(1))) struct TracingTests {
-    /// The trace header of the first record to the fan-out; nil if the record has none.
+    /// The trace header of the first record to the fan-out (the machine of barrages); nil if the record has none.
     private static func traceHeader(of cluster: FakeCluster) throws -> [UInt8]? {
         // The outer optional says whether the record was found, the inner one whether it has the header.
         let header = try cluster.waitForRecord { record -> [UInt8]?? in

@@ -12,6 +12,8 @@ import Tokens
 import Webhooks
 
 /// Messages and gifts that need a decision of the app's backend.
+///
+/// The gateway asks the backend first. Then it forwards the call to the fan-out, the machine that writes the feed.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookTests {
     /// A fixture: a gateway whose app has a backend.
     private final class BackendFixture {
@@ -20,7 +22,8 @@ import Webhooks
 
         /// Creates a gateway whose app's backend is `receiver`.
         ///
-        /// `message` is the policy for messages after a timeout; `change` changes the gateway's settings.
+        /// `timeout` is how long the gateway waits for the backend's decision; `message` is the policy for a message
+        /// without a decision by then. `change` changes the gateway's settings.
         init(
             _ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(2),
             _ change: (inout GatewaySettings) -> Void = { _ in }
@@ -36,6 +39,9 @@ import Webhooks
         }
 
         /// The commands that were forwarded to the fan-out, in order, each with the number of its call.
+        ///
+        /// A call that the gateway itself rejects is forwarded as `refused`, one that the backend rejects as
+        /// `forbidden`.
         func forwardedCommands() throws -> [(name: String, counter: Int64)] {
             let records = self.cluster.state.withLock { $0.records }.filter { $0.topic == .barrageInbox }
             return try records.map { record in
@@ -72,7 +78,7 @@ import Webhooks
                 == .failure(error: ReplyError(.sensitiveWords, "mind your words")))
         #expect(
             try fixture.forwardedCommands().map { $0.name } == ["sendText", "forbidden"],
-            "the rejected message is forwarded as rejected")
+            "the rejected message is forwarded, too, as a rejection")
         let request = try Wire.decode(WebhookRequest.self, from: try #require(receiver.received.first).body)
         guard case .beforeText(let sender, "good", nil) = request.content else {
             Issue.record("\(request)")
@@ -90,8 +96,8 @@ import Webhooks
         // The timeout is 300 ms; the checks use 290 ms, because the timeout may be rounded.
         let start = MonotonicClock.milliseconds
         let first = try client.begin("barrage.sendText", Self.textParams("one"))
-        #expect(try eve.answersPing(), "the shard serves others meanwhile")
-        #expect(try client.answersPing(), "and so do other calls of the sender")
+        #expect(try eve.getsPong(), "the shard serves others meanwhile")
+        #expect(try client.getsPong(), "and so do other calls of the sender")
         #expect(MonotonicClock.milliseconds - start < 290)
         #expect(try client.answer(to: first) == Self.sent(1))
         #expect((290..<3000).contains(MonotonicClock.milliseconds - start))
@@ -206,7 +212,7 @@ import Webhooks
         #expect(receiver.received.isEmpty)
     }
 
-    /// Creates a fixture whose app has gifts and words.
+    /// Creates a fixture whose app has one gift, the rose, and one forbidden word.
     private static func fixtureWithGifts(_ receiver: WebhookReceiver, timeout: Duration = .seconds(2)) throws
         -> BackendFixture
     {
@@ -250,10 +256,10 @@ import Webhooks
         let start = MonotonicClock.milliseconds
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
         let rejectedGift = try client.begin("gift.send", tulip)
-        #expect(try client.answersPing())
+        #expect(try client.getsPong())
         #expect(try fixture.forwardedCommands().map { $0.name } == ["refused"], "the second gift waits behind the text")
         #expect(try client.answer(to: rejectedGift) == rejected)
-        #expect(MonotonicClock.milliseconds - start >= 290)
+        #expect(MonotonicClock.milliseconds - start >= 290, "the text's timeout of 300 ms, which may be rounded")
         #expect(try client.answer(to: pendingText) == Self.sent(1))
         #expect(try fixture.forwardedCommands().suffix(2).map { $0.counter } == [pendingText, rejectedGift])
     }

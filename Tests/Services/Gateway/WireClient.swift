@@ -127,10 +127,10 @@ final class WireClient {
         return try self.answer(to: id)
     }
 
-    /// Makes a ping; returns whether the reply contains a time.
-    func answersPing() throws -> Bool { if case .success(.pong) = try self.call("ping") { true } else { false } }
+    /// Calls `ping`; returns whether the gateway answers with a pong, which contains a time.
+    func getsPong() throws -> Bool { if case .success(.pong) = try self.call("ping") { true } else { false } }
 
-    /// Sends a call without waiting for its reply.
+    /// Sends a call without waiting for its reply; returns the call's id.
     @discardableResult func begin(_ method: String, _ params: String = "{}", id: Int64? = nil) throws -> Int64 {
         let id = id ?? self.nextID
         self.nextID = max(self.nextID, id + 1)
@@ -209,7 +209,7 @@ final class WireClient {
         return nil
     }
 
-    /// Reads one frame from the socket, and answers pings.
+    /// Reads one frame from the socket; ping frames are answered and skipped.
     private func read() throws -> Received {
         while true {
             guard let first = try? self.readByte() else { return .ended }

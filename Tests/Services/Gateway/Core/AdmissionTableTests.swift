@@ -7,7 +7,8 @@ import Testing
 /// The limits of connections, logins and calls.
 ///
 /// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise the
-/// time after which it would be: a limit of five calls a second admits a call each 200 ms.
+/// time after which it would be: a limit of five calls a second admits a call each 200 ms. `admitLogin` returns nil if
+/// the login is admitted, and otherwise the limit that it exceeds.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 

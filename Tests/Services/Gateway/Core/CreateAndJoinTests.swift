@@ -81,7 +81,7 @@ import Testing
         #expect(session.openCallCount == 0)
     }
 
-    @Test func `a reply to a record that is not open changes nothing`() {
+    @Test func `a reply to another record than the one that the call waits for changes nothing`() {
         var session = self.sessionWithOpenJoin()
         // The record of the create was resent and is answered twice.
         let endedBySecondReply = session.callAnswered(5, .success(result: Self.created))

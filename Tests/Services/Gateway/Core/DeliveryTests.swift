@@ -50,6 +50,7 @@ extension DeliveryLedger {
         #expect(budget.level(pendingBytes: 2000) == .withoutTips)
         #expect(budget.level(pendingBytes: 4000) == .withoutBarrage)
         #expect(budget.level(pendingBytes: 8000) == .deferred)
+        // A higher class has a smaller value. A lower level sheds fewer items.
         for level in DeliveryLevel.allCases {
             for feedClass in FeedClass.allCases where level.admits(feedClass) {
                 for higher in FeedClass.allCases where higher < feedClass {

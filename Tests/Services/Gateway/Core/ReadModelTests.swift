@@ -45,6 +45,8 @@ enum Sample {
     }
 }
 
+// The tests of this folder write points in time as integers, in milliseconds.
+
 extension Timestamp: ExpressibleByIntegerLiteral {
     package init(integerLiteral value: Int64) { self.init(milliseconds: value) }
 }

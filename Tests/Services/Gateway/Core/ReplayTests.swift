@@ -13,7 +13,7 @@ import Testing
     ///
     /// Item `before` and the later items are cached. If `before` is nil, no item is cached. The partition ends at
     /// offset `end`.
-    private func items(
+    private func itemsRequest(
         _ live: String, after: Int64, at start: Int64, before: Int64? = nil, end: Int64
     ) -> ReplayRequest {
         ReplayRequest(
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// A request for the last `count` messages with numbers below `before` and offsets below `end`.
-    private func messages(_ live: String, _ count: Int, before: Int64? = nil, end: Int64) -> ReplayRequest {
+    private func messagesRequest(_ live: String, _ count: Int, before: Int64? = nil, end: Int64) -> ReplayRequest {
         ReplayRequest(Sample.key(live), epoch: 10, .messages(count: count), beforeNumber: before, endOffset: end)
     }
 
@@ -105,10 +105,10 @@ import Testing
         let outcomes = self.replay(
             log,
             [
-                self.items("arena", after: 5, at: offsetOfItem5, before: 21, end: log.end),
-                self.items("arena", after: 5, at: offsetOfItem5, before: nil, end: log.end),
-                self.items("arena", after: 30, at: log.end - 1, before: nil, end: log.end),
-                self.items("arena", after: 5, at: offsetOfItem5, before: 6, end: log.end),
+                self.itemsRequest("arena", after: 5, at: offsetOfItem5, before: 21, end: log.end),
+                self.itemsRequest("arena", after: 5, at: offsetOfItem5, before: nil, end: log.end),
+                self.itemsRequest("arena", after: 30, at: log.end - 1, before: nil, end: log.end),
+                self.itemsRequest("arena", after: 5, at: offsetOfItem5, before: 6, end: log.end),
             ])
         #expect(self.numbers(outcomes[0]) == Array(6...20), "the items from 21 on are cached")
         #expect(self.numbers(outcomes[1]) == Array(6...30), "no item is cached")
@@ -125,22 +125,23 @@ import Testing
         let outcomes = self.replay(
             log,
             [
-                self.items("arena", after: 5, at: 4, end: log.end), self.items("arena", after: 5, at: 20, end: log.end),
-                self.items("cafe", after: 5, at: 20, end: log.end),
-                self.items("arena", after: 10, at: 9, end: log.end),
+                self.itemsRequest("arena", after: 5, at: 4, end: log.end),
+                self.itemsRequest("arena", after: 5, at: 20, end: log.end),
+                self.itemsRequest("cafe", after: 5, at: 20, end: log.end),
+                self.itemsRequest("arena", after: 10, at: 9, end: log.end),
             ])
         #expect(outcomes[0]?.answer == .refused(.gone), "the token's record was removed")
         #expect(self.numbers(outcomes[1]) == nil, "the token is wrong: the record at offset 20 is item 21")
         #expect(outcomes[2]?.answer == .refused(.gone), "the live has no records")
         #expect(self.numbers(outcomes[3]) == Array(11...30), "the token's record was removed, but no missed item")
 
-        let inOwnScan = self.replay(log, [self.items("arena", after: 5, at: 20, end: log.end)])
+        let inOwnScan = self.replay(log, [self.itemsRequest("arena", after: 5, at: 20, end: log.end)])
         #expect(inOwnScan[0]?.answer == .refused(.gone), "the wrong token is refused in a scan of its own, too")
         for number: Int64 in [31, 1_000_000, .max] {
-            let beyond = self.replay(log, [self.items("arena", after: number, at: 20, end: log.end)])
+            let beyond = self.replay(log, [self.itemsRequest("arena", after: number, at: 20, end: log.end)])
             #expect(beyond[0]?.answer == .refused(.gone), "the feed has not reached \(number)")
         }
-        let complete = self.replay(log, [self.items("arena", after: 30, at: 29, end: log.end)])
+        let complete = self.replay(log, [self.itemsRequest("arena", after: 30, at: 29, end: log.end)])
         #expect(self.numbers(complete[0]) == [], "the client has the last item")
     }
 
@@ -151,8 +152,8 @@ import Testing
         var outcomes = self.replay(
             log,
             [
-                self.items("arena", after: 199, at: 198, end: log.end),
-                self.items("arena", after: 200, at: 199, end: log.end),
+                self.itemsRequest("arena", after: 199, at: 198, end: log.end),
+                self.itemsRequest("arena", after: 200, at: 199, end: log.end),
             ])
         #expect(outcomes[0]?.answer == .refused(.tooMany))
         #expect(self.numbers(outcomes[1])?.count == 1000)
@@ -162,7 +163,10 @@ import Testing
         for number in Int64(1)...100 { log.write("arena", number, size: 100_000) }
         outcomes = self.replay(
             log,
-            [self.items("arena", after: 1, at: 0, end: log.end), self.items("arena", after: 80, at: 79, end: log.end)])
+            [
+                self.itemsRequest("arena", after: 1, at: 0, end: log.end),
+                self.itemsRequest("arena", after: 80, at: 79, end: log.end),
+            ])
         #expect(outcomes[0]?.answer == .refused(.tooMany))
         #expect(self.numbers(outcomes[1]) == Array(81...100))
     }
@@ -179,9 +183,9 @@ import Testing
         // For each live, one request needs the items before item 5, and one needs all items of the log.
         for (index, live) in lives.enumerated() {
             let offsetOfItem1 = Int64(index)
-            let request = self.items(live, after: 1, at: offsetOfItem1, before: 5, end: log.end)
+            let request = self.itemsRequest(live, after: 1, at: offsetOfItem1, before: 5, end: log.end)
             self.add(request, as: UInt64(index), to: &queue)
-            let requestToEnd = self.items(live, after: 1, at: offsetOfItem1, end: log.end)
+            let requestToEnd = self.itemsRequest(live, after: 1, at: offsetOfItem1, end: log.end)
             self.add(requestToEnd, as: UInt64(index) + 100, to: &queue)
         }
         var scan = queue.nextScan(excluding: [])
@@ -210,8 +214,8 @@ import Testing
         let outcomes = self.replay(
             log,
             [
-                self.messages("arena", 3, end: log.end), self.messages("arena", 50, end: log.end),
-                self.messages("arena", 2, before: 16, end: 15), self.messages("cafe", 5, end: log.end),
+                self.messagesRequest("arena", 3, end: log.end), self.messagesRequest("arena", 50, end: log.end),
+                self.messagesRequest("arena", 2, before: 16, end: 15), self.messagesRequest("cafe", 5, end: log.end),
             ])
         #expect(self.numbers(outcomes[0]) == [12, 16, 20])
         #expect(self.numbers(outcomes[1]) == [4, 8, 12, 16, 20], "fewer than 50, because the live has no others")
@@ -226,7 +230,7 @@ import Testing
         for number in Int64(1)...10 { log.write("arena", number) }
         for number in Int64(1)...(ReplayLimits.maxSearchedRecords * 3) { log.write("bistro", number) }
         var queue = ReplayQueue()
-        self.add(self.messages("arena", 5, end: log.end), as: 1, to: &queue)
+        self.add(self.messagesRequest("arena", 5, end: log.end), as: 1, to: &queue)
         var scannedRecords: Int64 = 0
         while var scan = queue.nextScan(excluding: []) {
             scannedRecords += Int64(scan.bounds.count)
@@ -241,7 +245,7 @@ import Testing
         var trimmedLog = PartitionLog()
         for number in Int64(1)...5000 { trimmedLog.write("arena", number, .tip) }
         trimmedLog.startOffset = 4000
-        let found = self.replay(trimmedLog, [self.messages("arena", 5, end: trimmedLog.end)])
+        let found = self.replay(trimmedLog, [self.messagesRequest("arena", 5, end: trimmedLog.end)])
         #expect(self.numbers(found[0]) == [], "the search ends at the beginning of the log")
     }
 
@@ -250,10 +254,11 @@ import Testing
         for number in UInt64(0)..<1000 {
             let startOffset = 100_000 + Int64(number)
             self.add(
-                self.items("arena", after: 1, at: startOffset, end: 101_000), as: number, to: &queue, partition: 3,
+                self.itemsRequest("arena", after: 1, at: startOffset, end: 101_000), as: number, to: &queue,
+                partition: 3,
                 deadline: 500)
         }
-        let distant = self.items("arena", after: 1, at: 10, end: 20)
+        let distant = self.itemsRequest("arena", after: 1, at: 10, end: 20)
         self.add(distant, as: 5000, to: &queue, partition: 3, deadline: 900)
         self.add(distant, as: 5001, to: &queue, partition: 4, deadline: 400)
         // The next scan is the one with the earliest deadline in a partition that is not excluded. In partition 3 the
@@ -269,10 +274,12 @@ import Testing
         var queue = ReplayQueue()
         for number in 0..<UInt64(ReplayLimits.maxQueuedRequests) {
             self.add(
-                self.items("arena", after: 1, at: 1, end: 5), as: number, to: &queue, partition: Int(number) % 12,
+                self.itemsRequest("arena", after: 1, at: 1, end: 5), as: number, to: &queue,
+                partition: Int(number) % 12,
                 deadline: 7)
         }
-        let isAccepted = queue.add(self.id(0), self.items("arena", after: 1, at: 1, end: 5), partition: 0, deadline: 7)
+        let isAccepted = queue.add(
+            self.id(0), self.itemsRequest("arena", after: 1, at: 1, end: 5), partition: 0, deadline: 7)
         #expect(!isAccepted)
 
         var expired = queue.removeExpired(at: 6)
@@ -286,8 +293,8 @@ import Testing
         // The first step of a search reads the last 2000 records, of which the last 1000 are messages here.
         for number in Int64(1)...6000 { log.write("arena", number, number > 5000 ? .barrage : .tip) }
         var queue = ReplayQueue()
-        self.add(self.messages("arena", 2000, end: log.end), as: 1, to: &queue, deadline: 100)
-        self.add(self.items("arena", after: 1, at: 4500, end: log.end), as: 2, to: &queue, deadline: 50)
+        self.add(self.messagesRequest("arena", 2000, end: log.end), as: 1, to: &queue, deadline: 100)
+        self.add(self.itemsRequest("arena", after: 1, at: 4500, end: log.end), as: 2, to: &queue, deadline: 50)
         guard var scan = queue.nextScan(excluding: []) else {
             Issue.record("nothing to read")
             return
@@ -302,11 +309,11 @@ import Testing
         expired = queue.removeExpired(at: 100)
         #expect(self.numbers(expired.first) == Array(5001...6000))
 
-        self.add(self.messages("arena", 5, end: log.end), as: 3, to: &queue, deadline: 100)
+        self.add(self.messagesRequest("arena", 5, end: log.end), as: 3, to: &queue, deadline: 100)
         expired = queue.removeExpired(at: 100)
         #expect(expired.first?.answer == .refused(.late), "nothing was read for this search")
 
-        self.add(self.messages("arena", 5, end: log.end), as: 4, to: &queue, deadline: 100)
+        self.add(self.messagesRequest("arena", 5, end: log.end), as: 4, to: &queue, deadline: 100)
         guard var lastScan = queue.nextScan(excluding: []) else {
             Issue.record("nothing to read")
             return
@@ -346,13 +353,13 @@ import Testing
             let before = hasCachedItems ? Int64.random(in: start.number + 1...lastNumber + 1, using: &random) : nil
             if Bool.random(using: &random) {
                 requests.append(
-                    self.items(live, after: start.number, at: start.offset, before: before, end: log.end))
+                    self.itemsRequest(live, after: start.number, at: start.offset, before: before, end: log.end))
                 let missed = start.number + 1..<(before ?? lastNumber + 1)
                 expected.append(missed.count <= ReplayLimits.maxItems ? Array(missed) : nil)
             } else {
                 let count = Int.random(in: 1...50, using: &random)
                 let end = written.first { $0.live == start.live && $0.number == before }?.offset ?? log.end
-                requests.append(self.messages(live, count, before: before, end: end))
+                requests.append(self.messagesRequest(live, count, before: before, end: end))
                 var countedNumbers: Set<Int64> = []
                 let messages = log.records.map(\.record).filter { record in
                     record.key == Sample.key(live) && record.item.feedClass == .barrage

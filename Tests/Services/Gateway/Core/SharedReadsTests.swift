@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayCore
 
-/// Reads that the services answer: calls that ask for the same share one request.
+/// Reads that the services answer: calls that ask for the same data are served by one request.
 ///
 /// In these tests a waiting call is a number. Times are in milliseconds.
 @Suite struct SharedReadsTests {
@@ -67,6 +67,7 @@ import Testing
 
     @Test func `no answer is shared between lives, between incarnations of a live, or between reads`() {
         var reads = Reads()
+        // A later live with the same id has another epoch.
         let nextIncarnation = SharedRead(.audience, of: Self.read.key, epoch: 8)
         let others = [
             SharedRead(.summary, of: Self.read.key, epoch: 7), nextIncarnation,
