@@ -7,6 +7,7 @@ import Testing
 
 /// Messages and gifts that an app's backend rejected.
 @Suite struct BackendRefusalTests {
+    /// An error with a code and a text of the backend's own.
     private static let noCredit = ReplyError(ReplyCode(102_150), "no credit")
 
     /// Sends the gateway's report that the backend rejected the caller's call, by default a gift.
@@ -54,7 +55,7 @@ import Testing
         barrage.expectInvariants()
     }
 
-    @Test func `a rejection with the default text stores no error`() {
+    @Test func `a rejection with the default code and text stores no error of the backend`() {
         var barrage = BarrageHarness()
         let defaultError = ReplyError(.giftCheckFailed, "the app's backend refused the gift")
         #expect(self.reject(&barrage, user("bob", call: 1), defaultError) == .failure(error: defaultError))

@@ -11,7 +11,7 @@ let key = LiveKey(app, live)
 /// The epoch of the live that `BarrageHarness` opens.
 let epoch: Int64 = 7
 
-/// A fan-out with one partition, to which tests send inputs directly.
+/// A fan-out (the machine that writes the feeds) with one partition, to which tests send inputs directly.
 struct BarrageHarness {
     var machine: BarrageMachine
     var rows = BarrageRows()

@@ -35,7 +35,7 @@ import Testing
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
             case 1:
-                // The fan-out ignores an end whose epoch is lower than the live's epoch, so this is the highest epoch.
+                // The fan-out ignores an end whose epoch is lower than the live's epoch; `.max` ends every live.
                 command = .ended(ending: ending(of: .max))
             case 2:
                 command = .rights(
@@ -89,7 +89,7 @@ import Testing
     ///
     /// With a seed, one batch in three aborts and is consumed again, in half of these cases by another instance, which
     /// restores the rows from the state topic. Without a seed no batch aborts.
-    private func run(
+    private func runSteps(
         _ steps: [Step], crashingWith seed: UInt64?, batchSize: Int = 7
     ) throws -> (effects: [Effect], rows: BarrageRows) {
         var machine = BarrageMachine(policies: Policies([app: AppPolicy(messagesPerUserPerSecond: 5)]))
@@ -141,20 +141,21 @@ import Testing
         throws
     {
         let steps = self.steps(600, seed: seed)
-        let uninterrupted = try self.run(steps, crashingWith: nil)
-        let crashed = try self.run(steps, crashingWith: seed)
+        let uninterrupted = try self.runSteps(steps, crashingWith: nil)
+        let crashed = try self.runSteps(steps, crashingWith: seed)
         #expect(uninterrupted.effects == crashed.effects)
         #expect(uninterrupted.rows.sortedKeys == crashed.rows.sortedKeys)
         for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == crashed.rows[key]) }
-        #expect(uninterrupted.effects == (try self.run(steps, crashingWith: nil)).effects, "a run is deterministic")
+        let repeatedRun = try self.runSteps(steps, crashingWith: nil)
+        #expect(uninterrupted.effects == repeatedRun.effects, "a run is deterministic")
     }
 
     @Test(arguments: [1, 2, 100, 10_000]) func `I7 I9 the batch size does not change the effects`(
         batchSize: Int
     ) throws {
         let steps = self.steps(1_500, seed: 77)
-        let withDefaultBatches = try self.run(steps, crashingWith: nil)
-        let withOtherBatches = try self.run(steps, crashingWith: nil, batchSize: batchSize)
+        let withDefaultBatches = try self.runSteps(steps, crashingWith: nil)
+        let withOtherBatches = try self.runSteps(steps, crashingWith: nil, batchSize: batchSize)
         #expect(withDefaultBatches.effects == withOtherBatches.effects)
         #expect(withDefaultBatches.rows.sortedKeys == withOtherBatches.rows.sortedKeys)
         for key in withDefaultBatches.rows.sortedKeys {
@@ -167,7 +168,7 @@ import Testing
     @Test(arguments: 1...15) func `I7 I1 any schedule numbers feed items without gaps and ends a feed at most once`(
         seed: UInt64
     ) throws {
-        let effects = try self.run(self.steps(1_500, seed: seed), crashingWith: nil).effects
+        let effects = try self.runSteps(self.steps(1_500, seed: seed), crashingWith: nil).effects
         var lastPositions: [LiveKey: FeedPosition] = [:]
         var endedLives: Set<LiveKey> = []
         for item in effects.items {

@@ -7,7 +7,8 @@ import Testing
 
 /// Likes, speaking levels and the summary (the live's statistics).
 ///
-/// Only the latest value of each is published, and only while the feed's budget of 40 items per second allows.
+/// They are counters, the lowest feed class: only the latest value of each is published, and only while less than six
+/// tenths of the feed's budget of 40 items per second are used. A value that is never published counts as merged.
 @Suite struct CounterTests {
     /// The command that publishes a stage on whose seats these users sit.
     ///

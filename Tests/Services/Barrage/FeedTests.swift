@@ -57,7 +57,8 @@ import Testing
         #expect(barrage.feed != nil)
         #expect(barrage.advance(milliseconds: 1) == [])
         #expect(barrage.feed == nil)
-        // An idempotency window lasts at most 380 s: 60 s with outcomes, 300 s without, and two roundings up to 10 s.
+        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
+        // 10 s, so the idempotency windows are empty after 380 s.
         #expect(barrage.advance(milliseconds: 80_000) == [])
         #expect(barrage.rows.count == 0)
         #expect(barrage.sendText(user("bob", call: 2)).code == .noSuchRoom)

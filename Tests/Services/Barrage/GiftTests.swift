@@ -147,7 +147,8 @@ import Testing
         _ = barrage.send(.ended(ending: ending(of: 20)))
         _ = barrage.advance(milliseconds: 300_000)
         #expect(barrage.rows[.givers(key)] == nil)
-        // An idempotency window lasts at most 380 s: 60 s with outcomes, 300 s without, and two roundings up to 10 s.
+        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
+        // 10 s, so the idempotency windows are empty after 380 s.
         _ = barrage.advance(milliseconds: 80_000)
         #expect(barrage.rows.count == 0)
     }

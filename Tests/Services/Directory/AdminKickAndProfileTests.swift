@@ -56,7 +56,7 @@ import Testing
                 == [.audience(AudienceInput(key, .verifyAdminMembership(user: "bob", caller: caller)))])
         let first = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
         _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", call: 3)))
-        // The last effect is the reply.
+        // The last effect of the first verification is the reply.
         #expect(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == first.suffix(1))
         #expect(directory.liveRow?.info.admins == [])
     }

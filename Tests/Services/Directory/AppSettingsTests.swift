@@ -78,7 +78,8 @@ import Testing
             .appSettings(change: .setWords(words: ["bad"]), caller: server(call: 1)))
         #expect(results(repeated) == [.done] && repeated.count == 1)
         #expect(self.settings(directory).words.isEmpty)
-        // An idempotency window lasts at most 60 s with its outcomes, 300 s without, and two roundings up to 10 s.
+        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
+        // 10 s, so the idempotency window is empty after 380 s.
         _ = directory.advance(.seconds(380))
         #expect(directory.rows.count == 1, "the window is removed, the settings stay")
     }
@@ -218,6 +219,8 @@ import Testing
         #expect(self.rejection(.setGifts(categories: [Self.classics, Self.classics])) == .badParameter)
         let twice = GiftCategory(categoryID: "a", name: "A", gifts: [Self.rose, Self.rose])
         #expect(self.rejection(.setGifts(categories: [twice])) == .badParameter)
-        #expect(self.rejection(.putCategory(category: twice)) == .badParameter, "a category is put without gifts")
+        #expect(
+            self.rejection(.putCategory(category: twice)) == .badParameter,
+            "a category that is added or changed must have no gifts in the call")
     }
 }

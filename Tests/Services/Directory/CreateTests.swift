@@ -5,7 +5,10 @@ import Testing
 
 @testable import DirectoryCore
 
-/// Creating a live: in the partition of its owner, which claims the owner, then in the partition of the live.
+/// The creation of a live, in two steps.
+///
+/// The partition of the owner stores a claim, so that the owner runs no second live. Then it sends `open` to the
+/// partition of the live, or `enter` if the owner's claim already names this live.
 @Suite struct CreateTests {
     /// The command by which `caller` creates a live of `owner`; nil means the caller itself.
     private func create(

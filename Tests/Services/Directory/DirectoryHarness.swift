@@ -92,7 +92,7 @@ struct DirectoryHarness {
         if case .live(let row)? = self.rows[.live(key)] { row } else { nil }
     }
 
-    /// Checks the machine's invariants.
+    /// Checks the machine's invariants; the rows are whole, because there is no other partition.
     func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(self.machine.checkInvariants(self.rows, isWhole: true) == [], sourceLocation: sourceLocation)
     }

@@ -46,6 +46,7 @@ private let lives: [LiveID] = ["one", "two"]
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
             let callerID = users.randomElement(using: &self.random) ?? "alice"
+            // The tickets grow from call to call, so that a floor revokes the tickets of some calls.
             let caller = user(callerID, call: self.counter, ticket: self.counter)
             // -1 to 7 seconds: -1 stands for no end; 0 is invalid for a ban and ends a mute.
             let durationSeconds = self.counter % 9 - 1
@@ -82,7 +83,9 @@ private let lives: [LiveID] = ["one", "two"]
     ///
     /// With a seed, each transaction aborts with a probability of one half, and then succeeds; without a seed none
     /// aborts.
-    private func run(_ steps: [Step], abortingWith seed: UInt64?) -> (effects: [Effect], directory: DirectoryHarness) {
+    private func runSteps(
+        _ steps: [Step], abortingWith seed: UInt64?
+    ) -> (effects: [Effect], directory: DirectoryHarness) {
         var directory = DirectoryHarness()
         let dismissal = DismissalPolicy(
             afterNoUsersSeconds: 5, afterOwnerLeaveSeconds: 7, afterOwnerOfflineSeconds: 9)
@@ -145,7 +148,7 @@ private let lives: [LiveID] = ["one", "two"]
     func `I1 I2 I15 any schedule keeps the invariants, ends a live once and answers repeated calls alike`(
         seed: UInt64
     ) {
-        let (effects, _) = self.run(Schedule.steps(400, seed: seed), abortingWith: nil)
+        let (effects, _) = self.runSteps(Schedule.steps(400, seed: seed), abortingWith: nil)
 
         // Each epoch of a live is opened at most once and ends at most once. The sets contain `APP/LIVE#EPOCH`.
         var endedLives: Set<String> = []
@@ -183,8 +186,8 @@ private let lives: [LiveID] = ["one", "two"]
 
     @Test(arguments: 1...20) func `I15 a transaction that aborts at any point changes nothing`(seed: UInt64) {
         let steps = Schedule.steps(200, seed: seed)
-        let uninterrupted = self.run(steps, abortingWith: nil)
-        let aborted = self.run(steps, abortingWith: seed)
+        let uninterrupted = self.runSteps(steps, abortingWith: nil)
+        let aborted = self.runSteps(steps, abortingWith: seed)
         #expect(uninterrupted.effects == aborted.effects)
         let keys = uninterrupted.directory.rows.sortedKeys
         #expect(keys == aborted.directory.rows.sortedKeys)

@@ -73,7 +73,8 @@ import Testing
         #expect(directory.advance(Milliseconds(1)) == [.liveRemoved(key)])
         #expect(directory.liveRow == nil)
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(call: 2)))) == [.noSuchRoom])
-        // Idempotency windows last at most 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
+        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
+        // 10 s, so the idempotency windows are empty after 380 s.
         _ = directory.advance(.seconds(380))
         #expect(directory.rows.count == 0)
     }
@@ -100,7 +101,7 @@ import Testing
     }
 
     /// Rules: R3.36, R3.40, R3.65.
-    @Test func `an update is stored, sent to feed and seats, and answered with the new info`() throws {
+    @Test func `an update is stored, sent to the feed and the seat machine, and answered with the new info`() throws {
         var directory = DirectoryHarness.withLive()
         var info = try #require(directory.liveRow).info
         let caller = user("alice", call: 2)

@@ -6,6 +6,8 @@ import Testing
 @testable import DirectoryCore
 
 /// Reactions to a live's occupancy, which presence reports: its status, and its automatic dismissal.
+///
+/// The owner is `left` if it has left or never joined, and `offline` if its heartbeats have stopped.
 @Suite struct OccupancyTests {
     /// Rules: R3.30.
     @Test func `a live is suspended while its owner is away, and the change is published to viewers`() throws {
@@ -49,7 +51,7 @@ import Testing
     @Test func `I1 a live without users is ended after the time in the app's policy`() throws {
         var directory = self.directory(under: DismissalPolicy(afterNoUsersSeconds: 60))
         let created = directory.now
-        // The live stays empty for 59 seconds, then a user joins.
+        // The live stays empty for 59 seconds, then its owner joins.
         #expect(directory.advance(.seconds(59)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
         #expect(directory.advance(.seconds(600)) == [])

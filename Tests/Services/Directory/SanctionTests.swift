@@ -169,9 +169,9 @@ import Testing
         }
         let keysBefore = keysWithoutWindows()
         let tooMany = (0..<21).map { UserID("u\($0)") }
-        // A call has 1 to 20 users, a page at most 100. A ban lasts 1 s to ten years or has no end (-1); a mute may
-        // also have 0 s. A reason has no control characters, and at most 200 bytes as JSON, where each quotation mark
-        // has two.
+        // A call names 1 to 20 users, a page has at most 100 entries. A ban lasts 1 s to ten years (315,360,000 s) or
+        // has no end (-1); a mute may also have 0 s. A reason has no control characters, and at most 200 bytes as JSON,
+        // where each quotation mark has two.
         let cases: [(command: DirectoryCommand, code: ReplyCode)] = [
             (self.ban(tooMany, by: server(call: 1)), .badParameter), (self.ban([], by: server(call: 2)), .badParameter),
             (self.ban(["bob"], seconds: 0, by: server(call: 3)), .badParameter),
@@ -231,7 +231,7 @@ import Testing
         let first = directory.send(self.ban(["bob"], seconds: 60, by: caller))
         _ = directory.send(.unban(live: live, users: ["bob"], caller: user("alice", call: 3)))
         _ = directory.advance(.seconds(30))
-        // The last effect is the reply.
+        // The last effect of the first call is its reply.
         #expect(directory.send(self.ban(["bob"], seconds: 60, by: caller)) == first.suffix(1))
         #expect(directory.rows[.bans(key)] == nil)
     }

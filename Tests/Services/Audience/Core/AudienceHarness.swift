@@ -81,6 +81,8 @@ struct AudienceHarness {
     }
 
     /// Plans and handles one input while Redis cannot be reached; nil is a tick.
+    ///
+    /// `mayHaveRun` says whether Redis may have executed the request before the connection was lost.
     mutating func sendWithoutRedis(_ command: AudienceCommand?, mayHaveRun: Bool = false) -> [Effect] {
         var effects: [Effect] = []
         let planned = self.plan(command)

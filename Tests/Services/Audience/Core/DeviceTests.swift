@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test
-    func `I6 a resume after a kick in one batch is rejected by the leases, or without Redis by the revocation fence`() {
+    func `I6 a resume after a kick in one batch is rejected by Redis, or without Redis by the revocation fence`() {
         var harness = Self.harness(.several)
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),

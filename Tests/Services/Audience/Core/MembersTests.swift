@@ -169,7 +169,7 @@ import Testing
     /// Rules: R3.56.
     @Test func `the end of a live is passed on with its total of viewers, and a repeated end without a total`() {
         var harness = AudienceHarness()
-        // Three visits of bob, none of which ends, so each counts in the total.
+        // Redis reports three first joins of bob without a leave, so each counts as a visit in the total.
         for counter in 1...3 {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(counter))
             _ = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))

@@ -52,7 +52,8 @@ import Testing
                     let ticket = Int64(partition.inbox.count)
                     effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter: counter)))
                     viewers[name] = Viewer(ticket: ticket, lastSignOfLife: partition.now)
-                    // A user who comes back within a minute continues the visit (R3.31). Nobody has left at `.min / 2`.
+                    // A user who comes back within a minute continues the visit (R3.31). One who has never left counts
+                    // as having left long ago: at half of `.min`, so that the difference does not overflow.
                     if secondsNow() - (leftAt[name] ?? .min / 2) >= 60 { visitCount += 1 }
                 }
                 changes.append(partition.now)

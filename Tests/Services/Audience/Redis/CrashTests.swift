@@ -225,7 +225,7 @@ import Testing
 
     /// Compares all effects and reports the first difference.
     ///
-    /// Epochs are skipped, because their names contain the owner.
+    /// Effects that begin an epoch are skipped, because the epoch's name contains the owner.
     private static func expectSame(
         _ effects: [Effect], _ expected: [Effect], sourceLocation: SourceLocation = #_sourceLocation
     ) {

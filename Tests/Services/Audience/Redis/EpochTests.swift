@@ -129,11 +129,11 @@ import Testing
         #expect(PartitionHarness.usersGone(try self.partition.send(.confirm(user: "alice"))).isEmpty)
     }
 
-    /// How Redis loses the leases while an epoch settles.
+    /// How Redis loses the leases while an epoch settles: it is emptied, it dies, or it restarts without its data.
     enum LeaseLoss: CaseIterable { case flush, crash, restart }
 
     @Test(arguments: LeaseLoss.allCases)
-    func `I5 an epoch that is due while its row is handled alone does not settle if Redis has lost it`(
+    func `I5 an epoch whose due row is handled alone, without an input, does not settle if Redis has lost the epoch`(
         loss: LeaseLoss
     ) throws {
         let tickets = try self.joinThree()
@@ -160,7 +160,7 @@ import Testing
         try self.assertViewersAndExpectSettled(tickets)
     }
 
-    @Test func `an epoch that Redis still has settles when its row is handled alone`() throws {
+    @Test func `an epoch that Redis still has settles when its due row is handled alone, without an input`() throws {
         let tickets = try self.joinThree()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         try self.partition.tick(seconds: 1)

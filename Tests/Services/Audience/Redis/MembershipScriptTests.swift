@@ -29,7 +29,7 @@ import Testing
 
     /// Rules: R3.33.
     @Test
-    func `where one device is allowed, the first one's lease is removed, and a late heartbeat does not restore it`()
+    func `where one device is allowed, a second one removes the first one's lease, and no late heartbeat restores it`()
         throws
     {
         let partition = try self.partition(devices: .one)

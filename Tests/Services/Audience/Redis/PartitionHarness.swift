@@ -92,6 +92,7 @@ final class PartitionHarness {
     /// Processes the next inputs, at most `count`, without committing them.
     func process(count: Int = .max) throws -> [Effect] {
         var effects: [Effect] = []
+        // The inner `min` avoids an overflow if `count` is `.max`.
         let end = min(self.inbox.count, self.committedOffset + min(count, self.inbox.count))
         try self.owner.process(Array(self.inbox[self.committedOffset..<end]), effects: &effects)
         self.pending = (end, effects)
@@ -123,8 +124,9 @@ final class PartitionHarness {
         return effects
     }
 
-    /// Handles alone the earliest row that is due before the next input, as the shell does after a failure, and commits
-    /// the result; the input stays in the inbox.
+    /// Handles the earliest row that is due before the next input, but not the input, and commits the result.
+    ///
+    /// The shell handles a due row alone in this way after a failure.
     func processAndCommitNextDue() throws -> [Effect] {
         var effects: [Effect] = []
         let hadDueRow = try self.owner.processNextDue(before: self.inbox[self.committedOffset], effects: &effects)

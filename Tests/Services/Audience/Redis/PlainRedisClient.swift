@@ -19,6 +19,7 @@ final class PlainRedisClient {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
+        // 127.0.0.1
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let result = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

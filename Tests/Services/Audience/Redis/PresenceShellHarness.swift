@@ -70,9 +70,9 @@ final class PresenceShellHarness {
         try self.producer.flush(timeout: .seconds(10))
     }
 
-    /// Writes the record of attempts of an owner of the live's partition that died while it processed the next input.
+    /// Writes the record that is left when the owner of the live's partition dies while it processes the next input.
     ///
-    /// The next owner then processes inputs one at a time. No shell may be running.
+    /// Because of this record of attempts, the next owner processes inputs one at a time. No shell may be running.
     func writeFailedAttempt(_ live: LiveKey) throws {
         let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
         let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
