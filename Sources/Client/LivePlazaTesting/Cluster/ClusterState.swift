@@ -7,8 +7,10 @@ struct ClusterState: Sendable {
     private var services: ServiceGroup
     private var gateway: SimulatedGateway
 
+    /// `start`: the time of day when the cluster's clock is 0.
     init(policies: Policies, start: Timestamp, seed: UInt64) {
         self.services = ServiceGroup(policies: policies, seed: seed)
+        // The gateway has another seed, so that it does not draw the same random numbers as the services.
         self.gateway = SimulatedGateway(
             policies: policies, startTime: start, at: MonotonicTime(milliseconds: 0), seed: seed &+ 1)
     }
@@ -16,6 +18,7 @@ struct ClusterState: Sendable {
     /// When `tick` must be called next, in milliseconds of the cluster's clock.
     var nextTick: Double {
         mutating get {
+            // The services count in the time of day, the gateway in milliseconds of the cluster's clock.
             let serviceTick = self.services.nextTick.map { ($0 - self.gateway.startTime).count } ?? .max
             return Double(min(serviceTick, self.gateway.nextTick.milliseconds))
         }
@@ -35,6 +38,7 @@ struct ClusterState: Sendable {
     private mutating func settle() {
         while true {
             let written = self.gateway.takeEffects()
+            // The services take only inputs. All other records are for the gateway.
             for effect in written where !self.services.append(effect) { self.gateway.recordReceived(effect) }
             let published = self.services.run(at: self.gateway.wallTime)
             for effect in published { self.gateway.recordReceived(effect) }

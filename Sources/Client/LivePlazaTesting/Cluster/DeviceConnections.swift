@@ -6,14 +6,14 @@ struct DeviceConnections {
     typealias Receiver = @Sendable (TransportEvent) -> Void
     typealias Work = @Sendable () -> Void
 
-    /// What becomes of a frame or an event when its latency is over.
+    /// What becomes of a frame or an event after the network's latency.
     enum Delivery {
         case delivered
         /// Stored until the device is not stalled any more.
         case heldBack
         /// Lost with its connection.
         case lost
-        /// Lost; all connections of the device end.
+        /// Lost; in addition, all connections of the device end.
         case cut(device: String)
     }
 
@@ -57,7 +57,7 @@ struct DeviceConnections {
 
     func receiver(of number: Int) -> Receiver? { self.connections[number]?.receiver }
 
-    /// The connections of a device (nil: of all devices), in order.
+    /// The numbers of a device's connections (nil: of all devices), in ascending order.
     func numbers(of device: String?) -> [Int] {
         self.connections.filter { device == nil || $0.value.device == device }.map(\.key).sorted()
     }
@@ -88,7 +88,7 @@ struct DeviceConnections {
         return released
     }
 
-    /// Decides what becomes of a delivery; stores `work` if the device is stalled.
+    /// Decides what becomes of a delivery: stores `work` if the device is stalled, and counts it if a cut is planned.
     mutating func decideDelivery(to number: Int, _ work: @escaping Work) -> Delivery {
         guard let device = self.connections[number]?.device else { return .lost }
         guard !self.stalled.contains(device) else {

@@ -77,7 +77,7 @@ public final class SimulatedCluster: Sendable {
     /// Creates a client that connects to this cluster.
     ///
     /// - Parameters:
-    ///   - name: Names the client's device in `cutConnection` and the like; several devices may have one name.
+    ///   - name: Names the client's device in `cutConnection` and the like; a fault applies to all devices of this name.
     ///   - transport: The transport, for example a `RecordingTransport`; nil for `transport(name)`.
     ///   - tokenProvider: Returns newer tokens; nil if the client has only the token of its login.
     /// - Returns: A client that works on the cluster's queue and clock; the caller must retain it.
@@ -89,11 +89,11 @@ public final class SimulatedCluster: Sendable {
             count += 1
             return count
         }
-        // Each client has a seed of its own.
+        // Each client has a seed of its own. The large factor separates clients of clusters with similar seeds.
         let random = Locked(SeededRandom(seed: self.seed &* 1_000_003 &+ number))
         let options = PlazaOptions(
             gateways: ["ws://simulated/v1"], tokenProvider: tokenProvider, transport: transport ?? self.transport(name),
-            deliveryQueue: self.queue.queue)
+            deliveryQueue: self.queue.dispatchQueue)
         return LivePlaza(options: options, queue: self.engineQueue, clock: self.clock) {
             random.withLock { Double.random(in: 0..<1, using: &$0) }
         }
@@ -118,8 +118,9 @@ public final class SimulatedCluster: Sendable {
 
     /// A token of the app's backend, whose calls need no membership and no permission; valid for eleven days.
     func serverToken() -> String {
-        SimulatedToken(
-            app: "\(self.sdkAppID)", sub: "backend", exp: self.clock.wall / 1000 + 1e6, role: "server"
+        let validSeconds = 1_000_000.0
+        return SimulatedToken(
+            app: "\(self.sdkAppID)", sub: "backend", exp: self.clock.wall / 1000 + validSeconds, role: "server"
         ).text
     }
 
@@ -128,7 +129,7 @@ public final class SimulatedCluster: Sendable {
     /// How long the cluster's clock has run.
     public var elapsed: Duration { .milliseconds(Int64(self.clock.now)) }
 
-    /// Handles everything that can be handled at the current time.
+    /// Handles everything that can be handled without advancing the clock.
     public func settle() { self.queue.sync { self.queue.drain() } }
 
     /// Advances the clock, and handles everything that is due until then in the order of its times.
@@ -152,7 +153,7 @@ public final class SimulatedCluster: Sendable {
     ///
     /// - Parameter speed: How many seconds of the cluster pass in one real second.
     public func runInRealTime(speed: Double = 1) {
-        let timer = DispatchSource.makeTimerSource(queue: self.queue.queue)
+        let timer = DispatchSource.makeTimerSource(queue: self.queue.dispatchQueue)
         let lastAdvance = Locked(ContinuousClock.now)
         timer.setEventHandler { [weak self] in
             let now = ContinuousClock.now
@@ -202,8 +203,9 @@ public final class SimulatedCluster: Sendable {
         self.queue.sync { self.network.setReachable(isReachable, name) }
     }
 
-    /// If true, holds back the frames of a device in both directions, but does not end its connections; if false, delivers
-    /// them.
+    /// If true, holds back the frames of a device in both directions, but does not end its connections.
+    ///
+    /// If false, delivers the frames that were held back.
     ///
     /// The held frames are delivered in order, if the connection still exists.
     public func setStalled(_ isStalled: Bool, _ name: String) {
@@ -216,8 +218,9 @@ public final class SimulatedCluster: Sendable {
     /// Starts a stopped service, which then handles the inputs that waited.
     public func start(_ service: Service) { self.perform { $0.setRunning(true, service) } }
 
-    /// Deletes all leases of presence, as a restart of Redis without its data does; the gateway then asserts its members
-    /// again.
+    /// Deletes all leases (the entries that say who is in a live), as a restart of Redis without its data does.
+    ///
+    /// The gateway then tells presence its members again.
     public func loseLeases() { self.perform { $0.loseLeases() } }
 
     // MARK: Shared with the network

@@ -38,6 +38,7 @@ final class SimulatedNetwork: Sendable {
             self.runAfterLatency { onEvent(.closed(code: Self.abnormalClosure)) }
             return number
         }
+        // Opening takes the latency twice: for the request and for the server's answer.
         self.transmit(number) { network in
             network.cluster?.perform { $0.connectionOpened(number) }
             network.transmit(number) { $0.sendEvent(.opened, to: number) }
@@ -95,7 +96,7 @@ final class SimulatedNetwork: Sendable {
 
     private var cluster: SimulatedCluster? { self.state.withLock { $0.cluster } }
 
-    /// Runs `work` after the latency.
+    /// Runs `work`, which is one frame or event of the connection `number`, after the latency.
     ///
     /// If the device is stalled by then, `work` waits. If the connection has ended by then, `work` is dropped.
     private func transmit(_ number: Int, _ work: @escaping @Sendable (SimulatedNetwork) -> Void) {

@@ -15,9 +15,11 @@ struct SimulatedTransport: Transport {
 }
 
 private struct SimulatedSocket: TransportConnection {
+    /// The connection's number in the network.
     let number: Int
     let network: SimulatedNetwork
 
     func send(_ text: [UInt8]) { self.network.send(text, from: self.number) }
+    /// The simulated gateway treats all codes alike.
     func close(code: Int) { self.network.close(self.number) }
 }

@@ -4,6 +4,7 @@ package import LivePlazaKit
 /// A clock that shows 0 at first, and advances only when a simulated cluster or a test advances it.
 package final class SimulationClock: PlazaClock {
     private struct Timer {
+        /// Grows with each timer: of two timers that are due at the same time, the one that was set first runs first.
         let id: Int
         /// When the timer is due, in milliseconds of the clock.
         let dueAt: Double
@@ -44,12 +45,12 @@ package final class SimulationClock: PlazaClock {
     /// When the next timer is due; nil if there is none.
     package var nextTimerTime: Double? { self.state.withLock { $0.timers.map(\.dueAt).min() } }
 
-    /// Advances the clock; does not go back.
+    /// Advances the clock to `time`; an earlier time has no effect.
     package func advance(to time: Double) { self.state.withLock { $0.now = max($0.now, time) } }
 
     /// Advances to the first timer that is due until `end`, and adds its action to its queue.
     ///
-    /// - Returns: False if no timer is due until then; the clock does not advance.
+    /// - Returns: False if no timer is due until `end`; in this case the clock does not advance.
     package func runNextTimer(by end: Double) -> Bool {
         let timer = self.state.withLock { state -> Timer? in
             let dueTimers = state.timers.filter { $0.dueAt <= end }

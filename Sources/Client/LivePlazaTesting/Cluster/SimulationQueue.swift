@@ -4,8 +4,7 @@ internal import LivePlazaKit
 
 /// The serial queue on which the simulated cluster and all its clients run.
 ///
-/// The cluster drains the queue before it advances its clock. Therefore all work that is added at one time runs at this
-/// time.
+/// The cluster drains the queue before it advances its clock. Therefore work runs at the time at which it was added.
 final class SimulationQueue: WorkQueue {
     private struct State {
         var work: [@Sendable () -> Void] = []
@@ -22,13 +21,14 @@ final class SimulationQueue: WorkQueue {
         }
     }
 
-    let queue: DispatchQueue
-    private let key = DispatchSpecificKey<Bool>()
+    let dispatchQueue: DispatchQueue
+    /// Has the value true on this queue, so that `sync` notices a call from the queue itself, which would deadlock.
+    private let isOnQueueKey = DispatchSpecificKey<Bool>()
     private let state = Locked(State())
 
-    init(_ queue: DispatchQueue) {
-        self.queue = queue
-        queue.setSpecific(key: self.key, value: true)
+    init(_ dispatchQueue: DispatchQueue) {
+        self.dispatchQueue = dispatchQueue
+        dispatchQueue.setSpecific(key: self.isOnQueueKey, value: true)
     }
 
     func async(_ work: @escaping @Sendable () -> Void) {
@@ -37,14 +37,15 @@ final class SimulationQueue: WorkQueue {
             defer { state.isDraining = true }
             return !state.isDraining
         }
-        if mustDrain { self.queue.async { self.drain() } }
+        if mustDrain { self.dispatchQueue.async { self.drain() } }
     }
 
-    func preconditionIsCurrent() { dispatchPrecondition(condition: .onQueue(self.queue)) }
+    func preconditionIsCurrent() { dispatchPrecondition(condition: .onQueue(self.dispatchQueue)) }
 
     /// Runs `body` on the queue, and returns its result.
     func sync<Result>(_ body: () throws -> Result) rethrows -> Result {
-        DispatchQueue.getSpecific(key: self.key) == true ? try body() : try self.queue.sync(execute: body)
+        let isOnQueue = DispatchQueue.getSpecific(key: self.isOnQueueKey) == true
+        return isOnQueue ? try body() : try self.dispatchQueue.sync(execute: body)
     }
 
     /// Runs all work, and the work that it adds; must be called on the queue.

@@ -2,9 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// Limits the audience counts that are sent to one per second and live.
+/// Sends the audience count of each live at most once a second.
 struct CountSchedule: Sendable {
-    /// The latest count of each live that has to wait.
+    /// The latest count of each live that had a count sent less than `interval` ago.
     private var waitingCounts: [LiveKey: LiveCount] = [:]
     private var lastSentAt: [LiveKey: MonotonicTime] = [:]
 

@@ -31,8 +31,9 @@ struct FeedLog: Sendable {
         return true
     }
 
-    /// The items after a number; nil if some of them were removed.
+    /// The items after the item `number`; nil if some of them were removed.
     func items(after number: Int64) -> ArraySlice<FeedItem>? {
+        // Numbers have no gaps, so all items after `number` are here if the log begins at most one item later.
         let firstNumber = self.items.first?.position.number ?? 1
         guard number >= firstNumber - 1 else { return nil }
         return self.items.drop { $0.position.number <= number }
@@ -46,7 +47,8 @@ struct FeedLog: Sendable {
     /// The item `liveEnded`; nil if the live has not ended, or if a client at `position` has the item.
     func endItem(missedAt position: FeedPosition) -> FeedItem? {
         guard let endItem = self.items.last, endItem.content.isEnd else { return nil }
-        if position.epoch == 0 { return endItem }
+        let hasReceivedNothing = position.epoch == 0
+        if hasReceivedNothing { return endItem }
         return position.epoch == self.epoch && position.number < endItem.position.number ? endItem : nil
     }
 
@@ -63,6 +65,7 @@ struct FeedLog: Sendable {
         guard position == .start || position.epoch == epoch else { return nil }
         let lastNumber = self.lastNumber(inEpoch: epoch)
         guard position.number <= lastNumber else { return nil }
+        // The log has no item of this epoch yet.
         if lastNumber == 0 { return position.number == 0 ? [] : nil }
         return self.items(after: position.number)
     }

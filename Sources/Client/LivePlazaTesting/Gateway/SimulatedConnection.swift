@@ -3,7 +3,7 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// The record of an open call, which the gateway writes again if no reply arrives.
+/// The record that the gateway wrote for an open call, and writes again if no reply arrives.
 struct SentEffect: Sendable {
     var effect: Effect
 }
@@ -11,11 +11,13 @@ struct SentEffect: Sendable {
 /// The state of one client's connection to the simulated gateway.
 struct SimulatedConnection: Sendable {
     let number: Int
+    /// The login's state, the membership in a live, and the open calls.
     var core: SessionCore<SentEffect>
     /// The token of the last login; nil before the first login.
     var token: SimulatedToken?
+    /// A placeholder before the first login; the same holds for the sessions' ids.
     var user = UserInfo(userID: UserID(""))
-    /// The session's id in the cluster, which is derived from the client's id of the session and from the user.
+    /// The session's id in the cluster, which is derived from `clientSession` and from the user.
     var session = SessionID("")
     /// The session's id that the client uses.
     var clientSession = SessionID("")
@@ -26,7 +28,7 @@ struct SimulatedConnection: Sendable {
     var lastReceivedAt: MonotonicTime
     /// The live whose feed is sent to the client.
     var live: LiveKey?
-    /// The number of the last item of the feed that the client has or that precedes its join.
+    /// The number of the last feed item that must not be sent any more: the client has it, or it precedes the join.
     var caughtUpTo: Int64 = 0
     /// The offset of the last notice that was sent to the client; -1 before the first.
     var lastNoticeOffset: Int64 = -1
@@ -44,7 +46,7 @@ struct SimulatedConnection: Sendable {
     /// Whether the connection belongs to a scripted user; these have negative numbers.
     var isScripted: Bool { self.number < 0 }
 
-    /// How long no text of the client was received.
+    /// The time since the last text of the client was received.
     func silence(at now: MonotonicTime) -> Milliseconds { Milliseconds(max(0, (now - self.lastReceivedAt).count)) }
 
     func key(_ live: LiveID) -> LiveKey { LiveKey(self.app, live) }

@@ -5,6 +5,8 @@ internal import PlazaModel
 internal import PlazaWire
 
 /// Calls: the gateway answers reads from memory, and forwards all other calls to their machine.
+///
+/// A parameter `number` is the number of a connection.
 extension SimulatedGateway {
     private static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
@@ -54,6 +56,7 @@ extension SimulatedGateway {
             try self.forward(.audience(input), frame.id, .leave(live), in: nil, number)
         case .leave(let live, let effect): try self.forward(effect, frame.id, .leave(live), in: nil, number)
         case .forward(let effect, let live): try self.forward(effect, frame.id, .plain, in: live, number)
+        // `textReceived` has handled it.
         case .login: break
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(frame.id, connection, caller, name: name, avatarURL: avatarURL)
@@ -81,6 +84,8 @@ extension SimulatedGateway {
     }
 
     /// Forwards a call to its machine, unless a call with this id is open already.
+    ///
+    /// - Throws: The reason of a refusal, such as that the client is not in `live`, the live that it must be in.
     private mutating func forward(
         _ effect: Effect, _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ number: Int
     ) throws(ReplyError) {
@@ -89,12 +94,15 @@ extension SimulatedGateway {
         case .proceed: self.beginCall(id, purpose, effect, number)
         case .repeated: return
         case .refused(let error):
+            // If the live does not exist, this is a better reason than that the client is not in it.
             if error.code == .notInRoom, let live { _ = try self.requireLive(self.model.running(connection.key(live))) }
             throw error
         }
     }
 
     /// Writes a call's record, and registers the open call.
+    ///
+    /// `start`: when the call's first record was written, if this is its second record.
     mutating func beginCall(
         _ id: Int64, _ purpose: CallPurpose, _ effect: Effect, _ number: Int, since start: MonotonicTime? = nil
     ) {
@@ -102,7 +110,7 @@ extension SimulatedGateway {
         self.connections[number]?.core.registerCall(id, purpose, SentEffect(effect: effect), at: self.now, since: start)
     }
 
-    /// The result of a read.
+    /// The result of a read; `handleCall` makes no other calls here.
     private func answerFromMemory(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         let model = self.model
         switch call {
@@ -165,6 +173,7 @@ extension SimulatedGateway {
         _ live: LiveID, _ created: CallResult, _ ended: SessionCore<SentEffect>.EndedCall,
         _ connection: SimulatedConnection, isLateRetry: Bool
     ) {
+        // If the client has entered another live meanwhile, the created live exists, but its owner does not join it.
         guard case .proceed = connection.core.verdict(on: ended.id, .joinCreated(live, created), in: nil) else {
             return self.reply(ended.id, .success(result: created), to: connection.number)
         }

@@ -54,6 +54,7 @@ extension SimulatedGateway {
 
     /// Replies to a successful join: makes the client a viewer, and sends it the history and the count of the live.
     mutating func completeJoin(_ key: LiveKey, epoch: Int64, _ outcome: Outcome, call: Int64, _ connection: Int) {
+        // A viewer who joins again gets the feed already.
         let isViewer = self.connections[connection]?.live == key
         if isViewer { return self.reply(call, outcome, to: connection) }
         let lastNumber = self.feeds[key]?.lastNumber(inEpoch: epoch) ?? 0
@@ -67,6 +68,7 @@ extension SimulatedGateway {
         if !entries.isEmpty {
             self.send(.history(live: live, epoch: epoch, items: entries, token: token.text), to: connection)
         } else if lastNumber > 0 {
+            // There is no message for the history, so an empty frame tells the client the token.
             self.send(.feed(live: live, epoch: epoch, items: [], token: token.text), to: connection)
         }
         self.sendCurrentCount(of: key, to: connection)

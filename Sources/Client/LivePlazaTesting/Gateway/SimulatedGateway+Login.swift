@@ -5,6 +5,8 @@ internal import PlazaModel
 internal import PlazaWire
 
 /// Logins: the first login of a connection, a login with a newer token, and a login that resumes a live.
+///
+/// A parameter `number` is the number of a connection.
 extension SimulatedGateway {
     mutating func logIn(_ frame: CallFrame, _ number: Int) {
         do throws(ReplyError) {
@@ -103,6 +105,7 @@ extension SimulatedGateway {
     private mutating func completeLogin(_ frame: CallFrame, _ number: Int, _ params: LoginParams) {
         guard let connection = self.connections[number] else { return }
         let missed = params.lastNoticeID.map { self.notices.entries(of: connection.userKey, after: $0) }
+        // The simulated notices have only the partition 0.
         let lastID = self.notices.lastID(ofPartition: 0)
         if let point = params.resume {
             self.resume(frame.id, number, point)

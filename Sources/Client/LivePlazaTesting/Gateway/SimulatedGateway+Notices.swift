@@ -25,8 +25,9 @@ extension SimulatedGateway {
         }
     }
 
-    /// Handles a notice from one gateway to another: the user has signed in on another device.
+    /// Handles the notice by which gateways tell each other that a user has signed in, here on another device.
     private mutating func signInNoticeReceived(_ content: NoticeContent, _ connection: SimulatedConnection) {
+        // A code is returned if the sign-in ends this connection.
         let code = self.connections[connection.number]?.signIn.noticeReceived(content, ownSession: connection.session)
         if let code { self.disconnect(connection.number, code) }
     }

@@ -3,7 +3,7 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// What presence must know: who is connected, and who is not any more.
+/// What the gateway tells presence: which members of the lives are connected, and which are not any more.
 extension SimulatedGateway {
     /// Sends the heartbeats of all connected members.
     mutating func sendHeartbeats() {
@@ -17,7 +17,7 @@ extension SimulatedGateway {
         }
     }
 
-    /// Tells presence all connected members, after presence has lost its leases.
+    /// Tells presence all connected members, after presence has lost its leases, which it stored for them.
     mutating func assertMembers() {
         for live in self.connectedMembers() {
             self.write(.audience(AudienceInput(live.key, .assert(members: live.members))))

@@ -40,7 +40,7 @@ struct SimulatedGateway: Sendable {
     /// The counts that wait to be sent, and when those of each live were last sent.
     private var countSchedule = CountSchedule()
 
-    /// The gateway sends presence nine heartbeats of each member in the duration of a lease.
+    /// 10 s: the gateway sends nine heartbeats of each member in the duration of a lease.
     private static let heartbeatInterval = Milliseconds(ServiceGroup.lease.count / 9)
     /// The interval at which deadlines are checked.
     private static let sweepInterval = Milliseconds(100)
@@ -100,7 +100,7 @@ struct SimulatedGateway: Sendable {
         self.connections[number] = SimulatedConnection(number, at: self.now)
     }
 
-    /// Handles the end of a connection; its client may connect again and resume.
+    /// Handles the end of a connection; the lease in presence remains, so that the client may connect again and resume.
     mutating func connectionClosed(_ number: Int) {
         guard let connection = self.connections.removeValue(forKey: number) else { return }
         if self.connectionOfSession[connection.session] == number { self.connectionOfSession[connection.session] = nil }
@@ -116,7 +116,7 @@ struct SimulatedGateway: Sendable {
         return min(ranked, self.now + Self.sweepInterval)
     }
 
-    /// Advances the clock, and handles all deadlines and pauses that are over.
+    /// Advances the clock, and does everything that has become due.
     mutating func tick(at now: MonotonicTime) {
         self.now = max(self.now, now)
         if self.now - self.rankedAt >= Ranking.interval { self.refreshRanking() }
@@ -169,8 +169,10 @@ struct SimulatedGateway: Sendable {
         case .reply(let reply):
             if !self.awaited.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
+        // Inputs of services, and webhooks, which a simulated cluster does not have.
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
+        // The record may have brought the model to the revision for which replies wait.
         for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 

@@ -12,16 +12,18 @@ struct SimulatedToken: Hashable, Sendable, Codable {
     var app: String
     /// The user's id.
     var sub: String
-    /// When it ends, in seconds since 1970.
+    /// When the token expires, in seconds since 1970.
     var exp: Double
     /// `server`: the token of the app's backend.
     var role: String?
+    /// The name with which the user is shown; nil if the user may choose it.
     var name: String?
 
     var isServer: Bool { self.role == "server" }
 
     /// The text that a client passes to its login.
     var text: String {
+        // Base64url, without padding.
         let claims = Data(Wire.encode(self)).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         return "simulated.\(claims).none"

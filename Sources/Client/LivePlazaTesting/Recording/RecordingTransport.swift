@@ -40,6 +40,7 @@ public final class RecordingTransport: Transport {
             switch event {
             case .opened: log.append(.opened)
             case .text(let text): log.append(.received, text: text)
+            // The protocol has no binary frames.
             case .binary: break
             case .closed(let code): log.append(.closed, code: code)
             }
@@ -63,6 +64,7 @@ private struct RecordingConnection: TransportConnection {
 
 private final class RecordingLog: Sendable {
     private let state = Locked(SessionRecording())
+    /// The time of an entry, in milliseconds.
     private let now: @Sendable () -> Double
 
     init(now: @escaping @Sendable () -> Double) { self.now = now }

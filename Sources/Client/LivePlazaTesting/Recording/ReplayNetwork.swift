@@ -16,12 +16,13 @@ final class ReplayNetwork: Transport {
 
     private let state = Locked(State())
 
-    /// The methods whose calls the replayed client makes, too.
+    /// The methods whose calls the replayed client makes, too: by itself, or because the replay calls its stores.
     private static let repeatedMethods: Set<String> = [
         "login", "live.join", "live.create", "live.leave", "live.get", "live.summary", "audience.list", "stage.get",
         "seat.requests", "cohost.requests", "battle.requests", "ping",
     ]
 
+    /// Whether the replayed client has begun to connect, and waits for the event `opened`.
     var isConnecting: Bool { self.state.withLock { $0.isConnecting } }
 
     func connect(

@@ -11,6 +11,7 @@ public struct SessionRecording: Sendable, Hashable {
     struct Entry: Sendable, Hashable, Codable {
         /// The kinds of events.
         enum Kind: String, Sendable, Codable {
+            /// The client begins to connect.
             case connects
             case opened
             case sent

@@ -24,8 +24,8 @@ public final class SessionReplay: Sendable {
     private let nextIndex = Locked(0)
     private let hasLoggedIn = Locked(false)
 
-    /// How far the replayed client's clock may advance, in milliseconds, until the client makes a recorded call.
-    private static let callTimeout = 60_000.0
+    /// How far the clock may advance, in milliseconds, until the replayed client connects or makes a recorded call.
+    private static let maxWait = 60_000.0
 
     /// Prepares a replay, which starts at the beginning of the recording.
     public init(_ recording: SessionRecording) {
@@ -36,8 +36,9 @@ public final class SessionReplay: Sendable {
         self.clock = SimulationClock(start: 1_700_000_000_000)
         let network = ReplayNetwork()
         self.network = network
+        // The timeouts are long, because a recorded reply may come late by the replayed client's clock.
         let options = PlazaOptions(
-            gateways: ["ws://replay/v1"], transport: network, deliveryQueue: queue.queue,
+            gateways: ["ws://replay/v1"], transport: network, deliveryQueue: queue.dispatchQueue,
             loginTimeout: .seconds(3600), callTimeout: .seconds(3600))
         // All random numbers of the client are 0, so it reconnects without a pause.
         self.plaza = LivePlaza(options: options, queue: EngineQueue(queue), clock: self.clock) { 0 }
@@ -62,7 +63,7 @@ public final class SessionReplay: Sendable {
         switch entry.kind {
         case .connects: self.logIn()
         case .opened:
-            self.wait { $0.isConnecting }
+            self.wait(until: { $0.isConnecting })
             self.network.sendEvent(.opened)
         // 1006 stands for an end without a close frame (RFC 6455).
         case .closed: self.network.sendEvent(.closed(code: entry.code ?? 1006))
@@ -74,7 +75,7 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// Logs in, which makes the client connect; does nothing after the first call.
+    /// Logs in, which makes the client connect; does nothing after the first call, because the client reconnects itself.
     private func logIn() {
         guard
             self.hasLoggedIn.withLock({ hasLoggedIn in
@@ -114,7 +115,7 @@ public final class SessionReplay: Sendable {
             case .integer(let recordedID)? = reply["id"]
         else { return bytes }
         guard self.network.isRepeated(recordedID) else { return nil }
-        self.wait { $0.replayedID(of: recordedID) != nil }
+        self.wait(until: { $0.replayedID(of: recordedID) != nil })
         guard let id = self.network.replayedID(of: recordedID) else { return nil }
         reply["id"] = .integer(id)
         return Wire.encode(JSONValue.object(["reply": .object(reply)]))
@@ -127,9 +128,9 @@ public final class SessionReplay: Sendable {
         self.clock.advance(to: end)
     }
 
-    /// Advances the clock from timer to timer until `isDone`, for at most `callTimeout`.
+    /// Advances the clock from timer to timer until `isDone`, for at most `maxWait`.
     private func wait(until isDone: (ReplayNetwork) -> Bool) {
-        let end = self.clock.now + Self.callTimeout
+        let end = self.clock.now + Self.maxWait
         self.queue.drain()
         while !isDone(self.network), let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
     }

@@ -23,7 +23,7 @@ struct LeaseClock: Sendable {
         self.now = max(self.now, moment.now)
     }
 
-    /// When the lease of a session ends whose last heartbeat was `silence` ago, in `leaseTime`.
+    /// The end of a session's lease, as a `leaseTime`; the session's last heartbeat was `silence` ago.
     func leaseEnd(silentFor silence: Milliseconds = Milliseconds(0)) -> Timestamp {
         self.leaseTime - silence + self.leaseDuration
     }

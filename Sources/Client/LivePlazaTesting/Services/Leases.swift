@@ -18,7 +18,7 @@ struct Leases: Sendable {
     /// Removes all leases.
     mutating func removeAll() { self.lives = [:] }
 
-    /// Executes the request of an input.
+    /// Executes the request of an input at `moment`; nil if the input needs no lease.
     mutating func execute(_ request: LeaseRequest?, at moment: Moment) -> LeaseResult {
         self.clock.advance(to: moment)
         let clock = self.clock
@@ -37,6 +37,7 @@ struct Leases: Sendable {
         case .assert(let live, let owner, let members):
             return .changed(self.lives[live, default: LiveLeases()].assert(members, owner: owner, at: clock))
         case .kick(let live, let user, let includesAbsent):
+            // A ticket is the inbox offset of a join, so the offset of the kick is above all tickets so far.
             return .changed(
                 self.lives[live, default: LiveLeases()].kick(
                     user, upTo: Ticket(moment.offset), includesAbsent: includesAbsent, at: clock))

@@ -8,11 +8,13 @@ extension LiveLeases {
     /// What a join asks for.
     struct Join {
         let presence: Presence
+        /// The owner of the live, who is not counted.
         let owner: UserID
         /// The maximum number of users in the live.
         let limit: Int
         /// The ticket of the session's earlier join; nil if the session joins for the first time.
         let earlierTicket: Ticket?
+        /// Whether the app allows one device, so that the join removes the user's other sessions.
         let removesOtherSessions: Bool
     }
 
@@ -49,6 +51,7 @@ extension LiveLeases {
         return !otherSessions.isEmpty
     }
 
+    /// Removes a session; its ticket is revoked even if the session has no lease any more.
     mutating func leave(
         _ user: UserID, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -93,7 +96,9 @@ extension LiveLeases {
         return isFirst ? [.returned(user: user, count: self.count)] : []
     }
 
-    /// Adds the members that a gateway asserts; only the count is reported.
+    /// Adds the members that a gateway asserts to be connected.
+    ///
+    /// - Returns: The new count of users, if it has changed; not the users who were added.
     mutating func assert(_ members: [Presence], owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
         let previousCount = self.count
         for var presence in members {
@@ -111,6 +116,8 @@ extension LiveLeases {
     }
 
     /// Removes leases that have ended, in a fixed order of the users, until at least `remaining` are removed.
+    ///
+    /// `remaining` is lowered by the number of removed leases.
     mutating func expire(in key: LiveKey, remaining: inout Int, at clock: LeaseClock) -> [LeaseChange] {
         self.dropOutdated(at: clock.now)
         var changes: [LeaseChange] = []

@@ -6,6 +6,7 @@ internal import PlazaModel
 struct LiveLeases: Sendable {
     struct Session: Sendable {
         let id: SessionID
+        /// The ticket of the session's last join.
         var ticket: Ticket
         /// When the lease ends, in `LeaseClock.leaseTime`.
         var end: Timestamp
@@ -43,7 +44,7 @@ struct LiveLeases: Sendable {
     private static let maxSessions = 20
     /// How long the profile of a user whose lease has expired is stored.
     private static let profileLifetime = Milliseconds.seconds(600)
-    /// A revocation is stored for the duration of a lease and this time.
+    /// A revocation is stored for the duration of a lease plus this time.
     private static let revokedMargin = Milliseconds.seconds(30)
 
     var members: [UserID: Member] = [:]

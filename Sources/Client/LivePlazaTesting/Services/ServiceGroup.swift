@@ -33,7 +33,7 @@ struct ServiceGroup: Sendable {
 
     /// Appends an input to the inbox of its machine; a record of app settings updates the machines.
     ///
-    /// - Returns: False if the effect is not an input, so the gateway must read it.
+    /// - Returns: False if the effect is not an input of a machine, so that the gateway must get it.
     mutating func append(_ effect: Effect) -> Bool {
         switch effect {
         case .directory(let input, _): self.directory.append(input)
@@ -43,6 +43,7 @@ struct ServiceGroup: Sendable {
         case .connection(let input): self.connections.append(input)
         case .app(let record):
             self.apps.apply(record)
+            // Only these two machines use settings of apps.
             self.directory.machine.updateSettings(self.apps)
             self.barrage.machine.updateSettings(self.apps)
             return false

@@ -14,7 +14,7 @@ struct SimulatedPresence: Sendable {
     private var leases: Leases
     /// The number of presence epochs so far.
     private var epochCount = 0
-    /// Whether the leases were lost, so that the next input begins a new epoch.
+    /// Whether the leases were lost, so that the next input begins a new presence epoch; also true at first.
     private var needsEpoch = true
 
     /// - Parameters:
@@ -65,6 +65,7 @@ struct SimulatedPresence: Sendable {
         let previous = self.clock.now
         let moment = self.clock.advance(to: now)
         let standstill = Moment.standstill(from: previous, to: now)
+        // As in a cluster, the partition's row contains the sum of its standstills.
         if standstill > Milliseconds(0) {
             var partition = self.rows.partition
             partition.standstill = (partition.standstill ?? Milliseconds(0)) + standstill

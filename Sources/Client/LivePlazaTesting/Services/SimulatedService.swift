@@ -54,7 +54,7 @@ struct PartitionClock: Sendable {
     private var standstill = Milliseconds(0)
     private var offset: Int64 = 0
 
-    /// The moment of the next input or tick.
+    /// Advances to the next input or tick, and returns its moment: its time, its offset and the standstills before it.
     mutating func advance(to time: Timestamp) -> Moment {
         self.standstill = self.standstill + Moment.standstill(from: self.now, to: time)
         self.now = max(self.now, time)
@@ -80,7 +80,7 @@ struct InputQueue<Element: Sendable>: Sendable {
         guard self.start < self.elements.count else { return nil }
         defer {
             self.start += 1
-            // The free places at the front are removed when they are more than half of the array, and not a few.
+            // The free places at the front are removed when they are many, and more than half of the array.
             if self.start > 64, self.start * 2 > self.elements.count {
                 self.elements.removeFirst(self.start)
                 self.start = 0

@@ -19,6 +19,7 @@ struct CrowdBattle: Sendable {
             try backend.call("live.get", ["live": .text(liveID)])
             return nil
         } catch {
+            // There is no such live.
             let host = try cluster.user("\(liveID)-host", userName: "Host")
             try host.createLive(liveID, name: liveID)
             guard crowd.hasBattle else { return nil }
@@ -27,8 +28,8 @@ struct CrowdBattle: Sendable {
             try rival.createLive(rivalID, name: rivalID)
             try host.requestCoHost([rivalID], from: liveID)
             try rival.answerCoHost(of: liveID, accept: true, in: rivalID)
-            let id = try host.startBattle(with: [rivalID], seconds: 300, in: liveID)
-            return CrowdBattle(id: id, liveID: liveID, backend: backend)
+            let battleID = try host.startBattle(with: [rivalID], seconds: 300, in: liveID)
+            return CrowdBattle(id: battleID, liveID: liveID, backend: backend)
         }
     }
 

@@ -12,7 +12,7 @@ public final class RunningCrowd: Sendable {
         public var messages = 0
         /// Gifts that the server has accepted.
         public var gifts = 0
-        /// Likes.
+        /// Likes that the server has accepted.
         public var likes = 0
         /// Calls that the server has refused, for example because the live has ended.
         public var refused = 0
@@ -59,7 +59,7 @@ public final class RunningCrowd: Sendable {
         }
         self.users = users
         for number in users.indices { self.enter(number) }
-        self.schedule()
+        self.scheduleNextStep()
     }
 
     /// How much the crowd has sent so far.
@@ -76,7 +76,7 @@ public final class RunningCrowd: Sendable {
 
     // MARK: Steps
 
-    private func schedule() {
+    private func scheduleNextStep() {
         guard let cluster, !self.state.withLock({ $0.isStopped }) else { return }
         let timer = cluster.clock.schedule(after: Self.stepMilliseconds, on: cluster.engineQueue) { self.act() }
         self.state.withLock { $0.timer = timer }
@@ -87,7 +87,7 @@ public final class RunningCrowd: Sendable {
         for _ in 0..<self.takeDue(\.gifts, perSecond: self.crowd.giftsPerSecond) { self.sendGift() }
         self.sendLikes(self.takeDue(\.likes, perSecond: self.crowd.likesPerSecond))
         for _ in 0..<self.takeDue(\.changes, perSecond: self.crowd.changesPerSecond) { self.toggleUser() }
-        self.schedule()
+        self.scheduleNextStep()
     }
 
     private func sendMessage() {
@@ -113,7 +113,7 @@ public final class RunningCrowd: Sendable {
         }
     }
 
-    /// The number of actions of a kind that are due in this step.
+    /// Removes and returns the number of actions of a kind that are due in this step.
     private func takeDue(_ kind: any WritableKeyPath<State, DueActions> & Sendable, perSecond rate: Double) -> Int {
         self.state.withLock { $0[keyPath: kind].take(perSecond: rate, inStepOf: Self.stepMilliseconds) }
     }
@@ -163,7 +163,7 @@ private struct DueActions {
     /// The part of an action that is due but not done yet, because a step is often too short for a whole action.
     private var fraction = 0.0
 
-    /// The number of actions that are due in one more step.
+    /// The number of actions that are due in the next step; the fraction of an action is due later.
     mutating func take(perSecond rate: Double, inStepOf milliseconds: Double) -> Int {
         let due = self.fraction + min(max(0, rate), Self.maxPerSecond) * milliseconds / 1000
         let count = due.rounded(.down)

@@ -3,9 +3,10 @@ internal import LivePlazaKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// The replies that a scripted user has received and not read yet; all other frames are dropped.
+/// The replies that a scripted user has received and not taken yet; all other frames are dropped.
 final class ScriptedInbox: Sendable {
     private static let replyPrefix = Array("{\"reply\"".utf8)
+    /// The replies by the ids of their calls.
     private let replies = Locked<[Int64: [String: JSONValue]]>([:])
 
     func received(_ text: [UInt8]) {
@@ -17,5 +18,6 @@ final class ScriptedInbox: Sendable {
         self.replies.withLock { $0[id] = reply }
     }
 
+    /// Removes and returns the reply to a call; nil if the call has not been answered.
     func takeReply(_ id: Int64) -> [String: JSONValue]? { self.replies.withLock { $0.removeValue(forKey: id) } }
 }

@@ -13,7 +13,7 @@ public final class ScriptedUser: Sendable {
     private weak let cluster: SimulatedCluster?
     private let connection: Int
     private let inbox: ScriptedInbox
-    private let lastID = Locked<Int64>(0)
+    private let lastCallID = Locked<Int64>(0)
 
     init(_ userID: String, token: String, on cluster: SimulatedCluster) throws(ErrorInfo) {
         self.userID = userID
@@ -84,12 +84,15 @@ public final class ScriptedUser: Sendable {
     ///   - liveID: The live.
     /// - Throws: The server's error.
     public func applyForSeat(_ seatIndex: Int = -1, timeout: Int = 30, in liveID: String) throws(ErrorInfo) {
-        try self.seat("apply", liveID, ["seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout))])
+        let params: [String: JSONValue] = [
+            "seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout)),
+        ]
+        try self.callSeat("apply", liveID, params)
     }
 
     /// Accepts or rejects the application of a user.
     public func answerApplication(of userID: String, accept: Bool, in liveID: String) throws(ErrorInfo) {
-        try self.seat(accept ? "acceptApplication" : "rejectApplication", liveID, ["user": .text(userID)])
+        try self.callSeat(accept ? "acceptApplication" : "rejectApplication", liveID, ["user": .text(userID)])
     }
 
     /// Invites a user to a seat.
@@ -97,21 +100,21 @@ public final class ScriptedUser: Sendable {
         let params: [String: JSONValue] = [
             "user": .text(userID), "seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout)),
         ]
-        try self.seat("invite", liveID, params)
+        try self.callSeat("invite", liveID, params)
     }
 
-    /// Accepts or rejects the invitation of a user.
+    /// Accepts or rejects the invitation by a user.
     public func answerInvitation(of inviterID: String, accept: Bool, in liveID: String) throws(ErrorInfo) {
-        try self.seat(accept ? "acceptInvitation" : "rejectInvitation", liveID, ["user": .text(inviterID)])
+        try self.callSeat(accept ? "acceptInvitation" : "rejectInvitation", liveID, ["user": .text(inviterID)])
     }
 
     /// Takes a free seat of a live whose seats need no application.
     public func takeSeat(_ seatIndex: Int, in liveID: String) throws(ErrorInfo) {
-        try self.seat("take", liveID, ["seatIndex": .integer(Int64(seatIndex))])
+        try self.callSeat("take", liveID, ["seatIndex": .integer(Int64(seatIndex))])
     }
 
     /// Leaves the user's seat.
-    public func leaveSeat(in liveID: String) throws(ErrorInfo) { try self.seat("leave", liveID, [:]) }
+    public func leaveSeat(in liveID: String) throws(ErrorInfo) { try self.callSeat("leave", liveID, [:]) }
 
     // MARK: Co-hosts and battles
 
@@ -164,12 +167,13 @@ public final class ScriptedUser: Sendable {
         guard let cluster else {
             throw ErrorInfo(code: ReplyCode.unavailable.code, message: "the cluster does not exist any more")
         }
-        let id = self.lastID.withLock { id in
+        let id = self.lastCallID.withLock { id in
             id += 1
             return id
         }
         let frame: JSONValue = ["id": .integer(id), "method": .text(method), "params": .object(params)]
         cluster.perform { $0.textReceived(Wire.encode(frame), from: self.connection) }
+        // `perform` has handled everything that follows the call, so a running service has answered by now.
         guard let reply = self.inbox.takeReply(id) else {
             let message = "\(method) was not answered; a service is stopped"
             throw ErrorInfo(code: ReplyCode.timedOut.code, message: message)
@@ -183,7 +187,7 @@ public final class ScriptedUser: Sendable {
         return reply["result"] ?? .null
     }
 
-    private func seat(_ method: String, _ liveID: String, _ params: [String: JSONValue]) throws(ErrorInfo) {
+    private func callSeat(_ method: String, _ liveID: String, _ params: [String: JSONValue]) throws(ErrorInfo) {
         var params = params
         params["live"] = .text(liveID)
         try self.call("seat.\(method)", params)
