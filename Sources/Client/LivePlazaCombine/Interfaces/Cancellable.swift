@@ -11,14 +11,14 @@ public protocol Cancellable {
 }
 
 extension Cancellable {
-    /// Stores this in a collection, so that it is cancelled when the collection is released.
+    /// Stores this object in a collection, so that it is cancelled when the collection is released.
     ///
     /// - Parameter collection: The collection to which it is appended.
     public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
         AnyCancellable(self).store(in: &collection)
     }
 
-    /// Stores this in a set, so that it is cancelled when the set is released.
+    /// Stores this object in a set, so that it is cancelled when the set is released.
     ///
     /// - Parameter set: The set into which it is inserted.
     public func store(in set: inout Set<AnyCancellable>) { AnyCancellable(self).store(in: &set) }
@@ -50,14 +50,14 @@ public final class AnyCancellable: Cancellable, Hashable {
         action?()
     }
 
-    /// Stores this in a collection, so that it is cancelled when the collection is released.
+    /// Stores this object in a collection, so that it is cancelled when the collection is released.
     ///
     /// - Parameter collection: The collection to which it is appended.
     public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
         collection.append(self)
     }
 
-    /// Stores this in a set, so that it is cancelled when the set is released.
+    /// Stores this object in a set, so that it is cancelled when the set is released.
     ///
     /// - Parameter set: The set into which it is inserted.
     public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }

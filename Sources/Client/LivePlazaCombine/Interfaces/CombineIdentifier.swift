@@ -29,7 +29,7 @@ extension CustomCombineIdentifierConvertible where Self: AnyObject {
     public var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
 }
 
-/// Makes unique odd numbers; they differ from the identities of objects, whose addresses are even.
+/// Makes unique odd numbers; they differ from the identities of objects, which are addresses and therefore even.
 private final class IdentifierCounter: Sendable {
     static let shared = IdentifierCounter()
 

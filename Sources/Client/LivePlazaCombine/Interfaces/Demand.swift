@@ -4,7 +4,7 @@
 extension Subscribers {
     /// How many values a subscriber asks for.
     public struct Demand: Equatable, Hashable, Comparable, Codable, CustomStringConvertible, Sendable {
-        /// `UInt.max` stands for no limit: as a count it could never be reached.
+        /// `UInt.max` stands for no limit; no publisher could send that many values.
         private let count: UInt
 
         private init(count: UInt) { self.count = count }
@@ -75,9 +75,7 @@ extension Subscribers {
         /// Subtracts a number.
         public static func -= (lhs: inout Demand, rhs: Int) { lhs = lhs - rhs }
 
-        /// Whether the first is for fewer values.
-        ///
-        /// Nothing is greater than unlimited.
+        /// Whether the first demand is for fewer values; no demand is greater than an unlimited one.
         public static func < (lhs: Demand, rhs: Demand) -> Bool { lhs.count < rhs.count }
 
         /// Whether the demand is for exactly this many values.

@@ -3,7 +3,7 @@
 
 /// A type that delivers a sequence of values over time, and then at most one completion.
 ///
-/// A publisher delivers no value before the subscriber has asked for values, and never more values than it has asked for.
+/// A publisher delivers only as many values as the subscriber has asked for, and none before the subscriber has asked.
 public protocol Publisher<Output, Failure> {
     /// The kind of values delivered.
     associatedtype Output
@@ -30,7 +30,7 @@ extension Publisher {
     /// Sends everything that this publisher delivers to a subject.
     ///
     /// - Parameter subject: The subject, which gets the values and the completion.
-    /// - Returns: Ends the subscription when it is cancelled or released.
+    /// - Returns: An object that ends the subscription when it is cancelled or released.
     public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable
     where Failure == S.Failure, Output == S.Output {
         let subscriber = SubjectSubscriber(subject)

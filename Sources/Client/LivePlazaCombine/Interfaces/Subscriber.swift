@@ -20,7 +20,7 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
     /// Delivers a value.
     ///
     /// - Parameter input: The value.
-    /// - Returns: How many values are wanted in addition to those asked for already.
+    /// - Returns: How many values the subscriber wants in addition to those for which it has asked already.
     func receive(_ input: Input) -> Subscribers.Demand
 
     /// Reports the end of the sequence.
@@ -34,7 +34,7 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
 extension Subscriber where Input == Void {
     /// Delivers a value without content.
     ///
-    /// - Returns: How many values are wanted in addition to those asked for already.
+    /// - Returns: How many values the subscriber wants in addition to those for which it has asked already.
     public func receive() -> Subscribers.Demand { self.receive(()) }
 }
 

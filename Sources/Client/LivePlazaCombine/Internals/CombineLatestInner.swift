@@ -20,8 +20,9 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     private let delivery = Delivery<Event>()
     private var downstream: Downstream?
     private var sources: SourceSubscriptions
+    /// How many combinations the subscriber still wants.
     private var demand = Subscribers.Demand.none
-    /// Returns the combination; nil until each source has sent a value.
+    /// Returns the combination of the latest values; nil until each source has sent a value.
     private var combine: (() -> Downstream.Input?)?
 
     init(_ downstream: Downstream, sources: Int) {
@@ -96,6 +97,7 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
             _ = self.sources.end(source)
             return self.sources.haveAllEnded
         }
+        // The combinations continue with the latest value of the finished source, until all have finished or one fails.
         if case .finished = completion, !isLast { return }
         let detached = self.detach()
         for upstream in detached.upstreams { upstream.cancel() }
@@ -130,6 +132,7 @@ final class CombineLatestSource<Input, Downstream: Subscriber>: Subscriber {
     func receive(subscription: any Subscription) { self.combination.attach(subscription, source: self.index) }
 
     func receive(_ input: Input) -> Subscribers.Demand {
+        // `.some`, because the value may be an optional itself.
         self.combination.send(.value(storeLatest: { self.latest = .some(input) }))
         return .none
     }

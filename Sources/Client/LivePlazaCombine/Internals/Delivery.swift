@@ -11,6 +11,7 @@ internal import Foundation
 final class Delivery<Event> {
     private let lock = NSLock()
     private var waiting = FIFO<Event>()
+    /// The thread that delivers at present, or has claimed the delivery; nil if there is none.
     private var deliveringThread: ObjectIdentifier?
 
     private static var currentThread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
@@ -39,6 +40,7 @@ final class Delivery<Event> {
             self.waiting = FIFO()
             return waiting
         }
+        // This use keeps them until here.
         _ = dropped.isEmpty
     }
 

@@ -3,7 +3,7 @@
 
 /// A first-in, first-out queue.
 struct FIFO<Element> {
-    /// The elements from `head` on, and before them the places of removed elements.
+    /// The queue's elements, which begin at `head`; the places before it belonged to removed elements, and are nil.
     private var elements: [Element?] = []
     private var head = 0
 

@@ -14,7 +14,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     enum Event {
         case value(Input, source: Int)
         case completion(Completion, source: Int)
-        /// The subscriber has asked for values.
+        /// The subscriber has asked for values, and `demand` contains the new number.
         case demand
     }
 
@@ -22,6 +22,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     private let delivery = Delivery<Event>()
     private var downstream: Downstream?
     private var sources: SourceSubscriptions
+    /// The values for which there was no demand yet.
     private var waiting = FIFO<(value: Input, source: Int)>()
     private var demand = Subscribers.Demand.none
 
@@ -63,6 +64,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         for upstream in detached.upstreams { upstream.cancel() }
     }
 
+    /// Adds demand; if it has just become unlimited, all values of the sources are requested.
     private func add(_ demand: Subscribers.Demand) {
         let upstreams: [any Subscription] = self.lock.withLock {
             let wasUnlimited = self.demand == .unlimited
@@ -93,6 +95,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
             guard let next else { break }
             let more = next.downstream.receive(next.value)
             if more > .none { self.add(more) }
+            // The source's value is delivered, so its next one is requested, unless all were requested already.
             let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.sources[next.source] }
             upstream?.request(.max(1))
         }

@@ -12,6 +12,7 @@ struct SourceSubscriptions {
         self.hasEnded = Array(repeating: false, count: count)
     }
 
+    /// Whether the operator has no sources at all.
     var isEmpty: Bool { self.hasEnded.isEmpty }
     var haveAllEnded: Bool { self.hasEnded.allSatisfy { $0 } }
     /// The subscriptions to the sources that have not ended.
@@ -31,7 +32,7 @@ struct SourceSubscriptions {
 
     /// Records the end of a source.
     ///
-    /// - Returns: False if it has ended before.
+    /// - Returns: False if the source had ended before.
     mutating func end(_ source: Int) -> Bool {
         defer { (self.hasEnded[source], self.subscriptions[source]) = (true, nil) }
         return !self.hasEnded[source]

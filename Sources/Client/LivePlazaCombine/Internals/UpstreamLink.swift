@@ -13,7 +13,7 @@ final class UpstreamLink<Target> {
 
     init(_ target: Target) { self.storedTarget = target }
 
-    /// Who gets the values; nil after `detach`.
+    /// The object that gets the values; nil after `detach`.
     var target: Target? { self.lock.withLock { self.storedTarget } }
 
     /// Stores the subscription to the source; cancels it if there is one already, or after `detach`.

@@ -39,8 +39,8 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
     /// Publishes before a property declared with `@Published` changes.
     ///
-    /// An object without such a property cannot store the publisher, so each call returns a new one. Such an object
-    /// must declare its own property.
+    /// An object without such a property cannot store the publisher, so each call returns a new one. Therefore such an
+    /// object must declare `objectWillChange` itself.
     public var objectWillChange: ObservableObjectPublisher {
         var fields: [any PublishedField] = []
         var mirror: Mirror? = Mirror(reflecting: self)
@@ -48,7 +48,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
             fields += current.children.compactMap { $0.value as? any PublishedField }
             mirror = current.superclassMirror
         }
-        // Under this lock, two threads cannot make one publisher each.
+        // The lock prevents that two threads make a publisher each for the same object.
         return ObservationLock.shared.withLock {
             let publisher = fields.lazy.compactMap(\.objectWillChange).first ?? ObservableObjectPublisher()
             for field in fields { field.setObjectWillChange(publisher) }

@@ -38,6 +38,8 @@ public struct Published<Value> {
     }
 
     /// The publisher of the property, to be written `$name`.
+    ///
+    /// An assignment makes this property follow the assigned publisher's property: it is set to each value of that one.
     public var projectedValue: Publisher {
         mutating get { Publisher(self.storage) }
         set { newValue.storage.forward(to: self.storage) }
@@ -86,6 +88,7 @@ private final class PublishedStorage<Value> {
     let subject: CurrentValueSubject<Value, Never>
     let objectWillChange = ValueBox<ObservableObjectPublisher?>(nil)
     private let stored: ValueBox<Value>
+    /// The subscriptions that set this property.
     private let assignments = ValueBox<[AnyCancellable]>([])
 
     init(_ value: Value) {

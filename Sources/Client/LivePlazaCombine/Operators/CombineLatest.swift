@@ -28,14 +28,14 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let inner = CombineLatestInner(subscriber, sources: 2)
-            let a = CombineLatestSource<A.Output, S>(inner, 0)
-            let b = CombineLatestSource<B.Output, S>(inner, 1)
+            let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
+            let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
             inner.start {
-                guard let a = a.latest, let b = b.latest else { return nil }
+                guard let a = sourceA.latest, let b = sourceB.latest else { return nil }
                 return (a, b)
             }
-            self.a.subscribe(a)
-            self.b.subscribe(b)
+            self.a.subscribe(sourceA)
+            self.b.subscribe(sourceB)
         }
     }
 
@@ -69,16 +69,16 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let inner = CombineLatestInner(subscriber, sources: 3)
-            let a = CombineLatestSource<A.Output, S>(inner, 0)
-            let b = CombineLatestSource<B.Output, S>(inner, 1)
-            let c = CombineLatestSource<C.Output, S>(inner, 2)
+            let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
+            let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
+            let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
             inner.start {
-                guard let a = a.latest, let b = b.latest, let c = c.latest else { return nil }
+                guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest else { return nil }
                 return (a, b, c)
             }
-            self.a.subscribe(a)
-            self.b.subscribe(b)
-            self.c.subscribe(c)
+            self.a.subscribe(sourceA)
+            self.b.subscribe(sourceB)
+            self.c.subscribe(sourceC)
         }
     }
 
@@ -116,18 +116,19 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let inner = CombineLatestInner(subscriber, sources: 4)
-            let a = CombineLatestSource<A.Output, S>(inner, 0)
-            let b = CombineLatestSource<B.Output, S>(inner, 1)
-            let c = CombineLatestSource<C.Output, S>(inner, 2)
-            let d = CombineLatestSource<D.Output, S>(inner, 3)
+            let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
+            let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
+            let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
+            let sourceD = CombineLatestSource<D.Output, S>(inner, 3)
             inner.start {
-                guard let a = a.latest, let b = b.latest, let c = c.latest, let d = d.latest else { return nil }
+                guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest, let d = sourceD.latest
+                else { return nil }
                 return (a, b, c, d)
             }
-            self.a.subscribe(a)
-            self.b.subscribe(b)
-            self.c.subscribe(c)
-            self.d.subscribe(d)
+            self.a.subscribe(sourceA)
+            self.b.subscribe(sourceB)
+            self.c.subscribe(sourceC)
+            self.d.subscribe(sourceD)
         }
     }
 }
@@ -135,7 +136,7 @@ extension Publishers {
 extension Publisher {
     /// Publishes the latest value together with that of another publisher.
     ///
-    /// It begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
+    /// The result begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
     ///
     /// - Parameter other: The other publisher.
     /// - Returns: The publisher.
@@ -159,7 +160,7 @@ extension Publisher {
 
     /// Publishes the latest value together with that of two other publishers.
     ///
-    /// It begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
+    /// The result begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
@@ -187,7 +188,7 @@ extension Publisher {
 
     /// Publishes the latest value together with that of three other publishers.
     ///
-    /// It begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
+    /// The result begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.

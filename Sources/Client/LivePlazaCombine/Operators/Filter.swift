@@ -31,6 +31,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let isIncluded = self.isIncluded
+            // nil leaves the value out; `.some`, because the value may be an optional itself.
             self.upstream.subscribe(TransformInner(subscriber) { isIncluded($0) ? .some($0) : nil })
         }
     }

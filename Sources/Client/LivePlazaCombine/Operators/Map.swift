@@ -28,6 +28,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let transform = self.transform
+            // `.some`, because nil would leave the value out, and the result may be an optional itself.
             self.upstream.subscribe(TransformInner(subscriber) { .some(transform($0)) })
         }
     }

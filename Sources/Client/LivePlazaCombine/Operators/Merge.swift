@@ -151,7 +151,7 @@ extension Publishers {
 extension Publisher {
     /// Publishes the values of another publisher too.
     ///
-    /// It ends when all publishers have finished, or when one has failed.
+    /// The merged sequence ends when all publishers have finished, or when one has failed.
     ///
     /// - Parameter other: The other publisher.
     /// - Returns: The publisher.
@@ -162,7 +162,7 @@ extension Publisher {
 
     /// Publishes the values of two other publishers too.
     ///
-    /// It ends when all publishers have finished, or when one has failed.
+    /// The merged sequence ends when all publishers have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - b: Another publisher.
@@ -175,7 +175,7 @@ extension Publisher {
 
     /// Publishes the values of three other publishers too.
     ///
-    /// It ends when all publishers have finished, or when one has failed.
+    /// The merged sequence ends when all publishers have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - b: Another publisher.

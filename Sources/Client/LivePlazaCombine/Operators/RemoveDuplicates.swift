@@ -35,6 +35,7 @@ extension Publishers {
             self.upstream.subscribe(
                 TransformInner(subscriber) { value in
                     if let previous = lastDelivered.value, predicate(previous, value) { return nil }
+                    // `.some`, because the value may be an optional itself.
                     lastDelivered.value = .some(value)
                     return .some(value)
                 })

@@ -27,18 +27,18 @@ extension Just: Sendable where Output: Sendable {}
 
 /// A publisher without values.
 public struct Empty<Output, Failure: Error>: Publisher, Equatable, Sendable {
-    /// Whether subscribers get the completion at once, or nothing at all.
+    /// If true, subscribers get the completion at once; if false, they get nothing at all.
     public let completeImmediately: Bool
 
     /// Makes a publisher.
     ///
-    /// - Parameter completeImmediately: Whether subscribers get the completion at once, or nothing at all.
+    /// - Parameter completeImmediately: If true, subscribers get the completion at once; if false, they get nothing at all.
     public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }
 
     /// Makes a publisher whose types are given.
     ///
     /// - Parameters:
-    ///   - completeImmediately: Whether subscribers get the completion at once, or nothing at all.
+    ///   - completeImmediately: If true, subscribers get the completion at once; if false, they get nothing at all.
     ///   - outputType: The type of the values, of which there are none.
     ///   - failureType: The type of the error, which does not occur.
     public init(completeImmediately: Bool = true, outputType: Output.Type, failureType: Failure.Type) {

@@ -85,6 +85,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
     private func deliver() {
         while let (downstream, element) = self.next() {
             let more = downstream.receive(element)
+            // The subscriber, if this was the last element; nil if another element follows.
             let finished: (any Subscriber<Elements.Element, Failure>)? = self.lock.withLock {
                 self.state.demand += more
                 self.state.upcoming = self.state.iterator.next()
@@ -96,7 +97,9 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
         }
     }
 
-    /// Takes the demand for the next element; nil if there is no element, no demand or no subscriber.
+    /// Takes the demand for the next element, and returns the element.
+    ///
+    /// If there is no element, no demand or no subscriber, ends the delivery and returns nil.
     private func next() -> (downstream: any Subscriber<Elements.Element, Failure>, element: Elements.Element)? {
         self.lock.withLock {
             guard let downstream = self.state.downstream, let element = self.state.upcoming,

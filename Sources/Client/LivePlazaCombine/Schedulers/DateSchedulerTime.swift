@@ -16,7 +16,7 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
 
     /// The span from this to another point in time.
     ///
-    /// - Parameter other: The other.
+    /// - Parameter other: The other point in time.
     /// - Returns: The span, negative if the other is earlier.
     public func distance(to other: DateSchedulerTime) -> Stride {
         Stride(magnitude: other.date.timeIntervalSince(self.date))
@@ -50,7 +50,7 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
         /// Makes a span of seconds.
         public init(integerLiteral value: Double) { self.magnitude = value }
 
-        /// Makes a span of seconds; nil if they are too many for an exact number.
+        /// Makes a span of seconds; nil if a `Double` cannot represent their number exactly.
         public init?<T: BinaryInteger>(exactly source: T) {
             guard let count = Double(exactly: source) else { return nil }
             self.magnitude = count

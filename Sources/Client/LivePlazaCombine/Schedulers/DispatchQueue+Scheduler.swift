@@ -57,6 +57,7 @@ extension DispatchQueue: Scheduler {
         _ action: @escaping () -> Void
     ) {
         let scheduled = ScheduledAction(run: action)
+        // `asyncAfter` takes no group.
         options?.group?.enter()
         let group = options?.group
         self.asyncAfter(
@@ -73,9 +74,9 @@ extension DispatchQueue: Scheduler {
     ///   - date: The point in time.
     ///   - interval: The time between two runs.
     ///   - tolerance: How late the action may run.
-    ///   - options: The priority of the action, and further options.
+    ///   - options: The priority of the action, and its flags; the group is not used.
     ///   - action: The action.
-    /// - Returns: Ends the repetition when it is cancelled or released.
+    /// - Returns: An object that ends the repetition when it is cancelled or released.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void

@@ -3,7 +3,7 @@
 public import Dispatch
 
 extension DispatchQueue {
-    /// A point in the time of dispatch queues, which stands still while the machine sleeps.
+    /// A point in the time of dispatch queues; this time stands still while the machine sleeps.
     public struct SchedulerTimeType: Strideable, Hashable, Codable, Sendable {
         /// The point in time.
         public var dispatchTime: DispatchTime
@@ -33,7 +33,7 @@ extension DispatchQueue {
 
         /// The span from this to another point in time.
         ///
-        /// - Parameter other: The other.
+        /// - Parameter other: The other point in time.
         /// - Returns: The span, negative if the other is earlier.
         public func distance(to other: SchedulerTimeType) -> Stride {
             let end = Int(clamping: other.dispatchTime.uptimeNanoseconds)
@@ -47,6 +47,7 @@ extension DispatchQueue {
         public func advanced(by n: Stride) -> SchedulerTimeType {
             let (sum, overflow) = Int(clamping: self.dispatchTime.uptimeNanoseconds)
                 .addingReportingOverflow(n.magnitude)
+            // Only a long span into the future overflows, because a point in time is not negative.
             if overflow { return SchedulerTimeType(.distantFuture) }
             return SchedulerTimeType(DispatchTime(uptimeNanoseconds: UInt64(clamping: sum)))
         }

@@ -26,7 +26,7 @@ extension OperationQueue: Scheduler {
         self.addOperation { scheduled.run() }
     }
 
-    /// Adds an operation to the queue after a point in time.
+    /// Adds an operation that runs an action to the queue, after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
@@ -50,12 +50,13 @@ extension OperationQueue: Scheduler {
     ///   - tolerance: How late the action may run.
     ///   - options: Not used.
     ///   - action: The action.
-    /// - Returns: Ends the repetition when it is cancelled or released.
+    /// - Returns: An object that ends the repetition when it is cancelled or released.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
         let scheduled = ScheduledAction(run: action)
+        // A dispatch queue measures the time, and adds an operation at each run.
         let queue = DispatchQueue.global()
         let delay = max(0, self.now.distance(to: date).timeInterval)
         return queue.schedule(

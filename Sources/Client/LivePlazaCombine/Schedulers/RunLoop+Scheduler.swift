@@ -52,7 +52,7 @@ extension RunLoop: Scheduler {
     ///   - tolerance: How late the action may run.
     ///   - options: Not used.
     ///   - action: The action.
-    /// - Returns: Ends the repetition when it is cancelled or released.
+    /// - Returns: An object that ends the repetition when it is cancelled or released.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void

@@ -59,7 +59,7 @@ public protocol Scheduler<SchedulerTimeType> {
     ///   - tolerance: How late the action may run.
     ///   - options: Further options of the scheduler.
     ///   - action: The action.
-    /// - Returns: Ends the repetition when it is cancelled.
+    /// - Returns: An object that ends the repetition when it is cancelled.
     func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -99,7 +99,7 @@ extension Scheduler {
     ///   - date: The point in time.
     ///   - interval: The time between two runs.
     ///   - action: The action.
-    /// - Returns: Ends the repetition when it is cancelled.
+    /// - Returns: An object that ends the repetition when it is cancelled.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, _ action: @escaping () -> Void
     ) -> any Cancellable {
@@ -113,7 +113,7 @@ extension Scheduler {
     ///   - interval: The time between two runs.
     ///   - tolerance: How late the action may run.
     ///   - action: The action.
-    /// - Returns: Ends the repetition when it is cancelled.
+    /// - Returns: An object that ends the repetition when it is cancelled.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         _ action: @escaping () -> Void

@@ -12,8 +12,10 @@ final class SubjectCore<Output, Failure: Error> {
     private var current: Output?
     private var subscriptions: [SubjectSubscription<Output, Failure>] = []
     private var completion: Subscribers.Completion<Failure>?
+    /// The subscriptions whose values the subject sends.
     private var upstreams: [any Subscription] = []
-    /// Whether a subscriber has asked for values, so that the upstream subscriptions must deliver them.
+    /// Whether all values of `upstreams` are requested: from the first request of a subscriber on, or always if the
+    /// subject keeps a value.
     private var wantsUpstreamValues: Bool
 
     /// - Parameter current: The first value; nil for a subject that keeps none.
@@ -79,6 +81,8 @@ final class SubjectCore<Output, Failure: Error> {
     }
 
     /// Handles a request of a subscriber.
+    ///
+    /// `needsCurrentValue`: whether the subscriber has not received the latest value, because it had no demand for it.
     func demandReceived(from subscription: SubjectSubscription<Output, Failure>, needsCurrentValue: Bool) {
         let idleUpstreams: [any Subscription] = self.lock.withLock {
             if needsCurrentValue, self.completion == nil, self.keepsCurrentValue, let current = self.current {

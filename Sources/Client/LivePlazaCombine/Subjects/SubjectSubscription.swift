@@ -18,7 +18,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
     private var subject: (any Subject)?
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
-    /// Whether the subscriber has not received the subject's latest value, because it had no demand.
+    /// Whether the subscriber has not received the subject's latest value, because it had no demand; true at first.
     private var needsCurrentValue = true
 
     init(
@@ -27,6 +27,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         self.core = core
         self.subject = subject
         self.downstream = downstream
+        // Events of other threads wait until `start` has passed the subscription to the subscriber.
         self.delivery.claim()
     }
 

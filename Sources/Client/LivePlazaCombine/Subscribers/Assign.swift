@@ -32,7 +32,7 @@ extension Subscribers {
 
         /// Stores the subscription and requests all values.
         ///
-        /// A second subscription is cancelled.
+        /// A second subscription is cancelled, and any subscription after `cancel`.
         public func receive(subscription: any Subscription) {
             let isAccepted = self.lock.withLock {
                 if self.upstream != nil || self.root == nil { return false }
@@ -73,7 +73,7 @@ extension Publisher where Failure == Never {
     /// - Parameters:
     ///   - keyPath: The property.
     ///   - object: The object whose property is set. It is retained until the subscription ends.
-    /// - Returns: Ends the subscription when it is cancelled or released.
+    /// - Returns: An object that ends the subscription when it is cancelled or released.
     public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {
         let subscriber = Subscribers.Assign(object: object, keyPath: keyPath)
         self.subscribe(subscriber)

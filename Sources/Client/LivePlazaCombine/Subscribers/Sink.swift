@@ -33,7 +33,7 @@ extension Subscribers {
 
         /// Stores the subscription and requests all values.
         ///
-        /// A second subscription is cancelled.
+        /// A second subscription is cancelled, and any subscription after `cancel`.
         public func receive(subscription: any Subscription) {
             let isAccepted = self.lock.withLock {
                 if self.upstream != nil || self.onValue == nil { return false }
@@ -81,7 +81,7 @@ extension Publisher {
     /// - Parameters:
     ///   - receiveCompletion: Called when the sequence ends, unless the subscription is cancelled before.
     ///   - receiveValue: Called with each value.
-    /// - Returns: Ends the subscription when it is cancelled or released.
+    /// - Returns: An object that ends the subscription when it is cancelled or released.
     public func sink(
         receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
         receiveValue: @escaping (Output) -> Void
@@ -96,7 +96,7 @@ extension Publisher where Failure == Never {
     /// Asks for all values and calls a closure with them.
     ///
     /// - Parameter receiveValue: Called with each value.
-    /// - Returns: Ends the subscription when it is cancelled or released.
+    /// - Returns: An object that ends the subscription when it is cancelled or released.
     public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
         self.sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
     }

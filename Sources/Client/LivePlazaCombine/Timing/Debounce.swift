@@ -80,6 +80,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
     private let options: Context.SchedulerOptions?
     private let output: TimedOutput<Downstream>
     private let lock = NSLock()
+    /// The value that waits, and the time at which it is delivered if no further value arrives.
     private var pending: (value: Input, due: Time)?
     private var isScheduled = false
     private var hasEnded = false
@@ -151,6 +152,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             return pending
         }
         guard let pending else { return }
+        // A newer value has moved the due time.
         if pending.due > now { self.schedule(after: pending.due) } else { self.output.send(.value(pending.value)) }
     }
 }

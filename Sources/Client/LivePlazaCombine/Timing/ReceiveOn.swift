@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension Publishers {
-    /// A publisher that delivers on a scheduler.
+    /// A publisher that delivers the values and the completion of its source on a scheduler.
     public struct ReceiveOn<Upstream: Publisher, Context: Scheduler>: Publisher {
         /// The kind of values of the source.
         public typealias Output = Upstream.Output
@@ -44,7 +44,7 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// Delivers on a scheduler.
+    /// Delivers the values and the completion on a scheduler.
     ///
     /// - Parameters:
     ///   - scheduler: The scheduler that delivers the values and the completion, such as `DispatchQueue.main`.
@@ -74,6 +74,7 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
     private let schedule: (@escaping () -> Void) -> Void
+    /// The events whose actions have not run yet.
     private var scheduled = FIFO<Event>()
     private var hasEnded = false
 

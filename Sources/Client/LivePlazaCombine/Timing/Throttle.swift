@@ -51,9 +51,9 @@ extension Publishers {
 extension Publisher {
     /// Delivers at most one value in an interval.
     ///
-    /// The first value is delivered at once. Of the values that arrive in a later interval, one is delivered at the end
-    /// of the interval. A value that waits when the sequence ends is still delivered at that time, and the completion
-    /// follows it. A value for which there is no demand at its time is dropped.
+    /// The first value is delivered at once. Of the values in the interval after a delivery, one is delivered at the end
+    /// of the interval. If a value waits when the sequence ends, it is still delivered at the end of its
+    /// interval, and the completion follows it. A value is dropped if there is no demand when it is to be delivered.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two values.
@@ -74,7 +74,9 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
     typealias Time = Context.SchedulerTimeType
 
     private struct State {
+        /// The value that waits.
         var pending: Input?
+        /// The completion that waits; it follows `pending`.
         var completion: Subscribers.Completion<Failure>?
         var lastDelivery: Time?
         var isScheduled = false
@@ -102,6 +104,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
         var replaced: Input?
         let (mustSchedule, lastDelivery) = self.lock.withLock {
             if self.state.hasEnded { return (false, nil as Time?) }
+            // If the first value of an interval is wanted, a later one is ignored once that one is scheduled.
             if self.latest || !self.state.isScheduled {
                 replaced = self.state.pending
                 self.state.pending = .some(input)

@@ -2,10 +2,9 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The downstream side of operators that take values without back-pressure and deliver each at another time, or never,
-/// such as `debounce`.
+/// The downstream side of operators, such as `debounce`, that request all values, and deliver each one later or never.
 ///
-/// A value for which there is no demand is dropped.
+/// A value is dropped if there is no demand when it is to be delivered.
 final class TimedOutput<Downstream: Subscriber> {
     /// What is delivered to the subscriber.
     enum Event {
