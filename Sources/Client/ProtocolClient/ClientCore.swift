@@ -194,7 +194,6 @@ extension ClientCore {
     }
 
     private mutating func loginFailed(_ error: ReplyError, into actions: inout [Action]) {
-        // After `disconnect` the owner calls `disconnected`, with which the pause before the next login begins.
         switch LoginFailure(error) {
         case .end(let code):
             // The client does not wait for the server's close frame.
@@ -202,6 +201,8 @@ extension ClientCore {
             actions.append(.disconnect)
             actions.append(.event(.ended(code: code.code)))
             self.failCalls(error, into: &actions)
+        // In the other cases the owner calls `disconnected` after `disconnect`, which begins the pause before the next
+        // login.
         case .forgetLive:
             if let live = self.live {
                 self.forgetLive()

@@ -39,6 +39,6 @@ enum LocalChange: Sendable {
     case coHostRequested(lives: [String])
     /// A request to connect has ended; `inviter` and `invitee` are the ids of the two lives.
     case coHostRequestEnded(inviter: String, invitee: String)
-    /// This many milliseconds have passed since the last `elapsed`, or since the client entered the live.
+    /// This many milliseconds have passed since the last tick of the timer that increases the displayed duration.
     case elapsed(UInt)
 }

@@ -28,7 +28,7 @@ extension ErrorInfo.Name {
     public static let failed = ErrorInfo.Name(rawValue: "failed")
     /// The call was made too often.
     public static let tooFrequent = ErrorInfo.Name(rawValue: "tooFrequent")
-    /// A parameter has no meaning for the call; most checks of parameters give `badParameter` instead.
+    /// A parameter is invalid; mostly from this client's own checks, while the server's are `badParameter`.
     public static let invalidParameter = ErrorInfo.Name(rawValue: "invalidParameter")
     /// The token of the login names another app.
     public static let sdkAppIDNotFound = ErrorInfo.Name(rawValue: "sdkAppIDNotFound")
@@ -96,7 +96,7 @@ extension ErrorInfo.Name {
     public static let tokenInvalid = ErrorInfo.Name(rawValue: "tokenInvalid")
     /// A fault of the server.
     public static let internalError = ErrorInfo.Name(rawValue: "internalError")
-    /// A parameter is invalid; the error's message names it.
+    /// The server found a parameter invalid; the error's message names it.
     public static let badParameter = ErrorInfo.Name(rawValue: "badParameter")
     /// The live's id is in use.
     public static let roomExists = ErrorInfo.Name(rawValue: "roomExists")
@@ -136,7 +136,7 @@ extension ErrorInfo.Name {
     public static let alreadySeated = ErrorInfo.Name(rawValue: "alreadySeated")
     /// No seat is free.
     public static let allSeatsTaken = ErrorInfo.Name(rawValue: "allSeatsTaken")
-    /// The user whom the call names is on no seat, or the caller.
+    /// The caller, or the user whom the call names, is on no seat.
     public static let notOnSeat = ErrorInfo.Name(rawValue: "notOnSeat")
     /// The user whom the call names is on a seat already.
     public static let userAlreadyOnSeat = ErrorInfo.Name(rawValue: "userAlreadyOnSeat")

@@ -64,7 +64,7 @@ public struct SeatUserInfo: Sendable, Hashable {
         let seat = member.seats?.first { $0.occupant?.user.userID == member.host.userID }
         guard let occupant = seat?.occupant else { return }
         self = SeatUserInfo(occupant)
-        // The seat may have an older name and picture than the connection.
+        // These fields come from the connection, as those of a host who is on no seat do.
         (self.userName, self.avatarURL) = (member.host.userName, member.host.avatarURL)
         (self.role, self.liveID) = (.owner, member.live.text)
     }
