@@ -26,6 +26,7 @@ package final class PlazaConnection {
     /// The index in the group; nil before the start and after the stop.
     var groupIndex: Int?
     private let addresses: [PlazaAddress]
+    /// The index of the address to which the client connects or is connected.
     private var addressIndex: Int
     private var core: ClientCore
     private var socket: WebSocketConnection?

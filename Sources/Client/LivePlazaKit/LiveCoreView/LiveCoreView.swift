@@ -39,7 +39,9 @@ open class LiveCoreView: UIView {
     private var model = StageWidgetModel<UIView>(fallback: DefaultStageWidgets())
     private var pictures = SeatPictures()
     private let layers = StageLayers()
+    /// The client whose live is shown.
     private var plaza = LivePlaza.shared
+    /// What the stage shows; nil before `setLiveID`.
     private var scene: StageScene?
     private var subscriptions: Set<AnyCancellable> = []
 

@@ -46,7 +46,9 @@ extension PlazaEngine {
     private static var leftMeanwhileError: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
 
     /// Folds a change that this client has made, if it is about the live that the client is in.
-    func applyLocalChange(_ change: LocalChange, in liveID: String) { self.fold(.local(change), in: LiveID(liveID)) }
+    func applyLocalChange(_ change: LocalChange, in liveID: String) {
+        self.applyInput(.local(change), in: LiveID(liveID))
+    }
 
     /// Folds the result of a read, if it is about the live that the client is in.
     func applySnapshot(_ snapshot: Snapshot, in liveID: String) {
@@ -69,7 +71,7 @@ extension PlazaEngine {
         case .feed(_, let items, _, let hasGap): self.feedReceived(items, hasGap: hasGap)
         case .counts(let counts):
             let wasStale = self.liveSession?.fold.states.audience.isAudienceCountStale == true
-            self.fold(.counts(counts), in: counts.live)
+            self.applyInput(.counts(counts), in: counts.live)
             // While the server had lost its data on who is in the live, users may have left. No feed item reports
             // them.
             if wasStale, !counts.stale { self.readLater([.audience]) }
@@ -78,7 +80,7 @@ extension PlazaEngine {
             if case .deviceClosedByAdmin(let device, _) = notice.content, self.liveSession?.fold.liveID == notice.live {
                 self.sinks.devices()?.closedByHost(device)
             }
-            self.fold(.notice(notice.content, at: notice.at), in: notice.live)
+            self.applyInput(.notice(notice.content, at: notice.at), in: notice.live)
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
         case .left, .ended: self.endLiveSession()
         case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
@@ -88,7 +90,8 @@ extension PlazaEngine {
         }
     }
 
-    private func fold(_ input: FoldInput, in live: LiveID) {
+    /// Folds an input, if it is about the live that the client is in, and shows the new states.
+    private func applyInput(_ input: FoldInput, in live: LiveID) {
         guard self.liveSession?.fold.liveID == live else { return }
         let events = self.liveSession?.fold.apply(input) ?? []
         self.showStates(publishing: events)
@@ -121,6 +124,7 @@ extension PlazaEngine {
         case kickedOut(LiveKickedOutReason)
     }
 
+    /// Ends the stay in a live, and publishes why.
     private func exitLive(_ live: LiveID, _ exit: LiveExit, message: String = "") {
         guard self.liveSession?.fold.liveID == live else { return }
         self.endLiveSession()
@@ -226,7 +230,7 @@ extension PlazaEngine {
                 let elapsed = UInt(max(0, (engine.clock.now - start).rounded()))
                 // Before the statistics are read, there is no duration to increase.
                 if session.fold.states.summary.summaryData.totalDuration > 0 {
-                    engine.fold(.local(.elapsed(elapsed)), in: session.fold.liveID)
+                    engine.applyInput(.local(.elapsed(elapsed)), in: session.fold.liveID)
                 }
                 engine.scheduleDurationTick()
             }

@@ -48,6 +48,9 @@ extension PlazaEngine {
         return task
     }
 
+    /// Reads a snapshot, and after an error once more later.
+    ///
+    /// `failures`: how often this read has failed before.
     private func readWithRetries(_ name: SnapshotName, failures: Int) {
         guard let sessionNumber = self.liveSession?.number else { return }
         let read = self.enqueueRead(name)
@@ -64,6 +67,7 @@ extension PlazaEngine {
         }
     }
 
+    /// Reads a snapshot after `delay` milliseconds, unless a read of it is scheduled already.
     private func scheduleRead(_ name: SnapshotName, after delay: Double, failures: Int) {
         guard let sessionNumber = self.liveSession?.number, self.liveSession?.readTimers[name] == nil else { return }
         self.liveSession?.readTimers[name] = self.clock.schedule(after: delay, on: self.queue) { [weak self] in

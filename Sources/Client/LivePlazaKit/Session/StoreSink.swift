@@ -45,7 +45,7 @@ protocol DeviceSink: AnyObject, Sendable {
 /// The stores in which an engine shows its states.
 ///
 /// The engine retains only the stores of the live that it is in. The stores of other lives exist as long as the app
-/// retains them.
+/// retains them. `list`, `login` and `devices` return nil after the app has released the client and these stores.
 struct StoreSinks: Sendable {
     /// Returns the stores of a live, and makes them if there are none.
     let stores: @Sendable (_ liveID: String) -> any LiveStoresSink

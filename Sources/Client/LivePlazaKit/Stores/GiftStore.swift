@@ -26,7 +26,7 @@ public final class GiftStore: @unchecked Sendable {
 
     /// Reads the app's gifts into `usableGifts`; no other method reads them.
     ///
-    /// - Parameter completion: errors: `notInRoom` if the client is not in the live.
+    /// - Parameter completion: is called when the gifts were read; they are dropped if the client is not in the live.
     public func refreshUsableGifts(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.refreshOperation)
     }
@@ -40,7 +40,7 @@ public final class GiftStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - giftID: one of `usableGifts`.
-    ///   - count: how many of the gift are sent, 1 to 255.
+    ///   - count: how many of the gift each receiver gets, 1 to 255.
     ///   - completion: errors: `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the app's own
     ///     codes 102100 to 102200.
     public func sendGift(giftID: String, count: UInt, completion: CompletionClosure?) {
@@ -80,6 +80,7 @@ public final class GiftStore: @unchecked Sendable {
         let stores = self.stores
         return { engine async throws(ErrorInfo) in
             let params: [String: JSONValue] = stores.giftLanguage.map { ["language": .text($0)] } ?? [:]
+            // The gifts are those of the app, so the call names no live.
             guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
                 throw .unexpectedResult
             }
