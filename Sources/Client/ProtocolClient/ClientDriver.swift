@@ -19,6 +19,7 @@ final class ClientDriver: PlazaConnectionDelegate {
         self.updates = updates
     }
 
+    // Without a stop, the consumer and the callers would wait forever.
     deinit {
         self.updates.end()
         for caller in self.waitingCallers.values { caller.resume(returning: .clientStopped) }
@@ -48,6 +49,7 @@ final class ClientDriver: PlazaConnectionDelegate {
     }
 
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
+        // `FeedScan` has read the frame's numbers, but a server may still send items that cannot be decoded.
         guard let frame = try? Wire.decode(ServerFrame.self, from: [UInt8](copying: text)) else { return }
         switch frame {
         case .feed(_, let epoch, let items, _):

@@ -17,7 +17,7 @@ struct DispatchWorkQueue: WorkQueue {
     func preconditionIsCurrent() { dispatchPrecondition(condition: .onQueue(self.queue)) }
 }
 
-/// The executor of an engine: a serial queue.
+/// The executor of a `PlazaEngine`, which is the actor of one client: a serial queue.
 ///
 /// All work of a client runs on the queue on which the app receives completions and published values. Therefore
 /// completions and values need no other queue, and arrive in the order of the work.
@@ -41,6 +41,7 @@ package final class EngineQueue: SerialExecutor {
     /// Adds work from any thread.
     package func async(_ work: @escaping @Sendable () -> Void) { self.queue.async { self.runTurn(work) } }
 
+    /// Adds a job of the Swift runtime: to the turn that runs now, otherwise as a turn of its own.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isAddedToTurn = self.turn.withLock { turn in

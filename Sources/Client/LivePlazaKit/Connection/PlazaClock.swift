@@ -11,7 +11,7 @@ internal import Foundation
 package protocol PlazaClock: Sendable {
     /// The time of a monotonic clock in milliseconds, for pauses and timeouts.
     var now: Double { get }
-    /// The date in milliseconds since 1970, which the user may change.
+    /// The device's date in milliseconds since 1970; the user may change it at any time.
     var wall: Double { get }
     /// Calls `action` on the queue after `delay` milliseconds, unless the timer is cancelled before.
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer

@@ -27,7 +27,8 @@ enum TolerantValue<Value: Decodable> {
             && context.debugDescription.hasPrefix("Invalid number of keys")
         {
             // The compiler's decoding of an enum throws this error if the value has no key of a known kind, or several
-            // keys. The length of the path tells that the error is not about an inner value.
+            // keys. The length of the path tells that the error is not about an inner value. A value without any key is
+            // a fault; one with another key or with several keys may come from a later version.
             let keyCount = try? container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
             self = keyCount == 0 ? .fault(.badFrame("\(key.stringValue) without a kind")) : .unknown
         } catch {

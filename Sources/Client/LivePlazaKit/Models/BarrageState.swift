@@ -28,7 +28,7 @@ public struct Barrage: Sendable, Hashable {
     public var textContent = ""
     /// The app's own values of a text message.
     public var extensionInfo: [String: String]?
-    /// The feature of a custom message.
+    /// The name of the app's feature to which a custom message belongs.
     public var businessID = ""
     /// The content of a custom message.
     public var data = ""

@@ -42,7 +42,7 @@ public enum BattleEvent: Sendable, Hashable {
 public struct BattleConfig: Sendable, Hashable {
     /// The duration in seconds; 0 for the app's maximum.
     public var duration: TimeInterval
-    /// Whether the invited hosts must accept.
+    /// Whether the battle begins only after all invited hosts have answered and one has accepted; otherwise at once.
     public var needResponse: Bool
     /// The app's own text.
     public var extensionInfo: String
@@ -61,9 +61,9 @@ public struct BattleInfo: Sendable, Hashable {
     public var battleID: String
     /// The settings.
     public var config: BattleConfig
-    /// When the battle begins, in seconds since 1970 by the server's clock; 0 before it begins.
+    /// When the battle began, in seconds since 1970 by the server's clock; 0 before that.
     public var startTime: UInt
-    /// When the battle ends, in seconds since 1970 by the server's clock (`LivePlaza.serverTime`); 0 before it begins.
+    /// When the battle ends, in seconds since 1970 by the server's clock (`LivePlaza.serverTime`); 0 before it has begun.
     public var endTime: UInt
 
     /// Makes a battle.

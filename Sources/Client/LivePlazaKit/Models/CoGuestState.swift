@@ -6,7 +6,7 @@ public struct CoGuestState: Sendable, Hashable {
     public var connected: [SeatUserInfo] = []
     /// The viewers whom this user has invited.
     public var invitees: [LiveUserInfo] = []
-    /// The viewers who apply for a seat; for hosts only.
+    /// The viewers who apply for a seat; empty unless this user is a host of the live.
     public var applicants: [LiveUserInfo] = []
     /// The viewers who can be invited: they neither sit nor are invited already.
     public var candidates: [LiveUserInfo] = []

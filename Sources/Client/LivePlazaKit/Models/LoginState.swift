@@ -36,7 +36,7 @@ public enum ConnectionStatus: Sendable, Hashable {
 
 /// Why a login has ended, although the app did not log out.
 public enum LoginEvent: Sendable, Hashable {
-    /// The user or the session has logged in elsewhere.
+    /// The user has signed in on another device, or another connection has taken over the session.
     case kickedOffline
     /// The token is not valid any more.
     case loginExpired
