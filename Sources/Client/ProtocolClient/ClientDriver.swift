@@ -19,7 +19,7 @@ final class ClientDriver: PlazaConnectionDelegate {
         self.updates = updates
     }
 
-    // Without a stop, the consumer and the callers would wait forever.
+    // If the driver was not stopped, its consumer and its callers would otherwise wait forever.
     deinit {
         self.updates.end()
         for caller in self.waitingCallers.values { caller.resume(returning: .clientStopped) }

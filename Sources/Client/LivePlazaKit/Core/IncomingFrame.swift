@@ -6,7 +6,8 @@ internal import PlazaWire
 /// A frame of the server as a client reads it.
 ///
 /// A server may be newer than an app. Therefore this type accepts more than `ServerFrame`, the type with which the
-/// server writes frames: unknown frames and fields are ignored, and if an item cannot be decoded, only this item of the frame is left out.
+/// server writes frames: unknown frames and fields are ignored, and if an item cannot be decoded, only this item of the
+/// frame is left out.
 enum IncomingFrame: Sendable {
     case reply(id: Int64, ReplyContent)
     case feed(FeedFrame)

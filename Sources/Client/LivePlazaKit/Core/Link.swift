@@ -146,7 +146,7 @@ struct Link: Sendable {
         case .open:
             if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
             guard self.tokens.renewAt <= now else { return }
-            // Nothing is due until the token provider has answered.
+            // Another request to the token provider is due only after it has answered.
             self.tokens.renewAt = .infinity
             self.effects.append(.perform(.fetchToken))
         case .idle, .ended: break

@@ -61,8 +61,8 @@ struct LivePlace: Sendable {
         case .counts(let counts): live = counts.live
         case .reply, .drain, .unknown: return []
         }
-        // Frames of a live that the client is only joining wait for the reply to the join. If the client joins the live
-        // that it is in once more, the frames do not wait.
+        // Frames of a live that the client is only joining wait for the reply to the join. If the client joins
+        // its present live once more, they do not wait.
         guard let join = self.pendingJoin, live == join.live, live != self.live else { return self.apply(frame) }
         // A notice that was dropped here would be lost: after a reconnect, the server sends only later notices.
         if isNotice || join.earlyFrames.count < Self.maxEarlyFrames { self.pendingJoin?.earlyFrames.append(frame) }

@@ -8,7 +8,7 @@ struct SendRate: Sendable {
     /// When the last calls were sent, oldest first; at most `maxCallsPerSecond`.
     private var sendTimes: [Double] = []
 
-    /// When the next call may be sent: a second after the oldest of the last 100; minus infinity if that is now.
+    /// When the next call may be sent: a second after the oldest of the last 100; minus infinity before there are 100.
     var allowedAt: Double { self.sendTimes.count < Self.maxCallsPerSecond ? -.infinity : self.sendTimes[0] + 1000 }
 
     mutating func callSent(at now: Double) {

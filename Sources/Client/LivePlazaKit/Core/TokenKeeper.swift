@@ -56,7 +56,7 @@ struct TokenKeeper: Sendable {
     mutating func recordFailure(at now: Double) -> Double {
         let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, max: 30_000)
         self.failures += 1
-        // The random pause may be almost 0. Without a token, `needsNewToken` is true at any time.
+        // The random pause may be almost 0. Without a token, `needsNewToken` is true in any case.
         if self.text != nil { self.renewAt = now + max(Self.minRetryPause, pause) }
         return pause
     }

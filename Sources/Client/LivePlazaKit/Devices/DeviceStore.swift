@@ -11,7 +11,7 @@ internal import PlazaModel
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
-    /// It is used on the delivery queue only; the lock makes it `Sendable`.
+    /// The seat and the last calls; used on the delivery queue only, so the lock serves only `Sendable`.
     let progress = Locked(Progress())
 
     /// What the store must know besides the state that it shows.
@@ -42,9 +42,9 @@ public final class DeviceStore: Sendable {
     ///
     /// - Parameters:
     ///   - isFront: whether to use the camera on the side of the screen.
-    ///   - completion: errors: −1100 (the camera does not start), −1101 (no permission), −1102 (in use), −1103 (there is
-    ///     none); `failed` if the camera was closed meanwhile; `seatCameraLocked` or `cameraNeedsHost`, after which the
-    ///     camera is closed again.
+    ///   - completion: errors: −1100 (the camera does not start), −1101 (no permission), −1102 (in use), −1103 (there
+    ///     is none); `failed` if the camera was closed meanwhile; `seatCameraLocked` or `cameraNeedsHost`, after which
+    ///     the camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
         self.engine.start(completion, self.openOperation(.camera, isFront: isFront))
     }

@@ -84,8 +84,8 @@ struct LiveFold: Sendable {
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
             coveringSnapshots: self.snapshotsCovering(input))
-        // The order matters: the results are collected in `states`, and those that later reducers read are also put into
-        // `context.states`.
+        // The order matters: the results are collected in `states`, and those that later reducers read are also put
+        // into `context.states`.
         states.audience.reduce(input, &context)
         context.states.audience = states.audience
         barrage.reduce(input, &context)

@@ -42,7 +42,7 @@ public enum BattleEvent: Sendable, Hashable {
 public struct BattleConfig: Sendable, Hashable {
     /// The duration in seconds; 0 for the app's maximum.
     public var duration: TimeInterval
-    /// Whether the battle begins only after all invited hosts have answered and one has accepted; otherwise at once.
+    /// Whether the battle waits until all invited hosts have answered and one has accepted, or begins at once.
     public var needResponse: Bool
     /// The app's own text.
     public var extensionInfo: String
@@ -63,7 +63,7 @@ public struct BattleInfo: Sendable, Hashable {
     public var config: BattleConfig
     /// When the battle began, in seconds since 1970 by the server's clock; 0 before that.
     public var startTime: UInt
-    /// When the battle ends, in seconds since 1970 by the server's clock (`LivePlaza.serverTime`); 0 before it has begun.
+    /// When the battle ends, in seconds since 1970 by the server's clock (`LivePlaza.serverTime`); 0 before it began.
     public var endTime: UInt
 
     /// Makes a battle.

@@ -4,8 +4,8 @@ internal import PlazaWire
 
 /// One client: its connection, its login, and the live that it is in.
 ///
-/// All of its work runs on the delivery queue. The changes of a frame are shown before the next frame is handled. If the
-/// frame is a reply, they are also shown before the caller resumes.
+/// All of its work runs on the delivery queue. The changes of a frame are shown before the next frame is handled. If
+/// the frame is a reply, they are also shown before the caller resumes.
 actor PlazaEngine {
     nonisolated let queue: EngineQueue
     nonisolated let clock: any PlazaClock

@@ -4,8 +4,8 @@ internal import PlazaWire
 
 /// The likes of a live.
 ///
-/// A tap is one like that this user sends. The total is the server's: it includes a tap only after the server has counted
-/// the tap.
+/// A tap is one like that this user sends. The total is the server's: it includes a tap only after the server has
+/// counted the tap.
 public final class LikeStore: @unchecked Sendable {
     /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
@@ -22,8 +22,8 @@ public final class LikeStore: @unchecked Sendable {
 
     /// Sends likes.
     ///
-    /// The taps of the first call of this method are sent at once. The taps of further calls within two seconds are sent
-    /// together at the end of the two seconds.
+    /// The taps of a call of this method are sent at once. The taps of further calls within the next two seconds are
+    /// sent together at the end of the two seconds.
     ///
     /// - Parameters:
     ///   - count: the number of taps; 0 counts as 1, and more than 1,000 in two seconds count as 1,000.

@@ -26,8 +26,8 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     /// Connects and logs in.
     ///
     /// - Parameters:
-    ///   - sdkAppID: the number of the app. If the token names another app by a number, the error is `sdkAppIDNotFound`;
-    ///     an app that the token names by another text is not compared.
+    ///   - sdkAppID: the number of the app. If the token names another number, the error is `sdkAppIDNotFound`. If the
+    ///     token names the app by a text that is no number, the app is not compared.
     ///   - userID: the user's id, which must be that in the token; otherwise the error is `invalidParameter`.
     ///   - userSig: the token, a JWT that the app's server has signed; empty to ask the token provider.
     ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if a user is logged
