@@ -3,7 +3,7 @@ internal import Observability
 package import PlazaModel
 package import Tokens
 
-/// Authenticates tokens with the keys of the apps file.
+/// Authenticates tokens with the keys of the apps file, a JSON document that lists each app and its keys.
 package struct AppKeyAuthenticator: TokenAuthenticator {
     private let verifier: TokenVerifier
     /// The number of apps.
@@ -43,6 +43,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
         // Other users see the profile, so the limits of profiles also apply to a profile in a token (R17.4).
         let profile = [("name", claims.name, Limits.userNameBytes), ("avatar", claims.avatar, Limits.urlBytes)]
         for (claim, text, limit) in profile where !TextRule.isPlain(text ?? "", maxBytes: limit) {
+            // The claim is too long, or has control characters.
             throw .notPlain("the token is not valid here: \(claim)", maxBytes: limit, .tokenInvalid)
         }
         return TokenIdentity(

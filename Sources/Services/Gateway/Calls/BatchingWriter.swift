@@ -20,12 +20,13 @@ final class BatchingWriter: RecordSink {
 
     /// The least time between two batches.
     ///
-    /// It is shorter than the time that a machine needs for a batch on a busy cluster, so it adds little latency.
+    /// It is shorter than the time that a machine, the service that decides calls, needs for a batch on a busy cluster.
+    /// So it adds little latency.
     static let gap = Milliseconds(8)
     /// The largest number of buffered records.
     ///
-    /// The records of one gap fit. The limit is reached only if the flushing thread is delayed; further records are then
-    /// refused.
+    /// The records of one gap fit. The limit is reached only if the flushing thread is delayed; further records are
+    /// then refused.
     static let limit = 20_000
 
     private let sink: any RecordSink
@@ -64,7 +65,7 @@ final class BatchingWriter: RecordSink {
         }
     }
 
-    /// Whether the flushing thread is late by 30 s.
+    /// Whether a batch has been due for 30 s, so that the flushing thread hangs.
     var isHung: Bool {
         self.state.withLock { $0.policy.overdueTime(at: MonotonicClock.now) >= TurnClock.turnLimit }
     }
@@ -84,6 +85,7 @@ final class BatchingWriter: RecordSink {
                 for buffered in batch { self.flush(buffered) }
             }
             guard self.state.withLock({ $0.isStopping }) else { continue }
+            // The last batch; from now on `write` buffers nothing.
             for buffered in self.state.withLock({ $0.policy.takeBatch(now: MonotonicClock.now) }) {
                 self.flush(buffered)
             }

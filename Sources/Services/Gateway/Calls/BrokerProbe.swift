@@ -11,7 +11,9 @@ package final class BrokerProbe: Sendable {
         var isStopping = false
     }
 
-    /// The timeout of one probe request; shorter than the second for which a stop waits for the probe's thread.
+    /// The timeout of one probe request.
+    ///
+    /// A stopping gateway waits one second for the probe's thread, so the timeout is shorter than that.
     package static let requestMilliseconds = 900
     /// The time between two probe requests.
     private static let pause = Duration.milliseconds(200)

@@ -3,20 +3,21 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// The span of a traced call, from the writing of its record to its reply; the record's header passes the trace on.
+/// The span of a traced call, from the writing of its record to its reply; the record's header passes the trace on to
+/// the service that decides the call.
 struct CallSpan: Sendable {
     private let context: TraceContext
     private let parentID: UInt64?
     /// When the span began, in nanoseconds since 1970.
     private let start: Int64
 
-    /// Begins the span of a call; nil if the call is not in the sample.
+    /// Begins the span of a call; nil if the call is not in the sample, that is, not among the traced share of calls.
     ///
     /// The span is a child of the trace context that an HTTP client sent, or the first span of a new trace.
     ///
     /// - Parameters:
     ///   - tracer: The tracer.
-    ///   - record: The call's record, whose trace header is set.
+    ///   - record: The call's record. Its trace header is replaced or added, so that it names this span.
     init?(_ tracer: Tracer, _ record: inout TopicRecord) {
         self.start = tracer.now
         if let index = record.headers.firstIndex(where: { $0.name == TraceContext.headerName }) {

@@ -35,6 +35,7 @@ struct SharedAnswer: Sendable {
     /// Returns the reply to the call with this id: `{"reply":{"id":7,"result":{…}}}`; nil if the answer is an error.
     func reply(_ id: Int64) -> [UInt8]? {
         if self.json.isEmpty { return nil }
+        // The inner object begins with the id instead of the opening brace of `json`; `json` closes it.
         var bytes = Array("{\"reply\":{\"id\":\(id),".utf8)
         bytes.reserveCapacity(bytes.count + self.json.count)
         bytes += self.json.dropFirst()
@@ -43,7 +44,7 @@ struct SharedAnswer: Sendable {
     }
 }
 
-/// Sends services the requests whose answers several clients wait for (R1.20).
+/// Sends to services the requests whose answers several clients wait for (R1.20).
 ///
 /// An answer must not depend on one of the clients. So the gateway makes the request with the role of the app's server,
 /// like an HTTP request. The gateway has checked the clients itself: they are logged in, and in the live if the call
@@ -54,6 +55,7 @@ extension Gateway {
         self.metrics.sharedReadRequests.add()
         var random = SystemRandomNumberGenerator()
         let method = read.kind.method
+        // The random key gives each request a session of its own, so that no earlier answer is repeated.
         let session = self.settings.sessionNamer.nameOfRequest(
             UserKey(read.key.app, Self.requestUser), role: .server,
             key: "\(random.next() as UInt64)-\(random.next() as UInt64)", call: method)

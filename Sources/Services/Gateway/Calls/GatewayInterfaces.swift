@@ -35,7 +35,7 @@ package protocol RecordSink: Sendable {
     ///   - record: The record; its key determines its partition.
     ///   - token: Passed to `Gateway.recordLost` if the record is lost; `RecordToken.unreported` if nobody must be
     ///     notified.
-    /// - Throws: The reason why the record was refused; it is then not written.
+    /// - Throws: The reason why the record was refused. A refused record is not written, and not reported as lost.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal)
 }
 
@@ -59,8 +59,8 @@ package protocol ReplaySource: Sendable {
 ///
 /// Implemented by `FeedReader`, and by tests.
 package protocol FeedSource: Sendable {
-    /// Starts reading a partition, from the start of the cached span, usually one minute before now. Never blocks; may be
-    /// called from any thread.
+    /// Starts reading a partition, from the start of the cached span, usually one minute before now. Never blocks; may
+    /// be called from any thread.
     func follow(_ partition: Int)
     /// Stops reading a partition. Never blocks; may be called from any thread.
     func unfollow(_ partition: Int)

@@ -36,8 +36,8 @@ package final class InboxWriter: RecordSink {
         _ gateway: Gateway, kafka: KafkaSettings, meter: KafkaClientMetrics, timeout: Duration = .seconds(5)
     ) throws(KafkaError) {
         var settings = kafka
-        // The delivery of a record times out before its caller stops waiting. After the first such timeout, further calls
-        // are refused immediately.
+        // The timeout is shorter than the time for which a caller waits. After the first record that timed out, further
+        // calls are refused immediately.
         settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
         settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerConnectionLost() } }
         self.partitions = gateway.settings.partitions
@@ -52,6 +52,7 @@ package final class InboxWriter: RecordSink {
             } else {
                 failures.add()
                 let hasTimedOut = delivery.error?.kind == .timedOut
+                // A timeout opens the circuit breaker in `recordLost`. After a refusal, the next call tests the broker.
                 if !hasTimedOut { gateway?.brokerConnectionLost() }
                 gateway?.recordLost(token: delivery.token, hasTimedOut: hasTimedOut)
             }
@@ -65,12 +66,12 @@ package final class InboxWriter: RecordSink {
     /// Whether the outcomes of records have not been reported for 30 s.
     var isHung: Bool { self.deliveryWatch.withLock { $0.isHung(at: MonotonicClock.now) } }
 
-    /// Fetches the metadata of the inbox topics in advance; otherwise the first record would wait up to a second for it.
+    /// Fetches the metadata of all topics in advance; otherwise the first record would wait up to a second for it.
     package func warmUp() throws(KafkaError) {
         for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5)) }
     }
 
-    /// Returns whether the leaders of all inbox partitions answer.
+    /// Returns whether the leaders of all partitions that the producer writes to answer.
     ///
     /// Blocks for at most `milliseconds`.
     package func areLeadersReachable(milliseconds: Int) -> Bool {

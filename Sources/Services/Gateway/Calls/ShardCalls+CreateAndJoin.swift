@@ -9,19 +9,21 @@ internal import PlazaWire
 extension ShardCalls {
     /// Joins the live that a call has created, as part of that call (R3.66).
     ///
-    /// The join has the call's id. Presence, which handles joins, has its own idempotency window, so a repeated call is
-    /// applied only once there too.
+    /// The join has the call's id, like the create. Presence, which handles joins, has its own idempotency window, so a
+    /// repeated call is applied only once there too.
     func joinCreated(
         _ live: LiveID, _ createResult: CallResult, _ ended: SessionCore<SentRecord>.EndedCall, _ client: Client,
         isLateRetry: Bool
     ) {
+        // When the call's first record was written, on the clock that the metrics use.
         let startMicroseconds = MonotonicClock.microseconds - (self.shard.now - ended.startedAt).count * 1000
-        // The client may have joined another live meanwhile; it then gets only the result of the creation.
+        // The client may have joined another live meanwhile; it then gets only the result of the create.
         guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, createResult)) else {
             return self.reply(
                 ended.id, .success(result: createResult), to: client, method: ended.record.method,
                 startMicroseconds: startMicroseconds)
         }
+        // A client that is in this live already proves it by its ticket.
         let caller = Caller(
             user: client.user, role: client.role, request: RequestID(session: client.session, counter: ended.id),
             replyTo: self.gateway.settings.id, ticket: client.core.live == live ? client.core.ticket : nil,

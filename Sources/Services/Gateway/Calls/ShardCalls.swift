@@ -7,13 +7,14 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Handles the calls of connected clients: parses them, forwards them to their machine or answers them from the read
-/// model, and sends the replies.
+/// Handles the calls of connected clients: parses them, forwards them to their machine (the service that decides the
+/// call) or answers them from the read model, and sends the replies.
 final class ShardCalls {
     unowned let shard: Shard
     let gateway: Gateway
     /// The clients that `sweep` checks: all clients with open calls, and some whose last open call has just ended.
     private var callers: [Client] = []
+    /// The counter in the next record's token.
     private var nextToken: UInt64 = 1
 
     init(_ shard: Shard) {
@@ -78,6 +79,7 @@ final class ShardCalls {
         switch parsed {
         case .join where client.role == .server: throw Self.serverCannotJoin
         case .join(let live, let effect):
+            // A repeated call was counted when it was opened.
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
@@ -86,8 +88,8 @@ final class ShardCalls {
             try self.forward(
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
         case .leave(let live, _) where client.core.live != live:
-            // The call may repeat an earlier leave, whose outcome presence knows. The client's ticket belongs to another
-            // live, so the call is sent without a ticket.
+            // The call may repeat an earlier leave, whose outcome presence knows. The client has no ticket, or one of
+            // another live, so the call is sent without a ticket.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(client.key(live), .leave(caller: caller))
@@ -102,6 +104,7 @@ final class ShardCalls {
                 return
             }
             try self.shard.webhooks.forward(effect, frame, in: live, client)
+        // `received` has handled logins already.
         case .login: break
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(
@@ -115,6 +118,8 @@ final class ShardCalls {
     }
 
     /// Changes the user's displayed name and avatar, for later calls and in the live that the client is in.
+    ///
+    /// If the client is in a live, the change is made when presence has replied; otherwise immediately.
     private func updateProfile(
         _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
         startMicroseconds: Int64
@@ -186,7 +191,7 @@ final class ShardCalls {
     ///   - purpose: The change that a successful reply makes.
     ///   - sent: The record.
     ///   - client: The caller.
-    ///   - start: When the call's first record was written, if this is its second record.
+    ///   - start: When the call's first record was written; nil if `sent` is the first one.
     func registerCall(
         _ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client, since start: MonotonicTime? = nil
     ) {
@@ -197,8 +202,8 @@ final class ShardCalls {
         }
     }
 
-    /// Counts a call that is about to be forwarded, so that no user can use up what its app's users share, and no app what
-    /// all apps share.
+    /// Counts a call that is about to be forwarded, so that no user can use up the rate that its app's users share, and
+    /// no app the rate that all apps share.
     ///
     /// - Throws: `overloaded`, with the time after which to retry.
     func countForwardedCall(of client: Client) throws(ReplyError) {
@@ -243,8 +248,8 @@ final class ShardCalls {
 
     /// Checks the rate limit for the call's kind, and counts the call.
     ///
-    /// A server's token acts for many users, so an app's servers have limits of their own. A call that repeats an open call
-    /// is not counted.
+    /// A server's token acts for many users, so an app's servers have limits of their own. A call that repeats an open
+    /// call is not counted.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     private func admit(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
@@ -269,7 +274,8 @@ final class ShardCalls {
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
         case .server:
-            // `admit` has counted the call once. So at most one token less than a full bucket has can be taken now.
+            // `admit` has taken one token for the call, so `userCount - 1` more are taken, but at most as many as a
+            // full bucket has left then.
             let maxCount = self.gateway.settings.admission.serverCalls.count - 1
             try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: min(userCount - 1, maxCount))
         }
@@ -338,6 +344,7 @@ extension ShardCalls {
             outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
         case .joined(let live, let epoch, let callOutcome):
+            // `joins` sends the reply, when the client becomes a viewer.
             outcome = callOutcome
             self.shard.joins.joinGranted(client, call: ended.id, client.key(live), epoch: epoch, outcome)
         case .created(let live, let result, let isLateRetry):
@@ -349,6 +356,7 @@ extension ShardCalls {
             self.shard.joins.joinGranted(
                 client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
         case .missedEnd(let point, let callOutcome):
+            // `missedEnds` sends the reply: this outcome, or a success if it finds the end.
             outcome = callOutcome
             self.shard.missedEnds.resumeRejected(
                 EndedResume(

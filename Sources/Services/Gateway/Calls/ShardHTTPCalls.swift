@@ -6,13 +6,13 @@ internal import PlazaModel
 
 /// Tracks the open calls that were made over HTTP.
 ///
-/// Each request is a session with a single call. Its deadline, and the times at which its record is resent, are those of
-/// WebSocket calls.
+/// Each request is a session with a single call. Its deadline, and the times at which its record is resent, are those
+/// of WebSocket calls.
 final class ShardHTTPCalls {
     private unowned let shard: Shard
     private var openRequests: [SessionID: OpenRequest] = [:]
 
-    /// The largest number of HTTP calls that may be open at once.
+    /// The largest number of HTTP calls that may be open at once on this shard.
     private static let maxOpenRequests = 10_000
     /// The number of the only call in an HTTP request's session.
     static let requestCounter: Int64 = 1
@@ -23,13 +23,13 @@ final class ShardHTTPCalls {
         var calls: OpenCalls<SentRecord>
         /// Whether the metrics count the call.
         var isCounted: Bool
-        /// Called with the reply, one for each HTTP request with the same idempotency key.
+        /// Each is called once with the reply; one for each HTTP request with the same idempotency key.
         var completions: [@Sendable (Outcome) -> Void]
     }
 
     init(_ shard: Shard) { self.shard = shard }
 
-    /// Forwards a request to the machine that must answer it.
+    /// Forwards a request to its machine, the service that decides the call.
     func begin(_ call: HTTPCall) {
         if self.openRequests[call.session] != nil {
             // A request with the same idempotency key and call is open already: its reply answers both.

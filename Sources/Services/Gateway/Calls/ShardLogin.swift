@@ -37,7 +37,8 @@ final class ShardLogin {
             case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
             case .tokenInvalid: self.shard.disconnect(client, .tokenRefused)
             case .overLimit: self.shard.disconnect(client, .tooManyConnections)
-            // The app has too many connections.
+            // `admitLogin` has refused the connection, because the app has too many. A later step may fail with
+            // `overloaded` too, but then the connection is counted, and the client may log in again.
             case .overloaded where !client.isCounted: self.shard.disconnect(client, .overloaded)
             default: break
             }
@@ -46,8 +47,8 @@ final class ShardLogin {
 
     /// Checks the rate limits for a login, and counts it.
     ///
-    /// A resume counts as a join too, because it may take the user into the live again (R12.8). The limits are the user's
-    /// own, so that all users of a gateway that has ended can resume at once.
+    /// A resume counts as a join too, because it may take the user into the live again (R12.8). Each user has limits of
+    /// its own, so that all users of a gateway that has ended can resume at once.
     private func admit(
         _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
     ) throws(ReplyError) {
@@ -74,6 +75,7 @@ final class ShardLogin {
     ///
     /// If a later step fails, the connection stays counted until it closes or logs in again.
     private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
+        // An earlier login of this connection has failed after the connection was counted.
         if client.isCounted {
             client.isCounted = false
             self.gateway.admission.removeLogin(client.userKey, role: client.role)
@@ -110,6 +112,7 @@ final class ShardLogin {
 
     /// Completes a successful login: replies, sends missed notices, and resumes the live that the login names, if any.
     private func completeLogin(_ frame: CallFrame, _ client: Client, _ params: LoginParams, startMicroseconds: Int64) {
+        // From now on the input limits of logged-in clients apply.
         client.socket.accept()
         let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
         let lastReceivedNotice = params.notices.flatMap { NoticeID(text: $0) }
@@ -133,10 +136,11 @@ final class ShardLogin {
         client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)
     }
 
-    /// Sends presence, which knows who is in a live, a join with the client's previous ticket (its proof of a join).
+    /// Resumes a live: sends a join with the client's previous ticket, its proof of a join, to presence, the service
+    /// that knows who is in a live.
     ///
-    /// - Returns: The error with which the resume is refused; nil if the join was sent, by this call or by an earlier copy
-    ///   of it that is still open.
+    /// - Returns: The error with which the resume is refused; nil if the join was sent, by this call or by an earlier
+    ///   copy of it that is still open.
     private func resume(_ frame: CallFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
         if client.role == .server { return ShardCalls.serverCannotJoin }
         switch client.core.verdict(on: frame.id, .resume(point)) {

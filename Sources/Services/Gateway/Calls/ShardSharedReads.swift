@@ -34,17 +34,18 @@ final class ShardSharedReads {
 
     /// Adds a call to those that wait for a shared answer, if the call can have one.
     ///
-    /// These calls must be forwarded by themselves: calls of an app's server, late retries, calls for any other page than
-    /// the first, and calls about a live that this gateway does not know as running.
+    /// These calls must be forwarded by themselves: calls of an app's server, late retries, calls for any other page
+    /// than the first full one, calls about a live that this gateway does not know as running, and all calls while the
+    /// gateway drains.
     ///
     /// - Parameters:
     ///   - effect: The command that the call sends to its service.
     ///   - frame: The call.
     ///   - live: The live that the caller must be in; nil: any or none.
     ///   - client: The caller.
-    ///   - isLateRetry: Whether the call was first sent long ago.
+    ///   - isLateRetry: Whether the call was first sent longer ago than its outcome is stored.
     ///   - startMicroseconds: When the call was received, in monotonic microseconds.
-    /// - Returns: False if the call must be forwarded by itself.
+    /// - Returns: True if the call waits, or another reply answers it; false if the call must be forwarded by itself.
     /// - Throws: The error with which the call is refused.
     func addCall(
         _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
@@ -58,6 +59,7 @@ final class ShardSharedReads {
         client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         // The client resent a call that still waits: one reply answers both.
         if client.isWaitingRead(frame.id) { return true }
+        // A call with this id was forwarded already: its reply answers both.
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return true }
         let read = SharedRead(kind, of: key, epoch: record.epoch)
         let waiting = WaitingRead(

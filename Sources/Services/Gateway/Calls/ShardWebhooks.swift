@@ -30,10 +30,11 @@ struct PendingCall {
         self.decision = decision
     }
 
-    /// Returns the effect to forward after the decision: the call itself, or a command that records its rejection.
+    /// Returns the effect to forward after the decision: the call itself if it is allowed, otherwise a command that
+    /// records the rejection.
     ///
-    /// The fan-out, the machine that writes the lives' feeds, stores the rejection as the call's outcome. If the fan-out
-    /// has stored an outcome of the call before, it replies with the stored outcome (I15, idempotent calls).
+    /// The fan-out, the machine that writes the lives' feeds, stores the rejection as the call's outcome. If the
+    /// fan-out has stored an outcome of the call before, it replies with the stored outcome (I15, idempotent calls).
     func effect(after decision: WebhookDecision) -> Effect {
         guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
         switch input.command {
@@ -62,9 +63,9 @@ extension BarrageCommand {
 /// The shard never blocks: the webhook client posts the decision to the shard's mailbox.
 ///
 /// If later calls overtook a pending call, the pending call's number could leave the idempotency window, which has the
-/// session's last outcomes, before the call is forwarded (I15). So the calls of one client whose outcomes are stored in that window are forwarded in the order in
-/// which they were received, whether or not they need a decision. Webhook requests time out in that order too, so no call
-/// is delayed by more than one webhook timeout.
+/// session's last outcomes, before the call is forwarded (I15). So the calls of one client whose outcomes are stored in
+/// that window are forwarded in the order in which they were received, whether or not they need a decision. Webhook
+/// requests time out in that order too, so no call is delayed by more than one webhook timeout.
 final class ShardWebhooks {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -73,8 +74,8 @@ final class ShardWebhooks {
     private enum NextStep {
         /// Forward the call without asking a backend.
         case proceed
-        /// Forward this rejection instead of the call, because the fan-out would reject the call. The backend is not
-        /// asked. The fan-out applies the rejection even if its own state has changed meanwhile.
+        /// Do not ask the backend, because the fan-out would reject the call: forward this rejection instead of the
+        /// call. The fan-out applies the rejection even if its own state would allow the call meanwhile.
         case replace(Effect)
         /// Ask the backend first.
         case ask(WebhookRequest)
@@ -135,7 +136,8 @@ final class ShardWebhooks {
 
     /// Sends the webhook request, and queues the call until the decision is received.
     ///
-    /// - Throws: `overloaded`. No decision or outcome is stored then, so the client can repeat the call with the same id.
+    /// - Throws: `overloaded`. No decision or outcome is stored then, so the client can repeat the call with the same
+    ///   id.
     private func ask(
         _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
@@ -166,15 +168,15 @@ final class ShardWebhooks {
         case .sendText(let text, let extensionInfo, let caller):
             guard webhookClient.isDecisionRequired(client.app, forGifts: false) else { return .proceed }
             let message = FeedContent.text(sender: client.user, text: text, extensionInfo: extensionInfo)
-            return self.rejection(of: message, in: input.key, from: caller)
-                ?? self.request(
+            return self.rejectionStep(for: message, in: input.key, from: caller)
+                ?? self.askStep(
                     .beforeText(sender: client.user, text: text, extensionInfo: extensionInfo), input.key, frame, client
                 )
         case .sendCustom(let businessID, let data, let caller):
             guard webhookClient.isDecisionRequired(client.app, forGifts: false) else { return .proceed }
             let message = FeedContent.custom(sender: client.user, businessID: businessID, data: data)
-            return self.rejection(of: message, in: input.key, from: caller)
-                ?? self.request(
+            return self.rejectionStep(for: message, in: input.key, from: caller)
+                ?? self.askStep(
                     .beforeCustom(sender: client.user, businessID: businessID, data: data), input.key, frame, client)
         case .sendGift(let gift, let count, let receivers, let caller):
             guard webhookClient.isDecisionRequired(client.app, forGifts: true) else { return .proceed }
@@ -185,10 +187,10 @@ final class ShardWebhooks {
                     model.running(input.key)?.info.liveOwner.userID
                 )
             }
-            if let rejection { return Self.replacement(rejection, input.key, caller) }
+            if let rejection { return Self.replacementStep(rejection, input.key, caller) }
             // A gift without receivers goes to the live's owner, as in the feed.
             let receiversOrOwner = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
-            return self.request(
+            return self.askStep(
                 .beforeGift(
                     sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),
                     receivers: receiversOrOwner),
@@ -197,25 +199,25 @@ final class ShardWebhooks {
         }
     }
 
-    /// Returns the rejection of a message that the fan-out would reject according to the read model; nil for any other
-    /// message.
+    /// Returns the step that forwards a rejection instead of the message, if the fan-out would reject the message
+    /// according to the read model; nil for any other message.
     ///
     /// The word filter is applied last, because it is the most expensive check.
-    private func rejection(of message: FeedContent, in key: LiveKey, from caller: Caller) -> NextStep? {
+    private func rejectionStep(for message: FeedContent, in key: LiveKey, from caller: Caller) -> NextStep? {
         if let reason = self.gateway.tables.read({ $0.rejection(of: message, in: key, from: caller.userID) }) {
-            return Self.replacement(reason, key, caller)
+            return Self.replacementStep(reason, key, caller)
         }
         return message.contains(self.gateway.tables.wordFilter(of: key.app))
-            ? Self.replacement(.sensitive, key, caller) : nil
+            ? Self.replacementStep(.sensitive, key, caller) : nil
     }
 
     /// Returns the step that forwards a rejection instead of the call.
-    private static func replacement(_ reason: Rejection, _ key: LiveKey, _ caller: Caller) -> NextStep {
+    private static func replacementStep(_ reason: Rejection, _ key: LiveKey, _ caller: Caller) -> NextStep {
         .replace(.barrage(BarrageInput(key, .refused(why: reason, caller: caller))))
     }
 
     /// Returns the step that asks the backend.
-    private func request(_ content: BeforeContent, _ key: LiveKey, _ frame: CallFrame, _ client: Client) -> NextStep {
+    private func askStep(_ content: BeforeContent, _ key: LiveKey, _ frame: CallFrame, _ client: Client) -> NextStep {
         .ask(
             WebhookRequest(
                 id: "\(client.session.text)/\(frame.id)", key: key,

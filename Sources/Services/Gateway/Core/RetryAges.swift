@@ -5,9 +5,9 @@ package import MachineKit
 /// window lasts, which is the time for which a call's outcome is stored (R16.11).
 ///
 /// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this
-/// connection. It would take a time for each id to know a retry's exact age. This value stores only three ids, whose
-/// times give a lower bound of the age. The age of a call that an earlier connection sent is known only if the client
-/// states it.
+/// connection. To know the exact age of each retry, a time would have to be stored for each id. This value stores only
+/// three ids, two of them with a time; they give a lower bound of the age. The age of a call that an earlier connection
+/// sent is known only if the client states it.
 package struct RetryAges: Hashable, Sendable {
     /// The highest id of the calls so far, and when it was recorded.
     private struct HighestID: Hashable, Sendable {
