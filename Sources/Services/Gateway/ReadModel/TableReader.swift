@@ -11,8 +11,8 @@ internal import Synchronization
 
 /// Fills the tables from the public topics, on a dedicated thread.
 ///
-/// `rooms`, `stages`, `audience.counts` and `apps` are read from the beginning, notices from 60 s before now, and this
-/// gateway's replies from the end of their partition.
+/// `rooms`, `stages`, `audience.counts` and `apps` are read from the beginning, notices from 60 s before now, and the
+/// replies to this gateway's calls from the end of their partition.
 final class TableReader: Sendable {
     private let gateway: Gateway
     private let log: Log
@@ -24,6 +24,7 @@ final class TableReader: Sendable {
     /// Lists of lives are answered from the ranking.
     private let rankingRefreshAt = Atomic<Int64>(0)
 
+    /// The longest time that a poll waits for records.
     private static let maxPollMilliseconds: Int64 = 500
     /// The age of the oldest notices that are read at the start.
     private static let noticeSpan = Milliseconds.seconds(60)
@@ -31,7 +32,8 @@ final class TableReader: Sendable {
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
-        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker little.
+        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker
+        // little.
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
@@ -63,7 +65,8 @@ final class TableReader: Sendable {
 // MARK: - Callbacks of the follower
 
 extension TableReader: CompactedTopicSubscriber {
-    /// Returns the start offsets of all partitions of the notices, and of the partition with this gateway's replies.
+    /// Returns the start offsets of all partitions of the notices, and of the partition with the replies to this
+    /// gateway.
     func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] {
         for topic in [PlazaTopic.userNotices, .replies] {
             _ = try consumer.loadTopicMetadata(topic.rawValue, timeout: .seconds(10))
@@ -74,9 +77,9 @@ extension TableReader: CompactedTopicSubscriber {
             self.follower.recordTurn()
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
             let spanStart = try self.recentNoticeFinder.find(consumer, partition)
-            // After a failure that lasted longer than the span, the notices before the span would be skipped. So reading
-            // continues at the next unread offset if that is earlier. `spanStart` is negative if it stands for the
-            // beginning of the partition; `lastReadOffset` is negative if no notice was read yet.
+            // After a failure that lasted longer than the span, the notices before the span would be skipped. So
+            // reading continues at the next unread offset if that is earlier. `spanStart` is negative if it stands for
+            // the beginning of the partition; `lastReadOffset` is negative if no notice was read yet.
             let lastReadOffset = self.gateway.tables.lastNoticeOffset(ofPartition: Int(number))
             offsets[partition] = spanStart >= 0 && lastReadOffset >= 0 ? min(spanStart, lastReadOffset + 1) : spanStart
         }
@@ -85,10 +88,13 @@ extension TableReader: CompactedTopicSubscriber {
         return offsets
     }
 
-    /// Returns false for notices: a notice that is read after the other topics are loaded is sent to its user immediately.
+    /// Returns whether the tables count as filled only when the topic was read up to its end.
+    ///
+    /// False for notices: one that is read later is sent to its user when it is read.
     func mustLoadFirst(topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
 
-    /// Sends the buffered replies that are due, and returns how long the next poll may wait.
+    /// Sends the buffered replies whose deadline has passed, and returns how long the next poll may wait: until the
+    /// next deadline of a reply or refresh of the ranking.
     func preparePoll() -> Duration {
         let now = MonotonicClock.now
         let refreshAt = MonotonicTime(milliseconds: self.rankingRefreshAt.load(ordering: .relaxed))

@@ -6,15 +6,15 @@ internal import PlazaModel
 
 /// The read model, the ranking, the notices and the buffered replies of a gateway, for all its threads.
 ///
-/// The thread that reads the public topics fills them.
+/// The thread of `TableReader`, which reads the public topics, fills and changes them.
 final class Tables: Sendable {
     private struct State {
         var model = ReadModel()
         var awaitedReplies = AwaitedReplies()
         var notices = NoticeRing()
         var ranking: Ranking
-        /// The compiled word filters of apps whose backends decide about messages, each with the revision that it was
-        /// compiled from.
+        /// The compiled word filters of apps whose backends decide about messages, each with the revision of the app's
+        /// settings that it was compiled from.
         var wordFilters: [AppID: (revision: Int64, filter: WordFilter)] = [:]
     }
 
@@ -52,7 +52,8 @@ final class Tables: Sendable {
         }
     }
 
-    /// Buffers a reply that cannot be sent now, until the model has its revision or it times out.
+    /// Buffers a reply that cannot be sent now, until the model has the revision that the reply requires, or until the
+    /// reply's deadline.
     ///
     /// - Returns: False if the caller must send the reply now.
     func bufferIfPremature(_ reply: Reply, at now: MonotonicTime) -> Bool {
@@ -69,7 +70,8 @@ final class Tables: Sendable {
 
     /// Adds a new snapshot of the order in which lives are listed.
     ///
-    /// Sorting takes long, so it is done outside the lock.
+    /// Sorting takes long, so it is done outside the lock. Only the thread of `TableReader` calls this, so no other
+    /// refresh is overwritten.
     func refreshRanking(at now: MonotonicTime) {
         let entries = self.state.withLock { $0.model.rankingEntries() }
         var ranking = self.state.withLock { $0.ranking }
@@ -122,6 +124,8 @@ final class Tables: Sendable {
     }
 
     /// Returns the notices that a client missed before its login, and the id of the partition's last notice.
+    ///
+    /// A client without an `id` is new and has missed none.
     func notices(of user: UserKey, after id: NoticeID?, partition: Int)
         -> (missed: [NoticeRing.Entry], lastID: NoticeID)
     {

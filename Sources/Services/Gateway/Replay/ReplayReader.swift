@@ -28,7 +28,8 @@ final class ReplayReader: ReplaySource {
     /// The poll timeout without requests; a new request wakes the poll earlier.
     private static let idleTimeout: Duration = .milliseconds(500)
 
-    /// A scan, and the filter that drops records of fenced owners, whose partition another instance had taken over.
+    /// A scan, and the filter that drops the records that a service appended after another instance had taken over its
+    /// partition.
     private struct RunningScan {
         var scan: ReplayScan
         var filter = BatchFilter()
@@ -43,11 +44,12 @@ final class ReplayReader: ReplaySource {
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
         self.kafka = settings
-        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker little.
+        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker
+        // little.
         self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recordCounter = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
-        registry.observe("gateway_replay_waiting", help: "Questions that wait for the reader of the past.") {
+        registry.observe("gateway_replay_waiting", help: "Replay requests that wait for the reader.") {
             [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
         }
         registry.observe("gateway_replay_bytes", help: "Bytes of items that were read again and are not sent yet.") {
@@ -131,14 +133,15 @@ final class ReplayReader: ReplaySource {
         while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.byteCount < ReplayLimits.maxUnsentBytes {
             let busy = Set(scans.keys)
             guard var scan = self.queue.withLock({ $0.nextScan(excluding: busy) }) else { return }
-            // An error would lose the requests, which have left the queue. So they are stored in `scans` first.
+            // The requests have left the queue. They are stored in `scans` first, so that an error does not lose them.
             scans[scan.partition] = RunningScan(scan: scan)
             let topicPartition = Self.topicPartition(scan.partition)
             if scan.includesSearch {
                 scan.limit(toLogStart: try consumer.beginningOffset(of: topicPartition, timeout: .seconds(1)))
                 scans[scan.partition]?.scan = scan
             }
-            // The log has no record of the scan's range, so `finishScans` computes the outcomes without reading.
+            // The scan has nothing to read, because the log begins after its range. `finishScans` computes the
+            // outcomes.
             if scan.isFinished { continue }
             do throws(KafkaError) {
                 let (filter, startOffset) = try AppendedFeed.batchFilter(
@@ -147,7 +150,7 @@ final class ReplayReader: ReplaySource {
                 try consumer.incrementalAssign([topicPartition: startOffset])
                 self.status.report { $0.partitionsAssigned([topicPartition: startOffset], at: MonotonicClock.now) }
             } catch {
-                // The error affects only this partition; the scans of the others continue.
+                // The error affects only this partition; the scans of other partitions continue.
                 scans[scan.partition] = nil
                 self.queue.withLock { $0.putBack(scan.unansweredEntries, partition: scan.partition) }
                 self.status.report { $0.readFailed([topicPartition], at: MonotonicClock.now) }
@@ -168,7 +171,8 @@ final class ReplayReader: ReplaySource {
             scans[partition]?.scan.recordRead(
                 isNeeded ? FeedRecord(acceptedRecord, at: now) : nil, at: acceptedRecord.offset)
         }
-        // A record that the filter dropped also advances the scan, once the filter has decided about all earlier records.
+        // A record that the filter dropped also advances the scan, once the filter has decided about all earlier
+        // records.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
         if completeOffset > record.offset { scans[partition]?.scan.recordRead(nil, at: record.offset) }
     }
@@ -188,6 +192,7 @@ final class ReplayReader: ReplaySource {
                     group.outcomes, ReplayReservation(bytes: group.bytes, of: self.reservations))
             }
             self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
+            // A scan without offsets was never assigned to the consumer.
             guard !scan.bounds.isEmpty else { continue }
             self.status.report { $0.scanEnded(in: Self.topicPartition(partition)) }
             try consumer.incrementalUnassign([Self.topicPartition(partition)])

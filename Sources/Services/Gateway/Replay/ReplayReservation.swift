@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// Accounts for the bytes of replay items that were read but not sent yet.
+/// Accounts for the bytes of items that the replay reader has read and that are not sent yet.
 ///
-/// The bytes are counted as long as the reservation exists. While the sum exceeds `ReplayLimits.maxUnsentBytes`, no
-/// further scan begins (I16, bounded memory).
+/// The bytes are counted as long as the reservation exists; whoever still has to send the items holds it. While the sum
+/// exceeds `ReplayLimits.maxUnsentBytes`, no further scan begins (I16, bounded memory).
 package final class ReplayReservation: Sendable {
     /// The sum of all reservations.
     package final class Sum: Sendable {

@@ -24,9 +24,10 @@ final class ShardReplay {
     private let gateway: Gateway
     /// The clients that wait for the replay reader, by the number of their request.
     private var awaitingReader: [UInt64: PendingReplay] = [:]
-    /// The clients whose position is ahead of this gateway's feed, by numbers from the same sequence.
+    /// The clients whose position is ahead of what this gateway has read of the feed, by numbers that continue those of
+    /// the requests.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
-    /// The number of the last client that began to wait.
+    /// The last number that was given to a waiting client, of either kind.
     private var lastNumber: UInt64 = 0
 
     init(_ shard: Shard) {
@@ -36,8 +37,8 @@ final class ShardReplay {
 
     /// Replies to a new viewer's join, and sends its initial state.
     ///
-    /// The reply contains the feed's position, so that the client can resume before its first item (R15.14). A feed frame
-    /// with the position follows, with earlier messages if the app has configured them.
+    /// The reply contains the feed's position, so that the client can resume before its first item (R15.14). A feed
+    /// frame with the position follows, with earlier messages if the app has configured them.
     func sendInitialState(_ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         let latest = self.latestToken(of: live, epoch: join.epoch)
@@ -70,8 +71,8 @@ final class ShardReplay {
                     result: .resumed(ticket: ticket, position: point.position, replayed: replayed))
             }
         }
-        // If this gateway does not know the feed's position, delivery continues after the client's position, and the
-        // client detects any gap by the numbers of the items.
+        // Delivery continues after the last item that this gateway has read, or after the client's position if it has
+        // read none; the client then detects a gap by the numbers of the items. A replay overwrites this.
         let clientNumber = point.position.epoch == join.epoch ? point.position.number : 0
         client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? clientNumber
         guard point.position.epoch == join.epoch else { return self.refuse(.otherLive, join, live) }
@@ -90,13 +91,13 @@ final class ShardReplay {
 
     /// Continues the client whose outcome the replay reader has posted.
     func replayReceived(_ outcome: ReplayOutcome, _ reservation: ReplayReservation?) {
-        // The request may have timed out, or the client may have left.
+        // Nobody waits any more if the request has timed out here, or if the client has left the live.
         guard let pending = self.awaitingReader.removeValue(forKey: outcome.id.number) else { return }
         self.complete(pending, outcome.answer, reservation)
     }
 
-    /// Continues the clients whose position the feed has reached, and those whose deadline has passed; the latter get no
-    /// replay.
+    /// Continues the clients whose position the feed has reached, and those whose deadline has passed; the latter get
+    /// no replay.
     func sweep(at now: MonotonicTime) {
         for (number, pending) in self.awaitingFeed {
             let latestNumber = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
@@ -112,7 +113,7 @@ final class ShardReplay {
         }
     }
 
-    /// Cancels the pending replay of a client that left its live, and replies to its resume with an error.
+    /// Cancels the wait with this number, because its client has left the live; replies to a resume with an error.
     func cancel(_ number: UInt64) {
         let removed = self.awaitingReader.removeValue(forKey: number) ?? self.awaitingFeed.removeValue(forKey: number)
         guard let pending = removed, pending.join.resume != nil, !pending.join.client.isDetached else { return }
@@ -167,7 +168,8 @@ final class ShardReplay {
         let client = join.client
         self.skipUncachedItems(client, live, epoch: join.epoch)
         var token = self.latestToken(of: live, epoch: join.epoch)
-        // A token's offset is that of the last item that was read, so an earlier position gets a token without an offset.
+        // The offset of this token belongs to the last item that was read, so an earlier position gets a token without
+        // an offset.
         if let latest = token, latest.position.number != client.caughtUpTo {
             token = FeedToken(FeedPosition(epoch: join.epoch, number: client.caughtUpTo))
         }
@@ -218,7 +220,8 @@ final class ShardReplay {
         self.shard.delivery.resumeDelivery(client)
     }
 
-    /// Replays to a client that has not received any item: its position follows from the first item that was found.
+    /// Replays to a client that has not received any item: its position is just before the first item that was found,
+    /// or before the first cached one if the reader found none.
     private func replayFromStart(
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {
@@ -245,7 +248,7 @@ final class ShardReplay {
         if client.backlog != nil { self.shard.delivery.resumeDelivery(client) }
     }
 
-    /// Lets a client continue with the first cached item, if it lacks items that are not cached any more.
+    /// Makes a client continue with the first cached item, if it lacks items that are not cached any more.
     private func skipUncachedItems(_ client: Client, _ live: ShardLive, epoch: Int64) {
         guard let oldest = self.gateway.feeds.oldestPosition(live.key), oldest.epoch == epoch else { return }
         client.caughtUpTo = max(client.caughtUpTo, oldest.number - 1)

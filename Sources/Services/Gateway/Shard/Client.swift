@@ -31,14 +31,16 @@ final class Client {
     var hasFixedName = false
     /// Whether the token sets the user's avatar, so that the user cannot change it.
     var hasFixedAvatar = false
-    /// The calls that are not forwarded yet because a decision of the app's backend is pending, in the order in which they
-    /// were received.
+    /// The calls that are not forwarded yet because the app's backend has not decided about them or about an earlier
+    /// one, in the order in which they were received.
     var pendingCalls: [PendingCall] = []
     /// The calls that wait for an answer that several clients share: their ids, and since when they wait.
     var waitingReads: [(id: Int64, waitsSince: MonotonicTime)] = []
     /// The state of a client whose feed is held back; nil while new items are sent to the client immediately.
     var backlog: Backlog?
     /// The live whose feed is sent to the client.
+    ///
+    /// It is set when the feed's partition is loaded; `core.live` is set earlier, when the join is granted.
     var live: ShardLive?
     /// The client's index among the live's viewers.
     var indexInLive = 0
@@ -46,7 +48,7 @@ final class Client {
     ///
     /// All items up to this number were sent, or precede the client's join.
     var caughtUpTo: Int64 = 0
-    /// The next connection of the same user on this shard.
+    /// The next client in the linked list of the same user's clients on this shard (`ShardSessions`).
     var nextOfUser: Client?
     /// The offset of the last notice that was sent to the client; -1 if none was sent.
     var lastNoticeOffset: Int64 = -1
@@ -71,7 +73,8 @@ final class Client {
     enum ReplayState {
         /// No item is left to replay: the cache has all items that the reader lacks.
         case finished
-        /// The missed items are being read, or the feed is awaited; the number is the pending replay's key in `ShardReplay`.
+        /// The missed items are being read, or the feed is awaited; the number is the pending replay's key in
+        /// `ShardReplay`.
         case reading(UInt64)
         /// These items must still be sent; the reservation accounts for their bytes.
         case items(ArraySlice<EncodedFeedItem>, ReplayReservation?)

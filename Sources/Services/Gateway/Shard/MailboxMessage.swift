@@ -29,9 +29,9 @@ enum MailboxMessage: Sendable {
     case recordLost(token: UInt64)
     /// An HTTP call for a machine.
     case request(HTTPCall)
-    /// An answer, and the calls that waited for it.
+    /// The answer to a shared read, and this shard's calls that waited for it.
     case sharedAnswer(SharedAnswer, [WaitingRead])
-    /// The decision of an app's backend about a call.
+    /// The decision of an app's backend about a call of the session's connection with this generation.
     case webhookDecided(SessionID, generation: UInt32, call: Int64, WebhookDecision)
     /// The gateway shuts down.
     case drain
@@ -46,6 +46,7 @@ struct HTTPCall: Sendable {
     /// The user who makes the call; nil for the app's server and for the gateway's own requests.
     var user: UserID?
     var method: String
+    /// The record that asks the machine.
     var record: TopicRecord
     /// Whether the metrics count the call; false for the gateway's own requests.
     var isCounted = true

@@ -28,9 +28,9 @@ final class SessionRegistry: Sendable {
     /// - Parameters:
     ///   - session: The session.
     ///   - shard: The shard of the connection.
-    ///   - publish: Writes the notice for other gateways, and returns whether the session may be claimed. A late notice of
-    ///     an older connection could close the newest connection. So `publish` runs under the lock, and notices are written
-    ///     in the order in which connections replace each other. It must be short.
+    ///   - publish: Writes the sign-in notice, by which other gateways close the session's connections, and returns
+    ///     whether the session may be claimed. It runs under the lock, so it must be short. Without the lock, the
+    ///     notice of an older connection could be written last, and close the newest connection.
     /// - Returns: The new connection's generation, and the location of the connection that it replaces, if any. Nil if
     ///   `publish` returned false; nothing was changed then.
     func claim(_ session: SessionID, shard: Int, publish: () -> Bool) -> (generation: UInt32, replaced: Location?)? {
@@ -43,8 +43,8 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// Runs `publish` under the lock if the session belongs to this connection; no other connection can replace it
-    /// meanwhile.
+    /// Runs `publish` under the lock if the session still belongs to the connection with this generation; no other
+    /// connection can replace that one meanwhile.
     func publishIfCurrent(_ session: SessionID, generation: UInt32, publish: () -> Void) {
         self.state.withLock { state in
             if state.locations[session]?.generation == generation { publish() }

@@ -10,13 +10,15 @@ internal import WebSocket
 
 /// One event loop of a gateway with its connections.
 ///
-/// Owns the components that handle logins, calls, delivery and so on, and routes events to them. The shard is created on
-/// the loop's thread, and only that thread accesses the shard and its components. Other threads post messages to its
+/// Owns the components that handle logins, calls, delivery and so on, and routes events to them. The shard is created
+/// on the loop's thread, and only that thread accesses the shard and its components. Other threads post messages to its
 /// mailbox. No code of a shard may block.
 final class Shard {
     let gateway: Gateway
+    /// The shard's number in its gateway, from 0.
     let number: Int
     let loop: EventLoop
+    /// The shard's connections.
     let group: WebSocketGroup
     private(set) lazy var sessions = ShardSessions(self)
     private(set) lazy var login = ShardLogin(self)
@@ -50,7 +52,8 @@ final class Shard {
         self.server?.admission = gateway.admission
         self.server?.requestFilter = { request in
             if !settings.origins.allows(request.header("origin"), host: request.header("host")) { return .forbidden }
-            // A client may offer no subprotocol. If it offers some, the gateway's must be among them. Nil accepts the request.
+            // A client may offer no subprotocol. If it offers some, the gateway's must be among them. Nil accepts the
+            // request.
             let offeredSubprotocols = request.header("sec-websocket-protocol")
             return offeredSubprotocols == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
         }
@@ -66,7 +69,7 @@ final class Shard {
     private static func configuration(_ settings: GatewaySettings) -> WebSocketConfiguration {
         var configuration = WebSocketConfiguration()
         configuration.maxMessageBytes = Limits.clientFrameBytes
-        // The bytes beyond the feed's budget are for replies and notices.
+        // The feed uses one budget; one more and 512 KiB are for replies and notices.
         configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
         configuration.maxQueuedBytes = settings.maxQueuedBytes / settings.shards
         configuration.outputTimeout = Duration(settings.slowReaderTimeout)
@@ -135,8 +138,8 @@ final class Shard {
 
     /// Fails the calls whose records were lost.
     ///
-    /// When the broker becomes unavailable, the producer reports all records of its queue at once. One pass over the open
-    /// calls for each record would block the loop for seconds. So all records are looked up in one pass.
+    /// When the broker becomes unavailable, the producer reports all records of its queue at once. One pass over the
+    /// open calls for each record would block the loop for seconds. So all records are looked up in one pass.
     private func recordsLost(_ tokens: Set<UInt64>) {
         self.gateway.metrics.lostRecords.add(tokens.count)
         let httpTokens = self.calls.recordsLost(tokens)
@@ -148,14 +151,14 @@ final class Shard {
         client.socket.sendText(Wire.encode(frame).span)
     }
 
-    /// Writes a record to the record sink; if the record is lost, `token` is reported.
+    /// Writes a record to the record sink; if the record is lost, the shard receives `recordLost` with `token`.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         try self.gateway.write(record, token: token)
     }
 
     /// Closes a connection with the given code, and detaches its client immediately.
     func disconnect(_ client: Client, _ code: DisconnectCode) {
-        // If the connection has already ended because its client reads slowly, `webSocketClosed` counts that.
+        // If the connection has already ended because its client reads slowly, `webSocketClosed` counts the refusal.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
@@ -204,7 +207,7 @@ final class Shard {
 
     /// Checks a tenth of the connections for overdue logins, expired tokens, and sign-ins whose notice was lost.
     ///
-    /// So each connection is checked about once a second.
+    /// Sweeps happen ten times a second, so each connection is checked about once a second.
     private func sweepConnections(at now: MonotonicTime) {
         let connections = self.group.connections
         if self.sweepIndex >= connections.count { self.sweepIndex = 0 }

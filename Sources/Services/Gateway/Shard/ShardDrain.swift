@@ -10,7 +10,7 @@ internal import WebSocket
 final class ShardDrain {
     private unowned let shard: Shard
     private(set) var isDraining = false
-    /// The number of shares of the connections that were closed; a share is closed at each sweep.
+    /// The number of shares of the connections that were closed so far; each sweep closes one share.
     private var shareCount = 0
 
     init(_ shard: Shard) { self.shard = shard }
@@ -39,6 +39,7 @@ final class ShardDrain {
         self.shareCount += 1
         let maxShares = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepMilliseconds))
         let openConnections = self.shard.group.connections.filter { $0.state == .open }
+        // The number of connections to close now: an equal part for each share that is left, this one included.
         let share =
             self.shareCount >= maxShares
             ? openConnections.count : openConnections.count / (maxShares - self.shareCount + 1)
@@ -50,7 +51,7 @@ final class ShardDrain {
                     CloseCode(rawValue: DisconnectCode.draining.code), reason: DisconnectCode.draining.reason)
             }
         }
-        // The second half of the drain time has as many sweeps as the first half.
+        // The second half of the drain time has as many sweeps as the first half, and no share is left to be closed.
         if self.shareCount >= 2 * maxShares - 1 || self.shard.group.count == 0 {
             self.shard.httpCalls.failAll()
             self.shard.loop.stop()

@@ -7,13 +7,13 @@ internal import PlazaWire
 
 /// Reports a shard's members to presence, the service that knows who is in which live.
 ///
-/// Sends heartbeats in small steps. Asserts the members of a partition, that is, reports all of them again, after presence
-/// has lost the partition's state.
+/// Sends heartbeats in small steps. Asserts the members of a partition, that is, reports all of them again, after
+/// presence has lost the partition's state.
 final class ShardHeartbeats {
     private unowned let shard: Shard
     /// The number of the last step, counted over all rounds.
     private var step = 0
-    /// The lives whose members must be asserted, each with the number of members that are left.
+    /// The lives whose members must be asserted, each with the number of members that are not asserted yet.
     private var assertions: [(live: ShardLive, remainingMembers: Int)] = []
 
     /// The largest number of records that one call of `continueAsserting` writes.
@@ -26,7 +26,8 @@ final class ShardHeartbeats {
         self.step += 1
         let now = self.shard.now
         let lives = self.shard.lives
-        // `drop` moves the last live to the index of the dropped live. A loop in forward order would skip the moved live.
+        // `drop` moves the last live to the index of the dropped live. A loop in forward order would skip the moved
+        // live.
         for index in lives.all.indices.reversed() {
             let live = lives.all[index]
             self.send(live.takeHeartbeats(step: self.step, at: now), of: live)
@@ -40,7 +41,8 @@ final class ShardHeartbeats {
         while start < heartbeats.count {
             let end = min(heartbeats.count, start + HeartbeatPlan.maxMembersPerRecord)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
-            // The sink may refuse a record; further heartbeats follow long before the leases expire.
+            // If the sink refuses the record, nothing is repeated: further heartbeats follow long before the leases
+            // expire.
             try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)
             self.shard.gateway.metrics.heartbeats.add(end - start)
             start = end
@@ -61,8 +63,8 @@ final class ShardHeartbeats {
     /// Asserts the next members.
     ///
     /// There may be very many members, so each call writes a limited number of records. The shard's sweep calls again.
-    /// The members are taken from the end of the array. When a viewer leaves in the meantime, other viewers move only to
-    /// lower indices, so none is skipped.
+    /// The members are taken from the end of the live's array. If a viewer leaves between two calls, other viewers move
+    /// only to lower indices, so none is skipped.
     func continueAsserting() {
         var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now

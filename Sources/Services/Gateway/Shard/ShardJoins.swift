@@ -14,7 +14,7 @@ struct PendingJoin {
     var epoch: Int64
     /// The time at which the client becomes a viewer even if the partition is not loaded.
     var deadline: MonotonicTime
-    /// The reply to the join; the reply to a resume depends on its replay.
+    /// The reply to the join; after a resume, it is sent only if the missed items can be replayed.
     var outcome: Outcome
     var resume: ResumePoint?
 
@@ -27,8 +27,8 @@ struct PendingJoin {
 }
 
 extension Outcome {
-    /// Adds the token at which the client's feed begins to the outcome of a join, or of a create that joined; returns any
-    /// other outcome unchanged.
+    /// Adds the token at which the client's feed begins to the outcome of a join, or of a create that joined; returns
+    /// any other outcome unchanged.
     func adding(_ token: FeedToken) -> Outcome {
         switch self {
         case .success(.joined(let ticket, let epoch, let confirmed, _)):
@@ -59,7 +59,7 @@ final class ShardJoins {
         _ client: Client, call: Int64, _ key: LiveKey, epoch: Int64, _ outcome: Outcome, resume: ResumePoint? = nil
     ) {
         if let live = client.live {
-            // The client joined the same live again: only its ticket changes.
+            // The client joined the same live again: only its ticket has changed, which `core` has stored.
             if live.key == key { return self.shard.send(.reply(id: call, outcome), to: client) }
             self.shard.lives.remove(client, from: live)
         }
@@ -89,8 +89,8 @@ final class ShardJoins {
         for join in joins { self.complete(join) }
     }
 
-    /// Completes the joins whose partition was not loaded in time; the feed of their clients begins with the next item that
-    /// is received.
+    /// Completes the joins whose partition was not loaded in time; the feed of their clients begins with the next item
+    /// that is received.
     func sweep(at now: MonotonicTime) {
         while let first = self.pending.first, first.deadline <= now {
             self.pending.removeFirst()

@@ -9,6 +9,7 @@ internal import PlazaModel
 final class ShardLive {
     let key: LiveKey
     let frameEncoder: FeedFrameEncoder
+    /// The epoch of the live that is delivered, which distinguishes it from earlier lives with the same id.
     var epoch: Int64 = 0
     /// The number of the last item that this shard received; 0 before the first.
     var lastItemNumber: Int64 = 0
@@ -21,7 +22,7 @@ final class ShardLive {
     var isInDueLives = false
     private(set) var viewers: [Client] = []
     private var heartbeatCursor: HeartbeatCursor
-    /// The members whose sockets have closed, until this is reported to presence.
+    /// The members whose sockets have closed, until the next heartbeats report them to presence for the last time.
     private var departedMembers: [DepartedMember] = []
     /// The newest viewer count, until it is sent.
     var unsentCount: LiveCount?
@@ -67,8 +68,9 @@ final class ShardLive {
         self.viewers.removeLast()
     }
 
-    /// Adds a member whose socket has closed to the next heartbeat, which is the member's last one.
+    /// Adds a member whose socket has closed to the next heartbeats, which report the member for the last time.
     func addDeparted(_ client: Client, _ ticket: Ticket) {
+        // The oldest one is then not reported: presence removes it when its lease expires.
         if self.departedMembers.count >= HeartbeatPlan.departedLimit { self.departedMembers.removeFirst() }
         self.departedMembers.append(
             DepartedMember(

@@ -49,19 +49,19 @@ final class ShardLives {
         if live.viewers.isEmpty { self.lastViewerLeft(live) }
     }
 
-    /// Removes a client from its live, which has ended.
+    /// Takes a client out of `live`, which has ended; does nothing if the client is not in it any more.
     func liveEnded(_ client: Client, _ live: ShardLive) {
         if client.core.liveEnded(live.key.live) { self.remove(client, from: live) }
     }
 
-    /// Removes the remaining viewers of a live whose record was removed; they missed its end.
+    /// Removes the remaining viewers of a live whose record was removed; they did not get its last item.
     func liveRemoved(_ key: LiveKey) {
         guard let live = self.byKey[key] else { return }
         for client in live.viewers { self.liveEnded(client, live) }
     }
 
-    /// Tells presence that a member's session has ended, so that the member leaves the live immediately and not when the
-    /// member's lease expires (R2.23).
+    /// Tells presence that a member's session has ended, so that the member leaves the live immediately and not when
+    /// the member's lease expires (R2.23).
     ///
     /// - Returns: False if the client is in no live, or if the record could not be written.
     func signOff(_ client: Client) -> Bool {
@@ -82,8 +82,8 @@ final class ShardLives {
     ///   happens.
     func subscribe(_ key: LiveKey) -> Bool { self.shard.gateway.feeds.subscribe(key, shard: self.shard.number) }
 
-    /// Ends the subscription to a live's feed if the live has no viewers, no pending joins, and no clients that wait for
-    /// its end.
+    /// Ends the subscription to a live's feed if this shard has no viewers of the live, no pending joins, and no
+    /// clients that wait for the live's end.
     func unsubscribeIfUnused(_ key: LiveKey) {
         if self.byKey[key]?.viewers.isEmpty ?? true, !self.shard.joins.hasPendingJoin(key),
             !self.shard.missedEnds.isEndAwaited(key)

@@ -23,7 +23,7 @@ final class ShardSessions {
         self.gateway = shard.gateway
     }
 
-    /// Returns the session's client on this shard.
+    /// Returns the session's client on this shard; nil if the session has no connection here.
     func client(of session: SessionID) -> Client? { self.bySession[session] }
 
     /// Opens the session of a client that logs in, and closes the session's earlier connection on whichever shard or
@@ -35,8 +35,8 @@ final class ShardSessions {
     ///     gateway.
     ///   - lastNotice: The id of the last notice that the client received; nil for a new session.
     ///   - expiry: When the token expires.
-    /// - Throws: `signedInElsewhere`. In an app that allows one device, also the error that prevented the notice to the
-    ///   other devices.
+    /// - Throws: In an app that allows one device: `signedInElsewhere`, or the error because of which the notice to the
+    ///   other devices could not be written.
     func open(
         _ client: Client, isNamed: Bool, lastNotice: NoticeID?, expiry: MonotonicTime
     ) throws(ReplyError) {
@@ -112,8 +112,8 @@ extension ShardSessions {
         var writeError: ReplyError?
         let claim = self.gateway.sessionRegistry.claim(client.session, shard: self.shard.number) {
             if allowsOneDevice || isNamed { writeError = self.writeSignIn(client) }
-            // With one device allowed, this device must not be admitted before its notice is written. Otherwise the notice,
-            // which closes only the session's earlier connections, may be written later.
+            // In an app that allows one device, this device must not be admitted before its notice is written. In other
+            // apps, the notice closes only the session's earlier connections, and may be written later.
             return writeError == nil || !allowsOneDevice
         }
         guard let claim else {
@@ -156,6 +156,7 @@ extension ShardSessions {
     func noticeReceived(_ entry: NoticeRing.Entry, _ frame: SharedBytes) {
         var next = self.byUser[entry.notice.to]
         while let client = next {
+            // Read now, because a disconnect removes the client from the list.
             next = client.nextOfUser
             if !entry.notice.content.isForClients {
                 if let code = client.signIn.noticeReceived(entry.notice.content, ownSession: client.session) {
