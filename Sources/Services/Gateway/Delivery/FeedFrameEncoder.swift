@@ -7,15 +7,15 @@ internal import WebSocket
 
 /// Encodes feed frames of one live: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
 ///
-/// The items are the bytes that the fan-out, the machine that writes the lives' feeds, wrote. They are neither parsed nor
-/// encoded again.
+/// The items are the bytes that the fan-out, the machine that writes the lives' feeds, wrote. They are neither parsed
+/// nor encoded again.
 package struct FeedFrameEncoder: Sendable {
     /// The largest size of the items in one frame, 64 KiB; a longer replay is split into several frames.
     ///
     /// A single item may exceed it.
     package static let maxItemBytes = 64 << 10
 
-    /// The bytes between the items and the token, which are the same in all frames of the live.
+    /// The JSON between the items and the token, which is the same in all frames of the live.
     private let middle: [UInt8]
     private static let comma = UInt8(ascii: ",")
 
@@ -29,7 +29,7 @@ package struct FeedFrameEncoder: Sendable {
     /// - Parameters:
     ///   - items: The items, in order.
     ///   - epoch: The live's epoch.
-    ///   - isShared: Whether many clients of the calling shard, and of no other, get the frame.
+    ///   - isShared: Whether the frame is sent to many clients, which all belong to the calling shard.
     /// - Returns: A text frame.
     package func frame(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64, isShared: Bool = false) -> SharedBytes {
         let position = FeedPosition(epoch: epoch, number: items.last?.number ?? 0)
@@ -48,6 +48,7 @@ package struct FeedFrameEncoder: Sendable {
             var bytes = 0
             let frameItems = remaining.prefix { item in
                 bytes += item.bytes.count
+                // The first item is taken, however large it is.
                 return bytes <= Self.maxItemBytes || bytes == item.bytes.count
             }
             frames.append(self.frame(frameItems, token, flags: "\"history\":true,"))
@@ -56,10 +57,10 @@ package struct FeedFrameEncoder: Sendable {
         return frames
     }
 
-    /// Returns the frames of those `items` that `level` admits.
+    /// Returns the frames with those `items` whose class `level` admits.
     ///
-    /// A frame ends where items are shed, so that the numbers in a frame are always consecutive. `isShared` says whether
-    /// many clients of the calling shard, and of no other, get the frames.
+    /// A frame ends where items are left out, so that the numbers in a frame are always consecutive. `isShared` says
+    /// whether the frames are sent to many clients, which all belong to the calling shard.
     package func frames(
         _ items: ArraySlice<EncodedFeedItem>, epoch: Int64, level: DeliveryLevel, isShared: Bool = false
     ) -> [SharedBytes] {

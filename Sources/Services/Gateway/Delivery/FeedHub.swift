@@ -8,12 +8,12 @@ internal import PlazaModel
 /// viewers of each live.
 ///
 /// A shard that reads the cache first and subscribes afterwards would miss the items in between. So a shard must
-/// subscribe first. It then receives every item at least once: earlier items from the cache, later items in its mailbox.
-/// It recognizes repeated items by their numbers and drops them.
+/// subscribe first. It then receives every item at least once: earlier items from the cache, later items in its
+/// mailbox. It recognizes repeated items by their numbers and drops them.
 package final class FeedHub: Sendable {
     /// How long a partition without viewers is still read, for clients that resume.
     static let idleTimeout = Milliseconds.seconds(60)
-    /// The largest number of shards: the bits of a set of subscribers.
+    /// The largest number of shards, because a set of shards is stored in the bits of a `UInt64`.
     ///
     /// `post` ignores shards that do not exist.
     private static let maxShards = 64
@@ -80,6 +80,7 @@ package final class FeedHub: Sendable {
         let number = self.partition(of: key)
         let (isLoaded, source) = self.state.withLock { state in
             let isNew = state.partitions[number] == nil
+            // The partition is taken out while it is changed, so that its cache is not copied.
             var partition =
                 state.partitions.removeValue(forKey: number) ?? Partition(cache: FeedCache(span: self.span))
             partition.subscribers[key, default: 0] |= 1 << UInt64(shard)
@@ -108,7 +109,8 @@ package final class FeedHub: Sendable {
         self.withCache(of: key) { $0.recent.items(of: key, after: position) } ?? .incomplete
     }
 
-    /// Returns the token of the last item that was read of a live.
+    /// Returns the token of the last item that was read of a live; nil if none was read, or the partition is not
+    /// followed.
     func latestToken(_ key: LiveKey) -> FeedToken? { self.withCache(of: key) { $0.recent.latestToken(key) } ?? nil }
 
     /// Returns the offset up to which the live's feed partition was read; nil before its end was reached.
@@ -134,8 +136,8 @@ package final class FeedHub: Sendable {
 
     /// Returns the earlier messages for a new viewer.
     ///
-    /// - Returns: The cached messages up to number `lastNumber`, and the replay request for the missing ones, if any are
-    ///   missing. Nil if the app shows no earlier messages.
+    /// - Returns: The cached messages up to number `lastNumber`, and the replay request for the missing ones, if any
+    ///   are missing. Nil if the app shows no earlier messages.
     func history(_ key: LiveKey, epoch: Int64, upTo lastNumber: Int64) -> (
         messages: [EncodedFeedItem], search: ReplayRequest?
     )? {
@@ -164,7 +166,8 @@ package final class FeedHub: Sendable {
         self.state.withLock { $0.partitions[number]?.cache.forget(key) }
     }
 
-    /// Runs `body` with the cache of the live's partition, under the lock; nil if the partition is not followed.
+    /// Runs `body` with the cache of the live's partition, under the lock, and returns its result; nil if the partition
+    /// is not followed.
     private func withCache<Value: Sendable>(of key: LiveKey, _ body: (borrowing FeedCache) -> Value) -> Value? {
         let number = self.partition(of: key)
         return self.state.withLock { state in
@@ -187,9 +190,10 @@ package final class FeedHub: Sendable {
     /// - Parameters:
     ///   - records: The records in order, without those that are older than the cached span.
     ///   - number: The partition.
-    ///   - endOffset: The offset after the last record that was read.
+    ///   - endOffset: The offset after the last record that was read, whether or not it is among `records`.
     package func received(_ records: [FeedRecord], partition number: Int, endOffset: Int64) {
         let batches = self.state.withLock { state -> [Int: [MailboxMessage]] in
+            // The partition is taken out while it is changed, so that its cache is not copied.
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
             var batches: [Int: [MailboxMessage]] = [:]
             if partition.isLoaded { partition.cache.partitionRead(to: endOffset) }

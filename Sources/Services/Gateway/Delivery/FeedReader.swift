@@ -10,8 +10,8 @@ internal import ServiceShell
 
 /// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`.
 ///
-/// The reader reads only the partitions that the hub follows. In each partition, it begins one minute, or the configured
-/// span, before now, so that most resumes can be served from the cache immediately.
+/// The reader reads only the partitions that the hub follows. In each partition, it begins one minute, or the
+/// configured span, before now, so that most resumes can be served from the cache immediately.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
     private let log: Log
@@ -26,17 +26,18 @@ final class FeedReader: FeedSource {
         var followed: Set<Int> = []
         /// Partitions that were unfollowed.
         ///
-        /// Their cache was discarded, so they must be read from the start of the span if they are followed again.
+        /// The hub has discarded their cache, so they must be read from the start of the span if they are followed
+        /// again, even if that happens before the feed thread has unassigned them.
         var unfollowed: Set<Int> = []
     }
 
     /// The state of a partition that is being read.
     private struct AssignedPartition {
-        /// Drops the records of fenced owners, whose partition another instance had taken over.
+        /// Drops the records that a service appended after another instance had taken over its partition.
         var filter: BatchFilter
         /// The offset at which the cached span begins.
         ///
-        /// Reading may begin at an earlier offset, so that the filter learns which owners were fenced.
+        /// Reading may begin at an earlier offset, so that the filter learns which takeovers came before.
         var firstOffset: Int64
     }
 
@@ -51,7 +52,8 @@ final class FeedReader: FeedSource {
         self.gateway = gateway
         self.log = gateway.log
         self.kafka = kafka
-        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker little.
+        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker
+        // little.
         self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recentOffsetFinder = RecentOffsetFinder(span: gateway.settings.feedCacheSpan, mode: mode)
     }
@@ -99,6 +101,7 @@ final class FeedReader: FeedSource {
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.recentOffsetFinder.mode)
         defer { checkpointClient?.close() }
         var assigned: [Int: AssignedPartition] = [:]
+        // The assigned partitions that were not read up to their ends yet.
         var loading: Set<Int> = []
         var records: [IncomingRecord] = []
         var nextSweepAt = MonotonicClock.now + Self.sweepInterval
@@ -168,7 +171,7 @@ final class FeedReader: FeedSource {
         }
     }
 
-    /// Passes records to the hub, grouped by partition; their JSON is not parsed.
+    /// Passes the records that the filters accept to the hub, grouped by partition; their JSON is not parsed.
     private func passToHub(_ records: [IncomingRecord], _ assigned: inout [Int: AssignedPartition]) {
         if records.isEmpty { return }
         let now = MonotonicClock.now
@@ -194,7 +197,8 @@ final class FeedReader: FeedSource {
         if tracer.isOn { Self.recordSpans(of: accepted, tracer) }
     }
 
-    /// Records the spans of traced feed items, from the broker to the shards' mailboxes.
+    /// Records a tracing span for each traced feed item: from the time of its record in the broker to now, when it has
+    /// been posted to the shards' mailboxes.
     private static func recordSpans(of records: [IncomingRecord], _ tracer: Tracer) {
         let now = tracer.now
         for record in records {

@@ -4,12 +4,14 @@ internal import MachineKit
 internal import Observability
 internal import ServiceShell
 
-/// Finds the offset at which the cached span, usually the last minute, begins in a partition.
+/// Finds the offset in a partition at which a span of time before now begins: the time for which the gateway keeps
+/// records of the topic, usually one minute.
 struct RecentOffsetFinder {
-    /// The cached span.
+    /// The length of the span.
     let span: Milliseconds
     let mode: KafkaMode
-    /// How much older than the span an accepted record may be: a record is read some time after it was written.
+    /// How much older than the span a record may be that `includes` still accepts: it is read some time after it was
+    /// written.
     private static let toleranceMilliseconds: Int64 = 5000
     /// Milliseconds since 1970 by this host's clock, which may be wrong.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds() }
@@ -21,16 +23,17 @@ struct RecentOffsetFinder {
         // The in-memory broker cannot look up times. It stores few records, so everything is read, and `includes` drops
         // old records.
         if self.mode == .embedded { return LogicalOffset.beginning }
-        // If the end were looked up second, records that are written between the two requests would be skipped.
+        // The end is looked up first. In the other order, records that are written between the two requests would be
+        // skipped.
         let end = try consumer.endOffset(of: partition, timeout: .seconds(5))
         let since = self.wallClock() - self.span.count
         let offsets = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
-        // The offset is negative if no record is as late as `since`.
+        // The offset is negative if all records are older than `since`.
         guard let offset = offsets[partition], offset >= 0 else { return end }
         return min(offset, end)
     }
 
-    /// Returns whether a record belongs to the span, even if it is read late; `first` is the offset that `find`
+    /// Returns whether a record belongs to the span, for a reader that may begin before `first`, the offset that `find`
     /// returned.
     func includes(_ record: IncomingRecord, from first: Int64) -> Bool {
         record.offset >= first && self.includes(record)
@@ -38,8 +41,8 @@ struct RecentOffsetFinder {
 
     /// Returns whether a record belongs to the span, for a reader that began at the offset that `find` returned.
     ///
-    /// On a real broker every record from that offset on belongs to the span. A check of the time would skip items if
-    /// the gateway's clock is wrong, or if the gateway was suspended for longer than the span.
+    /// On a real broker every record from that offset on belongs to the span. A check of the time would wrongly skip
+    /// items if the gateway's clock is wrong, or if the gateway was suspended for longer than the span.
     func includes(_ record: IncomingRecord) -> Bool {
         guard self.mode == .embedded else { return true }
         // A record without a timestamp, which is then negative, counts as recent.

@@ -124,13 +124,13 @@ final class ShardDelivery {
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
         let startMicroseconds = MonotonicClock.threadCPUMicroseconds
         let sharedFrame = live.frameEncoder.frame(items[...], epoch: live.epoch, isShared: true)
-        // The frames for slow readers by level: encoded once for all readers of a level.
+        // The frames for slow readers by level; they are encoded once for all readers of a level.
         var reducedFrames: [DeliveryLevel: [SharedBytes]] = [:]
         var itemCountsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
         for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
-            // The viewer joined, or caught up from the cache, after some of these items had been read.
+            // The viewer joined, or caught up from the cache, after some of these items were in the cache already.
             if client.caughtUpTo >= first.number {
                 if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue
@@ -159,12 +159,13 @@ final class ShardDelivery {
 
     /// Records items that a viewer did not get because its connection has just ended.
     private func recordUndelivered(items: Int) {
+        // In the ledger, only items that were deferred can be lost by a disconnect.
         self.ledger.countDeferred(items: items)
         self.ledger.countDisconnected(deferred: items)
     }
 
-    /// Sends a viewer that joined while items were buffered only the items that it does not have yet; defers them if the
-    /// viewer is catching up.
+    /// Sends a viewer that joined while items were buffered only the items that it does not have yet; defers them if
+    /// the viewer is catching up.
     private func deliverMissing(_ items: [EncodedFeedItem], _ live: ShardLive, _ client: Client) {
         let missing = items.drop { $0.number <= client.caughtUpTo }
         if let backlog = client.backlog {
@@ -178,7 +179,8 @@ final class ShardDelivery {
             case nil: break
             }
         }
-        // There is no memory for so many items at once, so the viewer gets them from the feed cache, in steps.
+        // The items exceed one step, or the shard's memory has no room for them (nil). So the viewer gets them from the
+        // feed cache, in steps.
         self.deferDelivery(to: client, items: missing.count)
     }
 
@@ -189,7 +191,7 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// How many bytes of items one viewer is sent at once; the next items follow when the viewer has taken these.
+    /// How many bytes of items one viewer is sent in one step; the next step follows when the viewer has taken them.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
@@ -207,7 +209,7 @@ final class ShardDelivery {
         }
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
-            // No earlier item is left to be sent.
+            // All items before these were sent or shed, so the viewer continues with the first of these.
             client.caughtUpTo = (items.first?.number ?? 1) - 1
             return self.deferDelivery(to: client, items: items.count)
         }
@@ -238,8 +240,8 @@ final class ShardDelivery {
 
 /// Clients that catch up: slow readers until their pending bytes were sent, and resumed clients during their replay.
 extension ShardDelivery {
-    /// Starts or continues delivery to a client whose replay or initial state is ready: new items are held back until all
-    /// earlier items were sent.
+    /// Starts or continues delivery to a client whose replay or initial state is ready: new items are held back until
+    /// all earlier items were sent.
     func resumeDelivery(_ client: Client) {
         if client.backlog == nil { client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: 0) }
         client.backlog?.lastProgressAt = self.shard.now
@@ -256,8 +258,8 @@ extension ShardDelivery {
     /// Sends a reader the next items that it lacks, as many as its budget and the shard's memory allow: first from the
     /// replay, then from the feed cache.
     ///
-    /// The reader is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does not
-    /// suffice, or the connection is ending, the items stay in the backlog: the next sweep tries again.
+    /// The reader is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does
+    /// not suffice, or the connection is ending, the items stay in the backlog: the next sweep tries again.
     ///
     /// - Returns: Whether the system has accepted all bytes and the reader lacks further items.
     private func sendNextItems(_ client: Client) -> Bool {
@@ -282,6 +284,7 @@ extension ShardDelivery {
         let stepBytes = self.stepBytes
         let itemsToSend = missed.prefix { item in
             bytes += item.bytes.count
+            // The first item is sent, however large it is.
             return bytes <= stepBytes || bytes == item.bytes.count
         }
         if !itemsToSend.isEmpty {
@@ -300,8 +303,8 @@ extension ShardDelivery {
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count
-            // A replay may have sent some of the deferred items already. A reader that has caught up lacks no item, so none
-            // remains counted as deferred.
+            // A replay may have sent some of the deferred items already. A reader that has caught up lacks no item, so
+            // none remains counted as deferred.
             let deferred = isCaughtUp ? backlog.deferredCount : min(backlog.deferredCount, itemsToSend.count)
             backlog.deferredCount -= deferred
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: deferred)
@@ -322,7 +325,7 @@ extension ShardDelivery {
         self.clientsCatchingUp.removeAll { client in
             if client.socket.pendingBytes == 0, !client.isDetached { self.catchUp(client) }
             guard let backlog = client.backlog, !client.isDetached else { return true }
-            // A reader whose replay is still being read has nothing to take yet.
+            // A reader whose replay is still being read has nothing to take yet, so it is not slow.
             if client.socket.pendingBytes == 0, case .reading = backlog.replay { return false }
             guard now - backlog.lastProgressAt >= timeout else { return false }
             self.shard.disconnect(client, .slowReader)
@@ -333,7 +336,7 @@ extension ShardDelivery {
     /// Records that a viewer has left for whom `deferredItems` items were deferred.
     func viewerLeft(deferredItems: Int) { self.ledger.countDisconnected(deferred: deferredItems) }
 
-    /// Adds the growth of the ledger since the last call to the metrics.
+    /// Adds to the metrics what the ledger has counted since the last call.
     func publishLedger() {
         self.gateway.metrics.add(self.ledger, since: self.publishedLedger)
         self.publishedLedger = self.ledger
@@ -362,7 +365,7 @@ extension ShardDelivery {
         for live in self.shard.lives.all where live.unsentCount != nil { self.sendDueCount(live, at: now) }
     }
 
-    /// Sends a live's stored count if it is due; slow readers get none.
+    /// Sends a live's stored count if the last one was sent at least one second ago; slow readers get none.
     private func sendDueCount(_ live: ShardLive, at now: MonotonicTime) {
         guard let count = live.unsentCount, now - live.countSentAt >= Self.countInterval else { return }
         live.unsentCount = nil
