@@ -20,7 +20,7 @@ struct APIError: Error {
         if let status { self.status = status }
     }
 
-    /// The HTTP response, with the headers that its status requires.
+    /// The HTTP response: the error as the body, and the headers that its status requires.
     var response: HTTPResponse {
         var headers: [HTTPHeader] = []
         if self.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }

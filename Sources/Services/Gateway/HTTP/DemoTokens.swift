@@ -10,6 +10,7 @@ package import Tokens
 package struct DemoTokens: Sendable {
     private let app: String
     private let key: AppKey
+    /// The blocks of addresses whose clients may get tokens.
     private let clients: [AddressBlock]
 
     /// How long a token is valid.
@@ -32,9 +33,9 @@ package struct DemoTokens: Sendable {
 
     /// Checks whether a request may get a token; uses only the client's address and the headers.
     ///
-    /// A page of a foreign site must not get a token through a browser on this machine. A foreign name server could map its
-    /// name to this machine, so only `localhost` and addresses are accepted as host. A browser sends JSON for a page of
-    /// another origin only if the server allows it, so the content type must be JSON.
+    /// A page of a foreign site must not get a token through a browser on this machine. The site's name server could
+    /// map its name to this machine, so only `localhost` and addresses are accepted as host. A browser sends JSON for a
+    /// page of another origin only if the server allows that (this one does not), so the content type must be JSON.
     ///
     /// - Parameters:
     ///   - client: The client's address.

@@ -10,8 +10,8 @@ internal import PlazaWire
 /// The HTTP API of the gateway, `/v1/…`: reads for every token, and calls for an app's own server
 /// (HTTP-API.md, section 1).
 ///
-/// A request is converted to a call like a WebSocket frame, so both pass the same checks. Reads are answered on the HTTP
-/// server's thread; other calls are posted to a shard.
+/// A request is converted to a call like a WebSocket frame, so both pass the same checks. Reads are answered on the
+/// HTTP server's thread; other calls are posted to a shard.
 struct GatewayAPI: Sendable {
     private let gateway: Gateway
     private let rates: HTTPRequestRates
@@ -41,14 +41,14 @@ struct GatewayAPI: Sendable {
         return router.headHandler(failureBody: Self.failureBody, unrouted: self.rejectionOfAnonymous)
     }
 
-    /// Returns a handler that limits the requests of an address before another handler sees them.
+    /// Returns a handler that limits the requests of an address that need no token, before another handler sees them.
     ///
-    /// It is for resources that need no token. A token that such a request carries is not checked, so it changes nothing.
+    /// If such a request carries a token nevertheless, the token is not checked and changes nothing.
     private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
         self.limiting(handler, by: self.rates.admitAnonymous)
     }
 
-    /// Returns a handler that counts the requests of an address by `admit` before another handler sees them.
+    /// Returns a handler that counts the requests of an address with `admit` before another handler sees them.
     private func limiting(
         _ handler: @escaping HTTPHeadHandler, by admit: @escaping @Sendable (IPAddress?) throws(APIError) -> Void
     ) -> HTTPHeadHandler {
@@ -60,7 +60,7 @@ struct GatewayAPI: Sendable {
         self.rejection(of: request, by: self.rates.admitAnonymous)
     }
 
-    /// Counts a request by `admit`, which throws if the request's address has sent too many; returns the response then.
+    /// Counts a request with `admit`; returns the response if `admit` throws, because the address has sent too many.
     private func rejection(
         of request: HTTPRequest, by admit: (IPAddress?) throws(APIError) -> Void
     ) -> HTTPResponse? {
@@ -84,7 +84,7 @@ struct GatewayAPI: Sendable {
             case .badRequest, .headersTooLarge: .badFrame
             case .tooManyRequests: .tooFrequent
             }
-        // In milliseconds.
+        // A client whose address has too many open requests may try again after 1000 ms.
         let retryAfter: Int64? = failure == .tooManyRequests ? 1000 : nil
         return Outcome.failure(error: ReplyError(code, Self.message(for: failure), retryAfter: retryAfter)).json
     }
@@ -106,7 +106,8 @@ struct GatewayAPI: Sendable {
     /// Checks the token and the rates; uses only the headers.
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
-            // A missing token costs no verification, so it does not use up the address's rate of refused tokens.
+            // A missing token costs no verification. So it counts as an anonymous request, and not for the address's
+            // rate of refused tokens.
             if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
@@ -175,6 +176,8 @@ struct GatewayAPI: Sendable {
             switch parsed {
             case .forward(let effect, let live):
                 if let live {
+                    // The call requires that its caller is in the live. Over HTTP nobody is, and the parser requires it
+                    // only of users, not of an app's server.
                     try self.gateway.checkExists(LiveKey(identity.app, live))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
@@ -222,7 +225,8 @@ struct GatewayAPI: Sendable {
 
     /// Returns the request's session.
     ///
-    /// The same key and call give the same session, so a resent request is not applied twice (I15, idempotent calls).
+    /// The same idempotency key and call give the same session, so a resent request is not applied twice (I15,
+    /// idempotent calls). A request without a key gets a random one.
     private func session(
         of request: HTTPRequest, _ identity: TokenIdentity, _ call: String
     ) throws(ReplyError) -> SessionID {

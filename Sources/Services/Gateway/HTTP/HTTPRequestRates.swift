@@ -8,9 +8,9 @@ internal import PlazaWire
 
 /// Limits the HTTP requests per second at this gateway (R13.1).
 ///
-/// There are limits for an app's server and each method, for a user, and for the refused tokens and the anonymous
-/// requests of an address. Requests with a valid token never count for their address, because the server of an app sends
-/// all of its requests from one address.
+/// There is a limit for each method that an app's servers call, and one for each user. An address has limits for
+/// refused tokens, for requests without a token, and for files of the browser pages. Requests with a valid token never
+/// count for their address, because the server of an app sends all of its requests from one address.
 ///
 /// An address counts by its `limitKey`: an IPv4 address, or the /64 network of an IPv6 address.
 final class HTTPRequestRates: Sendable {
@@ -31,7 +31,7 @@ final class HTTPRequestRates: Sendable {
     private static let maxRateLimits = 100_000
     private let settings: GatewaySettings
     private let callerRates = Locked(CallRateLimiter<CallerKey>(maxBuckets: HTTPRequestRates.maxRateLimits))
-    /// Kept apart from the callers' limits, so that many addresses cannot take the room of callers.
+    /// A table of its own, so that many addresses cannot use up the room for the limits of callers.
     private let addressRates = Locked(CallRateLimiter<AddressKey>(maxBuckets: HTTPRequestRates.maxRateLimits))
 
     init(_ settings: GatewaySettings) { self.settings = settings }
@@ -55,7 +55,7 @@ final class HTTPRequestRates: Sendable {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
         let limit = self.settings.admission.refusedTokens
-        // Only the count matters: `checkTokens` decides about the next request.
+        // The result is ignored, because this request is refused anyway; `checkTokens` decides about the next one.
         self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
     }
 
@@ -73,6 +73,7 @@ final class HTTPRequestRates: Sendable {
         try self.admitWithoutToken(AddressKey.pageFile, address, self.settings.admission.pageFiles)
     }
 
+    /// Counts a request for which no token is checked, against one of the limits of its address.
     private func admitWithoutToken(
         _ makeKey: (IPAddress) -> AddressKey, _ address: IPAddress?, _ limit: RateLimit
     ) throws(APIError) {

@@ -3,8 +3,9 @@ internal import PlazaModel
 
 /// Maps reply codes to HTTP statuses; the response's body has the code (HTTP-API.md, section 6).
 enum HTTPStatus {
-    /// The error statuses that the API's description lists for its operations; 500 is not listed, because every
-    /// operation may have an internal error.
+    /// The error statuses that the API's description lists for its operations.
+    ///
+    /// 500 is not listed, because any operation may have an internal error.
     static let refusals = [400, 401, 403, 404, 409, 410, 413, 415, 429, 503, 504]
 
     /// Returns the status of a code.

@@ -24,7 +24,8 @@ enum OpenAPIDocument {
             "securitySchemes": [
                 "bearer": [
                     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
-                    "description": "A token of the app; what is not marked otherwise needs the role server.",
+                    "description":
+                        "A token of the app; its role must be server, unless the operation takes any valid token.",
                 ]
             ],
         ],
@@ -94,7 +95,7 @@ enum OpenAPIDocument {
         let result = Schema.object([.required("result", route.success.result)]).json(isOpen: true)
         var responses: [String: JSONValue] = ["\(route.success.status)": Self.response("Done.", result)]
         for status in HTTPStatus.refusals {
-            // Only calls with a cursor get 410: the list of lives, and any call that the request names.
+            // Only a call with a cursor can get 410: the list of lives, or a call whose method is in the path (nil).
             let isAboutCursor = status == 410
             let isAboutBody = status == 413 || status == 415
             if isAboutCursor && route.call != "live.list" && route.call != nil { continue }
@@ -103,8 +104,8 @@ enum OpenAPIDocument {
                 Self.statusDescriptions[status] ?? "Refused.", ["$ref": "#/components/schemas/Error"])
         }
         // These requests are refused before their headers are parsed, so the body is not JSON.
-        responses["414"] = ["description": "The request line is too long; the body tells nothing."]
-        responses["431"] = ["description": "The head is too large; the body tells nothing."]
+        responses["414"] = ["description": "The request line is too long; the body is not JSON."]
+        responses["431"] = ["description": "The headers are too large; the body is not JSON."]
         return .object(responses)
     }
 
@@ -114,11 +115,11 @@ enum OpenAPIDocument {
 
     /// The descriptions of the error statuses.
     private static let statusDescriptions: [Int: String] = [
-        400: "The request is not of its form, or beyond a limit.", 401: "The token is missing, wrong or over.",
-        403: "The token's bearer may not do this.", 404: "What the request speaks of does not exist.",
-        409: "The state of things does not allow it.", 410: "The cursor is too old; begin the walk again.",
+        400: "The request is malformed, or exceeds a limit.", 401: "The token is missing, invalid or expired.",
+        403: "The token does not allow this.", 404: "What the request names does not exist.",
+        409: "The current state does not allow this.", 410: "The cursor has expired; list again from the first page.",
         413: "The body is too large.", 415: "The body is not JSON.",
-        429: "Too often; come back after Retry-After seconds.", 503: "Overloaded; come back after Retry-After seconds.",
-        504: "No answer in time; send the same request again.",
+        429: "Too many requests; try again after Retry-After seconds.",
+        503: "Overloaded; try again after Retry-After seconds.", 504: "No answer in time; send the same request again.",
     ]
 }

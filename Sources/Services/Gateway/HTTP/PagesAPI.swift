@@ -10,7 +10,8 @@ internal import PlazaWire
 package struct PagesSettings: Sendable {
     /// The files.
     package var site: StaticSite
-    /// The addresses of the gateways' WebSockets; if empty, this gateway's port at the host of the browser's request.
+    /// The addresses to which the pages connect their WebSockets; if empty, the host of the browser's request with this
+    /// gateway's port.
     package var webSockets: [String]
     /// The origins from which images are shown, besides the pages' own origin.
     package var imageOrigins: [String]
@@ -45,8 +46,9 @@ struct PagesAPI: Sendable {
 
     /// Adds the routes to a router.
     ///
-    /// `limitingFiles` adds the rate limit of an address for files to a handler, `limiting` the one for everything else.
-    /// `.reject` sends a response without reading the request's body; successful responses are sent in this way too.
+    /// `limitingFiles` adds to a handler the rate limit that each address has for files; `limiting` adds the one that
+    /// it has for everything else. `.reject` sends a response without reading the request's body; successful responses
+    /// are sent in this way too.
     func add(
         to router: inout Router<HTTPHeadHandler>, limitingFiles: (@escaping HTTPHeadHandler) -> HTTPHeadHandler,
         limiting: (@escaping HTTPHeadHandler) -> HTTPHeadHandler

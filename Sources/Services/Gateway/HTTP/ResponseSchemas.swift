@@ -22,7 +22,7 @@ enum ResponseSchemas {
     private static let stringMap = Schema.map(of: .string, 0...Int.max)
 
     /// The time of an answer.
-    static let at = Schema.Field.optional("at", Self.time, "Milliseconds since 1970: when this was so.")
+    static let at = Schema.Field.optional("at", Self.time, "The time of the answer, in milliseconds since 1970.")
     /// The revision of a live's info.
     static let revision = Schema.Field.optional("revision", .count, "Grows with each change of the live's info.")
 
@@ -44,16 +44,16 @@ enum ResponseSchemas {
             "AudiencePage",
             .object([
                 .required("members", Self.list(.named("AudienceMember"))),
-                .required("cursor", .string, "Where the next page begins; empty: there is none."),
+                .required("cursor", .string, "The cursor of the next page; empty: this is the last."),
                 .required("count", .count), Self.at,
             ])
         ),
         (
             "LiveCount",
             .object([
-                .required("live", .string), .required("count", .count, "Users in the live, the owner not counted."),
-                .required("totalViewers", .count, "All entries, repeat visits counted."),
-                .required("stale", .boolean, "Presence cannot vouch for the count just now."),
+                .required("live", .string), .required("count", .count, "Users in the live, without the owner."),
+                .required("totalViewers", .count, "How often users entered the live; repeated visits count again."),
+                .required("stale", .boolean, "True: the count is not certain now, because presence is recovering."),
                 .required("at", Self.time, "Milliseconds since 1970."),
             ])
         ),
@@ -63,17 +63,18 @@ enum ResponseSchemas {
         (
             "Sanction",
             .object([
-                .required("user", .string), .optional("until", Self.time, "Milliseconds since 1970; none: for good."),
-                .required("reason", .string), .required("by", .string, "Who made it."),
-                .optional("userInfo", .named("UserInfo"), "As the user was shown then, if it was in the live."),
+                .required("user", .string),
+                .optional("until", Self.time, "The end, in milliseconds since 1970; none: it never ends."),
+                .required("reason", .string), .required("by", .string, "The user who banned or muted."),
+                .optional("userInfo", .named("UserInfo"), "The user's profile at that time, if it was in the live."),
             ])
         ),
         (
             "SanctionPage",
             .object([
                 .required("items", Self.list(.named("Sanction"))),
-                .required("nextOffset", .count, "Where the next page begins; 0: there is none."), Self.at,
-                .optional("own", .named("Sanction"), "Of mutes: the caller's own."),
+                .required("nextOffset", .count, "The offset of the next page; 0: this is the last."), Self.at,
+                .optional("own", .named("Sanction"), "In a list of mutes: the mute of the caller, on whichever page."),
             ])
         ),
     ]
@@ -123,7 +124,7 @@ enum ResponseSchemas {
             "LiveCode",
             .object([
                 .required("live", .string), .required("code", .int, "0: success."),
-                .optional("reason", .int, "The reply code that stands behind it."),
+                .optional("reason", .int, "If `code` is not 0: the reply code that says why."),
             ])
         ),
     ]
@@ -208,7 +209,7 @@ enum ResponseSchemas {
                     "regions",
                     Self.list(
                         .object([
-                            .required("live", .string), .required("userID", .string, "Empty: nobody is there."),
+                            .required("live", .string), .required("userID", .string, "Empty: nobody is shown there."),
                             .required("seatIndex", .count), .required("x", .int), .required("y", .int),
                             .required("width", .count), .required("height", .count), .required("zorder", .int),
                         ]))),
@@ -250,10 +251,12 @@ enum ResponseSchemas {
                 .required(
                     "error",
                     .object([
-                        .required("code", .int, "What to switch on (PROTOCOL.md, section 13)."),
-                        .required("name", .string), .required("message", .string, "What was wrong, and the limit."),
-                        .optional("retryAfter", .count, "Milliseconds after which a new try makes sense."),
-                        .optional("reason", .string, "Why the live is closed to the caller."),
+                        .required(
+                            "code", .int, "The reply code, which programs should check (PROTOCOL.md, section 13)."),
+                        .required("name", .string),
+                        .required("message", .string, "What was wrong, for people; names a limit that was exceeded."),
+                        .optional("retryAfter", .count, "The milliseconds after which to try again."),
+                        .optional("reason", .string, "Why the caller cannot be in the live."),
                     ]))
             ])
         )

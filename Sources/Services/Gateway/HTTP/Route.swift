@@ -2,7 +2,7 @@
 internal import HTTPServer
 internal import PlazaWire
 
-/// One operation of the HTTP API.
+/// One operation of the HTTP API: a request that is converted to a call, such as clients send over WebSocket.
 ///
 /// The router, the input checks and the OpenAPI description all use this value, so the description cannot differ from
 /// the served API.
@@ -72,7 +72,7 @@ struct Route: Sendable {
     /// Whether the body is required; otherwise an empty body counts as `{}`.
     var isBodyRequired = true
     var success: Success
-    /// Converts the request's parameters to the call's parameters; nil if they have the same structure.
+    /// Converts the parameters from the path, query and body to those of the call; nil if they have the same structure.
     var convertParameters: (@Sendable ([String: JSONValue]) -> [String: JSONValue])?
 
     /// The schema of a live's id: printable ASCII characters without blanks and `/`.
@@ -84,7 +84,7 @@ struct Route: Sendable {
     /// The schema of a user's id.
     static let userID = Self.identifier(32)
 
-    /// Returns the call's method, given the request's path.
+    /// Returns the call's method: `call`, or the part of the request's path that contains it.
     func method(of request: HTTPRequest) -> String { self.call ?? request.parameters["method"] ?? "" }
 }
 

@@ -9,13 +9,14 @@ internal import PlazaWire
 enum RouteInput {
     /// Returns the call's parameters.
     ///
-    /// - Throws: 400 with the name of the invalid parameter, or 415 if the body is not JSON by its content type.
+    /// - Throws: Status 400 with the name of the invalid parameter, or status 415 if the content type is not JSON.
     static func parameters(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         var parameters = try Self.body(of: request, route)
         for part in route.parts {
             let text = request.parameters[part.name] ?? ""
             guard case .integer = part.schema else {
-                // The call's parser checks ids; its errors name the allowed characters.
+                // Any other part is a text, such as an id. The call's parser checks it, and its errors name the allowed
+                // characters.
                 parameters[part.field] = .text(text)
                 continue
             }
@@ -56,7 +57,8 @@ enum RouteInput {
         return value.members
     }
 
-    /// Returns the values of the query items by the fields of the call, after checking their structure and limits.
+    /// Returns the values of the query items by the names of the call's parameters, after checking their structure and
+    /// limits.
     private static func query(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         var values: [String: JSONValue] = [:]
         for item in request.query {

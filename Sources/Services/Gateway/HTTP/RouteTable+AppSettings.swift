@@ -5,6 +5,7 @@ internal import PlazaWire
 
 /// The routes for an app's word filter and gift catalogue.
 extension RouteTable {
+    /// A word of the filter.
     private static let word = Schema.plain(1...AppLimits.wordBytes)
     /// The body of the requests that set or add words.
     private static let wordsBody = Schema.object([
@@ -17,6 +18,7 @@ extension RouteTable {
                 .required("name", .plain(0...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
             ]), 0...AppLimits.languages, names: Route.identifier(AppLimits.languageBytes)),
         "Name and description by language.")
+    /// The fields that gifts and categories of gifts have in common.
     private static let commonFields: [Schema.Field] = [
         .required("name", .plain(1...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
         .optional("extensionInfo", .plain(0...AppLimits.extensionInfoBytes)), Self.translations,
@@ -26,8 +28,9 @@ extension RouteTable {
             .optional("iconURL", .plain(0...AppLimits.urlBytes)),
             .optional("resourceURL", .plain(0...AppLimits.urlBytes)),
             .optional("level", .integer(0...Int64(AppLimits.level.upperBound))),
-            .optional("coins", .integer(AppLimits.coins), "What one costs."),
+            .optional("coins", .integer(AppLimits.coins), "The price of one gift."),
         ]
+    /// The id of a gift or of a category of gifts.
     private static let itemID = Route.identifier(32)
     private static let categories = Schema.list(
         of: .object(
@@ -53,7 +56,7 @@ extension RouteTable {
             call: "app.addWords", body: Self.wordsBody, success: .done),
         Route(
             method: .delete, path: "/v1/app/words", id: "removeWords", tag: "app",
-            summary: "Removes words from the filter; those that are not there are no error.", call: "app.removeWords",
+            summary: "Removes words from the filter; a word that is not in it is no error.", call: "app.removeWords",
             query: [
                 .init(
                     name: "word", field: "words", schema: .list(of: Self.word, 1...50), isRequired: true,
@@ -65,7 +68,7 @@ extension RouteTable {
             query: [
                 .init(
                     name: "language", field: "language", schema: .string,
-                    summary: "The language of names and descriptions, where there is one.")
+                    summary: "The language of names and descriptions; untranslated ones stay as they are.")
             ],
             success: .result(
                 "gifts", [.required("categories", .list(of: .named("GiftCategory"), 0...AppLimits.categories))])),
@@ -77,7 +80,7 @@ extension RouteTable {
             method: .put, path: "/v1/app/gifts/{gift}", id: "putGift", tag: "app",
             summary: "Adds or changes a gift, or moves it to another category.", call: "app.putGift",
             parts: [.init(name: "gift", field: "giftID", schema: Self.itemID, summary: "The gift's id.")],
-            body: .object([.required("category", Self.itemID, "The category that it is in.")] + Self.giftFields),
+            body: .object([.required("category", Self.itemID, "The category of the gift.")] + Self.giftFields),
             success: .done, convertParameters: { Self.nested($0, as: "gift", keeping: "category") }),
         Route(
             method: .delete, path: "/v1/app/gifts/{gift}", id: "removeGift", tag: "app",
@@ -86,7 +89,7 @@ extension RouteTable {
             success: .done),
         Route(
             method: .put, path: "/v1/app/gift-categories/{category}", id: "putGiftCategory", tag: "app",
-            summary: "Adds or changes a category; its gifts stay as they are.", call: "app.putCategory",
+            summary: "Adds or changes a category, without changing its gifts.", call: "app.putCategory",
             parts: [.init(name: "category", field: "categoryID", schema: Self.itemID, summary: "The category's id.")],
             body: .object(Self.commonFields), success: .done,
             convertParameters: { Self.nested($0, as: "category", keeping: nil) }),
@@ -97,7 +100,7 @@ extension RouteTable {
             success: .done),
     ]
 
-    /// Returns the parameters with all of them except `kept` moved into an object named `name`.
+    /// Moves all parameters into an object named `name`, except `kept`, which stays beside that object.
     private static func nested(
         _ parameters: [String: JSONValue], as name: String, keeping kept: String?
     ) -> [String: JSONValue] {

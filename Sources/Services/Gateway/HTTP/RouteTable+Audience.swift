@@ -8,7 +8,7 @@ extension RouteTable {
     static let audience: [Route] = [
         Route(
             method: .get, path: "/v1/lives/{live}/count", id: "getCount", tag: "audience",
-            summary: "Gives how many are in a live.", call: "audience.count", access: .anyone, parts: [.live],
+            summary: "Gives the number of users in a live.", call: "audience.count", access: .anyone, parts: [.live],
             success: .result("count", [.required("count", .named("LiveCount"))])),
         Route(
             method: .get, path: "/v1/lives/{live}/audience", id: "listAudience", tag: "audience",
@@ -16,18 +16,19 @@ extension RouteTable {
             query: [
                 .init(
                     name: "cursor", field: "cursor", schema: .string,
-                    summary: "What the page before gave; none begins the list."),
+                    summary: "The `cursor` of the previous page; none for the first page."),
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.audiencePage)),
-                    summary: "Members of a page; 200 when not named."),
+                    summary: "The largest number of members on the page; 200 by default."),
             ], success: .result("audience", [.required("page", .named("AudiencePage"))])),
         Route(
             method: .delete, path: "/v1/lives/{live}/audience/{user}", id: "kick", tag: "audience",
-            summary: "Puts a user out of a live; it may join again.", call: "audience.kick", parts: [.live, .user],
+            summary: "Removes a user from a live; the user may join again.", call: "audience.kick",
+            parts: [.live, .user],
             success: .done),
         Route(
             method: .put, path: "/v1/lives/{live}/admins/{user}", id: "setAdmin", tag: "admins",
-            summary: "Makes a member an admin; at most 5.", call: "admin.set", parts: [.live, .user],
+            summary: "Makes a member an admin; a live has at most 5.", call: "admin.set", parts: [.live, .user],
             success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/admins/{user}", id: "revokeAdmin", tag: "admins",

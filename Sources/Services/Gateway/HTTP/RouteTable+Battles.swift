@@ -12,13 +12,17 @@ extension RouteTable {
     static let battles: [Route] = [
         Route(
             method: .post, path: "/v1/battles", id: "createBattle", tag: "battles",
-            summary: "Asks connected lives to a battle, or begins it at once.", call: "battle.create",
+            summary: "Invites connected lives to a battle, or begins a battle with them at once.",
+            call: "battle.create",
             body: .object([
                 .required("live", Route.liveID, "The inviting live."),
                 .required("to", .list(of: Route.liveID, 1...Limits.coHostTargets), "The invited lives."),
-                .optional("duration", .count, "Seconds; 0: as long as the app allows."),
-                .optional("needResponse", .boolean, "Whether the invited are asked; false begins at once."),
-                .optional("timeout", .integer(0...Limits.requestTimeoutSeconds.upperBound), "Seconds to answer."),
+                .optional("duration", .count, "In seconds; 0: as long as the app allows."),
+                .optional(
+                    "needResponse", .boolean, "True: the lives must accept; false: the battle begins at once."),
+                .optional(
+                    "timeout", .integer(0...Limits.requestTimeoutSeconds.upperBound),
+                    "How many seconds the lives have to accept."),
                 .optional("extensionInfo", .text(0...Limits.extraInfoBytes)),
             ]),
             success: .init(
@@ -36,11 +40,13 @@ extension RouteTable {
             parts: [Self.battlePart], success: Self.battleInfo),
         Route(
             method: .get, path: "/v1/lives/{live}/battle", id: "getBattleOfLive", tag: "battles",
-            summary: "Gives the battle that a live is in; 404 with 100418 when there is none.", call: "battle.get",
+            summary: "Gives the battle that a live is in; 404 with the code 100418 if it is in none.",
+            call: "battle.get",
             parts: [.live], success: Self.battleInfo),
         Route(
             method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
-            summary: "Adds to or overwrites the scores of a battle; a result for each live.", call: "battle.score",
+            summary: "Adds to or overwrites the scores of a battle; each live has a result of its own.",
+            call: "battle.score",
             parts: [Self.battlePart],
             body: .object([
                 .optional("operation", .integer(1...2), "1 adds, which is the default; 2 overwrites."),

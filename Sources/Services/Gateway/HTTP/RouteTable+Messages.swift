@@ -10,7 +10,7 @@ extension RouteTable {
             method: .post, path: "/v1/lives/{live}/messages", id: "sendText", tag: "messages",
             summary: "Sends a text into the feed.", call: "barrage.sendText", parts: [.live],
             body: .object([
-                .required("text", .text(1...Limits.messageBytes), "With all that belongs to it at most 12 KB."),
+                .required("text", .text(1...Limits.messageBytes), "Together with extensionInfo at most 12 KB."),
                 .optional("extensionInfo", .map(of: .string, 0...Int.max)),
             ]), success: Self.sent),
         Route(
@@ -22,20 +22,21 @@ extension RouteTable {
             ]), success: Self.sent),
         Route(
             method: .post, path: "/v1/lives/{live}/gifts", id: "sendGift", tag: "messages",
-            summary: "Gives gifts, in the name of a user if one is named.", call: "gift.send", parts: [.live],
+            summary: "Sends gifts, in the name of the caller or of the user `from`.", call: "gift.send", parts: [.live],
             body: .object([
                 .required("gift", Route.identifier(32), "The gift's id."),
                 .optional(
                     "count", .integer(Int64(Limits.giftCount.lowerBound)...Int64(Limits.giftCount.upperBound)),
-                    "1 when not named."),
+                    "The number of gifts; 1 by default."),
                 .optional(
                     "receivers", .list(of: Route.userID, 0...Limits.giftReceivers, isUnique: true),
-                    "None: the live's owner."),
+                    "The receivers; without any, the live's owner receives the gifts."),
                 .optional("from", Route.userID, "Who is shown as the sender; none: the caller."),
                 .optional("fromName", .plain(0...Limits.userNameBytes)),
                 .optional("fromAvatarURL", .plain(0...Limits.urlBytes)),
             ]), success: Self.sent),
     ]
 
+    /// The result of a sent message or gift: its position in the feed.
     private static let sent = Route.Success.result("sent", [.required("position", .named("FeedPosition"))])
 }

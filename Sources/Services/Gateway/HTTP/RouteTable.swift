@@ -12,10 +12,10 @@ enum RouteTable {
 
     /// The fields of a live that a create or update request may set (R13.12).
     private static let settableFields: [Schema.Field] = [
-        .optional("liveName", .plain(0...Limits.liveNameBytes), "At most 100 bytes; the live's id when empty."),
+        .optional("liveName", .plain(0...Limits.liveNameBytes), "At most 100 bytes; if empty, the live's id."),
         .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
-        .optional("isMessageDisable", .boolean, "Mutes all but owner and admins."),
-        .optional("isPublicVisible", .boolean, "False: in no list, still joinable by its id."),
+        .optional("isMessageDisable", .boolean, "True: mutes all users except the owner and the admins."),
+        .optional("isPublicVisible", .boolean, "False: the live is in no list, but can be joined by its id."),
         .optional("keepOwnerOnSeat", .boolean), .optional("maxSeatCount", .integer(0...Int64(Limits.seatCount))),
         .optional("seatMode", .choice(["free", "apply"])), .optional("seatTemplate", .integer(1...999)),
         .optional("coverURL", .plain(0...Limits.urlBytes)), .optional("backgroundURL", .plain(0...Limits.urlBytes)),
@@ -23,7 +23,7 @@ enum RouteTable {
         .optional("isGiftEnabled", .boolean),
         .optional(
             "maxMemberCount", .integer(0...AppPolicy.largestAudience),
-            "Viewers that the live takes; 0: as many as the app allows."),
+            "The largest number of viewers; 0: as many as the app allows."),
     ]
 
     /// The result of a create or update request.
@@ -33,31 +33,32 @@ enum RouteTable {
     static let lives: [Route] = [
         Route(
             method: .get, path: "/v1/lives", id: "listLives", tag: "lives",
-            summary: "Lists the visible lives, most viewers first unless told otherwise.", call: "live.list",
+            summary: "Lists the public lives, by default those that were entered most often first.", call: "live.list",
             access: .anyone,
             query: [
                 .init(
                     name: "cursor", field: "cursor", schema: .string,
-                    summary: "What the page before gave; none begins a walk."),
+                    summary: "The `cursor` of the previous page; none for the first page."),
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.listPage)),
-                    summary: "Entries of a page; 20 when not named."),
+                    summary: "The largest number of entries on the page; 20 by default."),
                 .init(
                     name: "category", field: "category", schema: .int, summary: "Only lives with this category."),
                 .init(
                     name: "order", field: "order", schema: .choice(["descending", "ascending"]),
-                    summary: "By entries so far; descending when not named. A walk keeps the order that it began with."
+                    summary:
+                        "By how often a live was entered; descending by default. Later pages keep the first order."
                 ),
             ],
             success: .result(
                 "lives",
                 [
                     .required("items", .list(of: .named("LiveListEntry"), 0...Limits.listPage)),
-                    .required("cursor", .string, "For the next page; empty: this is the last."),
+                    .required("cursor", .string, "The cursor of the next page; empty: this is the last."),
                 ])),
         Route(
             method: .post, path: "/v1/lives", id: "createLive", tag: "lives",
-            summary: "Creates a live for a user, who need not be there.", call: "live.create",
+            summary: "Creates a live for its owner, who need not be connected.", call: "live.create",
             body: .object(
                 [
                     .required("live", Route.liveID), .required("owner", Route.userID),
@@ -70,7 +71,7 @@ enum RouteTable {
             success: .result("room", [.required("details", .named("LiveDetails"))])),
         Route(
             method: .patch, path: "/v1/lives/{live}", id: "updateLive", tag: "lives",
-            summary: "Changes the fields that are named.", call: "live.update", parts: [.live],
+            summary: "Changes those fields of a live that the body contains.", call: "live.update", parts: [.live],
             body: .object(Self.settableFields), success: .init(result: Self.liveResult)),
         Route(
             method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
@@ -79,18 +80,19 @@ enum RouteTable {
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/statistics", id: "getStatistics", tag: "lives",
-            summary: "Gives a live's figures so far, or at its end.", call: "live.summary", access: .anyone,
+            summary: "Gives a live's statistics: those so far, or those at its end.", call: "live.summary",
+            access: .anyone,
             parts: [.live],
             success: .result("statistics", [.required("statistics", .named("LiveStatistics")), ResponseSchemas.at])
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",
             summary: "Gives a live's metadata.", call: "metadata.get", access: .anyone, parts: [.live],
-            query: [Self.keysQuery("The keys to give; all when none is named.")],
+            query: [Self.keysQuery("A key to give, once for each key; by default all keys.")],
             success: .result("metadata", [.required("values", .map(of: .string, 0...Int.max))])),
         Route(
             method: .patch, path: "/v1/lives/{live}/metadata", id: "setMetadata", tag: "metadata",
-            summary: "Sets the keys that are named.", call: "metadata.set", parts: [.live],
+            summary: "Sets those metadata keys of a live that the body contains.", call: "metadata.set", parts: [.live],
             body: .object([
                 .required(
                     "metadata",
@@ -101,8 +103,8 @@ enum RouteTable {
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/metadata", id: "deleteMetadata", tag: "metadata",
-            summary: "Removes the keys that are named.", call: "metadata.delete", parts: [.live],
-            query: [Self.keysQuery("The keys to remove.", isRequired: true)], success: .done),
+            summary: "Removes metadata keys of a live.", call: "metadata.delete", parts: [.live],
+            query: [Self.keysQuery("A key to remove, once for each key.", isRequired: true)], success: .done),
     ]
 
     /// Returns the query item with metadata keys.
@@ -121,7 +123,7 @@ enum RouteTable {
             parts: [
                 .init(
                     name: "method", field: "method", schema: .choice(Self.callable),
-                    summary: "The call's name; what needs a connection is not among them.")
+                    summary: "The call's name; calls that need a WebSocket connection are excluded.")
             ], body: .anything, isBodyRequired: false, success: .init(result: .anything))
     ]
 

@@ -3,12 +3,13 @@ internal import PlazaWire
 
 /// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
 ///
-/// Only the structure of a body is checked: types, property names and choices. Lengths and ranges are only described. The
-/// machine that executes the call checks them, so that a violation has the same error code over HTTP and WebSocket.
-/// Lengths in a schema are in characters; the machine's limits are in bytes.
+/// Only the structure of a body is checked: types, property names and choices. Lengths and ranges are only described:
+/// the OpenAPI description contains them, and the machine that executes the call checks them. So a violation has the
+/// same error code over HTTP and WebSocket. Lengths in a schema are in characters; the machine's limits are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
-    /// A whole number in the range, except the number `but`.
+    /// A whole number in the range, except the number `but`, if given. The range is only described, not checked in a
+    /// body.
     case integer(ClosedRange<Int64>, but: Int64? = nil)
     /// A text with a length in characters. The pattern is only described, not checked.
     case text(ClosedRange<Int>, pattern: String? = nil)
@@ -16,8 +17,8 @@ indirect enum Schema: Hashable, Sendable {
     case choice([String])
     /// A list with a number of elements in the range. Whether they are unique is only described; the machine checks it.
     case list(of: Schema, ClosedRange<Int>, isUnique: Bool = false)
-    /// An object whose property names the client chooses, with a number of properties in the range. The schema of the names
-    /// is only described, not checked.
+    /// An object whose property names the client chooses, with a number of properties in the range. The schema of the
+    /// names is only described, not checked.
     case map(of: Schema, ClosedRange<Int>, names: Schema? = nil)
     /// An object with these properties.
     case object([Field])
@@ -59,7 +60,7 @@ extension Schema.Field {
 }
 
 extension Schema {
-    /// Checks the structure of `value`, but not the limits.
+    /// Checks the structure of `value`, but not its lengths and ranges.
     ///
     /// - Parameters:
     ///   - value: The value to check.
@@ -99,9 +100,9 @@ extension Schema {
         }
     }
 
-    /// Returns an error message if the value of a query item exceeds a limit.
+    /// Returns an error message if the value of a query item exceeds a limit of the schema.
     ///
-    /// The limits of bodies are checked by the call's machine instead.
+    /// The values of a body are not checked here: the call's machine checks them.
     func limitError(in value: JSONValue, at path: String) -> String? {
         switch (self, value) {
         case (.integer(let range, _), .integer(let number)):
