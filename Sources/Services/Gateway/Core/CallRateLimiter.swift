@@ -22,7 +22,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The number of buckets.
     package var count: Int { self.buckets.count }
 
-    /// Takes one token from the bucket of `key`, whose size is the number of calls of one second.
+    /// Takes one token from the bucket of `key`; a full bucket has as many tokens as calls are allowed per second.
     ///
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method.

@@ -20,7 +20,7 @@ package struct FeedRing: Sendable {
     package enum Answer: Hashable, Sendable {
         /// Exactly the items that it missed, in order; empty if it missed none.
         case complete([EncodedFeedItem])
-        /// Some of the items are no longer kept, or their number is unknown.
+        /// Some of the items are no longer kept, or it is not known which items the client missed.
         case incomplete
     }
 

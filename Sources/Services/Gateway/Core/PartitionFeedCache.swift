@@ -18,6 +18,7 @@ package struct PartitionFeedCache: Sendable {
     package let byteLimit: Int
     /// The size of all items.
     package private(set) var byteCount = 0
+    /// The largest number of items of one live.
     private let itemsPerLive: Int
     /// Whether the rings hold only some of the items of their lives, as in a cache of messages.
     private let isSparse: Bool

@@ -53,7 +53,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         package let id: Int64
         /// The action that follows.
         package let conclusion: Conclusion
-        /// The record that was written for it.
+        /// The record that was written for it; of a create that joins, the one of the step that has ended.
         package let record: Record
         /// When the call's first record was written.
         package let startedAt: MonotonicTime
@@ -213,6 +213,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             self.membership = .outside
             return true
         case .entering(live, let previousFloor):
+            // Whether the kick removes the client depends on the ticket that the open join will get.
             self.membership = .entering(live, floor: max(previousFloor ?? floor, floor))
             return false
         case .outside, .inside, .entering: return false
@@ -281,6 +282,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             if case .entering(live, _) = self.membership { self.membership = .outside }
             return .reply(outcome)
         }
+        // The user was kicked while the join was open, and the ticket is older than the kick.
         if case .entering(live, let floor?) = self.membership, ticket < floor {
             self.membership = .outside
             return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))

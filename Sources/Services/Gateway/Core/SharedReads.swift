@@ -38,8 +38,7 @@ package struct SharedRead: Hashable, Sendable {
 package struct SharedReads<Waiter: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
-        /// The call waits for an answer. If `mustRequest` is true, the caller of this method must send a request to the
-        /// service now.
+        /// The call waits for an answer. If `mustRequest` is true, the gateway must send a request to the service now.
         case wait(mustRequest: Bool)
         /// Forward the call by itself: too many lives are read at once.
         case forward

@@ -10,7 +10,7 @@ package struct StaticSite: Sendable, Equatable {
         package let contentType: String
         /// The contents.
         package let body: [UInt8]
-        /// The contents compressed with gzip; nil if these are not shorter.
+        /// The contents compressed with gzip; nil if that does not make them shorter.
         package let gzip: [UInt8]?
         /// The entity tag without its quotation marks.
         package let entityTag: String

@@ -192,10 +192,10 @@ package final class FeedHub: Sendable {
     ///   - number: The partition.
     ///   - endOffset: The offset after the last record that was read, whether or not it is among `records`.
     package func received(_ records: [FeedRecord], partition number: Int, endOffset: Int64) {
-        let batches = self.state.withLock { state -> [Int: [MailboxMessage]] in
+        let messagesByShard = self.state.withLock { state -> [Int: [MailboxMessage]] in
             // The partition is taken out while it is changed, so that its cache is not copied.
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
-            var batches: [Int: [MailboxMessage]] = [:]
+            var messagesByShard: [Int: [MailboxMessage]] = [:]
             if partition.isLoaded { partition.cache.partitionRead(to: endOffset) }
             for record in records {
                 let keepsMessages = self.policies[record.key.app].historyCount > 0
@@ -206,13 +206,13 @@ package final class FeedHub: Sendable {
                     let shard = remainingShards.trailingZeroBitCount
                     // Clears the lowest bit.
                     remainingShards &= remainingShards - 1
-                    Self.append(record, to: &batches[shard, default: []])
+                    Self.append(record, to: &messagesByShard[shard, default: []])
                 }
             }
             state.partitions[number] = partition
-            return batches
+            return messagesByShard
         }
-        for (shard, messages) in batches { self.post(shard, messages) }
+        for (shard, messages) in messagesByShard { self.post(shard, messages) }
     }
 
     /// Registers that a partition was read up to its end, and notifies the shards.

@@ -182,16 +182,16 @@ final class FeedReader: FeedSource {
             assigned[partition]?.filter.accept(record, into: &accepted)
             endOffsets[partition] = assigned[partition]?.filter.completeOffset(upTo: record.offset + 1)
         }
-        var batches: [Int: [FeedRecord]] = [:]
+        var recordsByPartition: [Int: [FeedRecord]] = [:]
         for record in accepted {
             guard let firstOffset = assigned[Int(record.partition)]?.firstOffset,
                 self.recentOffsetFinder.includes(record, from: firstOffset),
                 let feedRecord = FeedRecord(record, at: now)
             else { continue }
-            batches[Int(record.partition), default: []].append(feedRecord)
+            recordsByPartition[Int(record.partition), default: []].append(feedRecord)
         }
         for (partition, endOffset) in endOffsets {
-            self.gateway.feeds.received(batches[partition] ?? [], partition: partition, endOffset: endOffset)
+            self.gateway.feeds.received(recordsByPartition[partition] ?? [], partition: partition, endOffset: endOffset)
         }
         let tracer = self.gateway.settings.tracer
         if tracer.isOn { Self.recordSpans(of: accepted, tracer) }

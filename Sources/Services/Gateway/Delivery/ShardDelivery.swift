@@ -80,6 +80,7 @@ final class ShardDelivery {
             self.dueLives.append(live)
             self.flushHook?.schedule()
         } else if live.flushAt == nil {
+            // A live that waits already keeps its time: all items that may wait are flushed at the same time.
             live.flushAt = flushAt
             self.waitingLives.append(live)
             self.startFlushTimer(now: now)

@@ -65,6 +65,7 @@ struct Route: Sendable {
     /// The call's method (PROTOCOL.md, section 5); nil if the path contains it.
     let call: String?
     var access = Access.server
+    /// The named parts of the path, such as `{live}`.
     var parts: [PathPart] = []
     var query: [QueryItem] = []
     /// The body's schema; nil if the operation has no body.

@@ -14,7 +14,8 @@ package enum GatewayError: Error, Sendable {
     case listening(String)
 }
 
-/// A gateway without its Kafka clients: shards (event loops with their connections), tables and calls.
+/// A gateway without its Kafka clients: shards (event loops with their connections), tables (the read model in memory)
+/// and calls.
 ///
 /// The threads that read topics pass records to the `received` methods. The gateway's own records, such as calls, are
 /// written to the sink. The gateway authenticates clients, forwards calls and delivers feeds; it makes no decision
@@ -33,13 +34,16 @@ package final class Gateway: Sendable {
     /// The caches of the followed feeds, and the shards that are subscribed to them.
     package let feeds: FeedHub
     private let mailboxes: [Mailbox<MailboxMessage>]
+    /// Where the gateway's records are written; nil before `start`.
     private let sink = Locked<(any RecordSink)?>(nil)
+    /// Reads the items that are no longer cached; nil before `start`, after `stop`, or if there is no replay reader.
     private let replaySource = Locked<(any ReplaySource)?>(nil)
     let brokerHealth = Locked(BrokerHealth())
     let brokerProbe = Locked<BrokerProbe?>(nil)
     private let state = Locked(State())
 
     private struct State: Sendable {
+        /// The threads of the shards that were started.
         var threads: [LoopThread] = []
         var port: UInt16 = 0
         var areTablesFilled = false

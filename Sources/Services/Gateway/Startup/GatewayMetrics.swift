@@ -6,6 +6,8 @@ internal import Observability
 internal import PlazaModel
 
 /// The metrics of a gateway; used by all its threads.
+///
+/// The help texts in `init` say what each metric counts.
 final class GatewayMetrics: Sendable {
     let members: Gauge
     // The metrics of the delivery ledger; `DeliveryLedger` explains what they count.
