@@ -40,9 +40,11 @@ package struct ReplayScan: Sendable {
     /// Whether the scan has ended.
     package private(set) var isFinished: Bool
     private var entries: [ReplayQueue.Entry]
+    /// The collected items of the incarnations that the requests are for.
     private var lives: [Incarnation: LiveItems] = [:]
     /// The lives for which there is a request.
     private let requestedLives: Set<LiveKey>
+    /// The size of all collected items.
     private var byteCount = 0
     /// Whether the scan ended early because the collected items exceeded `ReplayLimits.maxScanBytes`.
     private var isTruncated = false
@@ -219,6 +221,7 @@ package struct ReplayScan: Sendable {
         let endNumber = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
         let olderMessages = (collected.messages?.keptItems ?? []).filter { $0.number < endNumber }
         entry.foundMessages.insert(contentsOf: olderMessages.suffix(count - entry.foundMessages.count), at: 0)
+        // The first step of a search has read the newest records.
         entry.latestToken = entry.latestToken ?? collected.latestToken
         entry.searchOffset = entry.bounds.lowerBound
         entry.stepRecords *= 2

@@ -48,7 +48,7 @@ final class ReplayReader: ReplaySource {
         // little.
         self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recordCounter = registry.counter(
-            "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
+            "gateway_replay_records_total", help: "Feed records read again for resuming clients and new viewers.")
         registry.observe("gateway_replay_waiting", help: "Replay requests that wait for the reader.") {
             [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
         }

@@ -290,7 +290,7 @@ extension Gateway {
         registry.observe("gateway_ring_bytes", help: "Bytes of the feed items kept for resumes.") { [weak self] in
             Double(self?.feeds.sizes.bytes ?? 0)
         }
-        registry.observe("gateway_history_bytes", help: "Bytes of the messages kept for newcomers.") { [weak self] in
+        registry.observe("gateway_history_bytes", help: "Bytes of the messages kept for new viewers.") { [weak self] in
             Double(self?.feeds.sizes.messageBytes ?? 0)
         }
         registry.observe("gateway_feed_partitions", help: "Feed partitions that are read.") { [weak self] in

@@ -58,7 +58,7 @@ final class GatewayMetrics: Sendable {
             Names.disconnected, help: "Feed items that were owed to viewers whose connection ended.")
         self.shedItems = FeedClass.allCases.map {
             registry.counter(
-                Names.shed, help: "Feed items that gave way to slow readers' budgets.", labels: ["class": $0.name])
+                Names.shed, help: "Feed items that were left out for slow readers.", labels: ["class": $0.name])
         }
         self.deferredItems = registry.gauge("gateway_feed_owed", help: "Feed items that slow readers get later.")
         self.flushTime = registry.timing("gateway_flush_seconds", help: "Time that a flush of a room took.")
@@ -71,7 +71,7 @@ final class GatewayMetrics: Sendable {
             "gateway_history_items_total", help: "Earlier messages sent to new viewers.")
         let refused = ReplayRefusal.allCases.map { reason in
             let counter = registry.counter(
-                "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.",
+                "gateway_replays_refused_total", help: "Resumes that must load a snapshot instead.",
                 labels: ["reason": reason.rawValue])
             return (reason, counter)
         }
