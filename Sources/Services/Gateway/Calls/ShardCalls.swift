@@ -348,10 +348,12 @@ extension ShardCalls {
             outcome = callOutcome
             self.shard.joins.joinGranted(client, call: ended.id, client.key(live), epoch: epoch, outcome)
         case .created(let live, let result, let isLateRetry):
+            // The span of the create ends here; the record of the join gets one of its own.
             ended.record.span?.end(
                 ended.record.method, .success(result: result), self.gateway.settings.tracer)
             return self.joinCreated(live, result, ended, client, isLateRetry: isLateRetry)
         case .resumed(let point, let ticket, let epoch):
+            // If the missed items cannot be replayed, `ShardReplay` replies with `replayed: false`.
             outcome = .success(result: .resumed(ticket: ticket, position: point.position, replayed: true))
             self.shard.joins.joinGranted(
                 client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)

@@ -54,7 +54,8 @@ final class ShardDelivery {
             newItems = newItems.drop { $0.number <= live.lastItemNumber }
             guard let first = newItems.first else { return }
             if first.number > live.lastItemNumber + 1 {
-                // The shard's mailbox was full and dropped items; they are read from the feed cache.
+                // The shard's mailbox was full and dropped items; they are read from the feed cache. If they are not
+                // cached any more, the clients detect the gap by the numbers.
                 let position = FeedPosition(epoch: epoch, number: live.lastItemNumber)
                 if case .complete(let missed) = self.gateway.feeds.items(of: key, after: position) {
                     newItems = missed[...]
@@ -148,6 +149,7 @@ final class ShardDelivery {
         }
         self.ledger.countDelivered(items: items.count, viewers: deliveredViewers)
         if last.isEnd {
+            // A viewer with a backlog leaves later, when it has received the end.
             for client in live.viewers.reversed() where client.backlog == nil {
                 self.shard.lives.liveEnded(client, live)
             }

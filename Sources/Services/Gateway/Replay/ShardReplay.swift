@@ -37,12 +37,13 @@ final class ShardReplay {
 
     /// Replies to a new viewer's join, and sends its initial state.
     ///
-    /// The reply contains the feed's position, so that the client can resume before its first item (R15.14). A feed
-    /// frame with the position follows, with earlier messages if the app has configured them.
+    /// The reply contains the feed's position, so that the client can resume before its first item (R15.14). If the
+    /// feed has an item, a frame with the position follows, with earlier messages if the app has configured them.
     func sendInitialState(_ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         let latest = self.latestToken(of: live, epoch: join.epoch)
         client.caughtUpTo = latest?.position.number ?? 0
+        // Before the first item, the position has number 0 and the offset up to which the partition was read.
         let token =
             latest
             ?? FeedToken(
@@ -101,6 +102,7 @@ final class ShardReplay {
     func sweep(at now: MonotonicTime) {
         for (number, pending) in self.awaitingFeed {
             let latestNumber = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
+            // Only resumes wait for the feed, so there is a position.
             let isPositionReached = pending.join.resume.map { $0.position.number <= latestNumber } ?? true
             guard isPositionReached || pending.deadline <= now else { continue }
             self.awaitingFeed[number] = nil
@@ -207,6 +209,7 @@ final class ShardReplay {
         guard let point = join.resume else { return }
         let client = join.client
         let lastReplayed = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)
+        // The cache must have all items that follow the replay. Without a known item of the live, there are none.
         let isFeedKnown = self.latestToken(of: live, epoch: join.epoch) != nil
         guard !isFeedKnown || self.gateway.feeds.hasAllItems(of: live.key, after: lastReplayed) else {
             return self.refuse(.gone, join, live)
