@@ -70,7 +70,7 @@ extension Gateway {
             }
         self.begin(
             HTTPCall(
-                session: session, app: read.key.app, method: method, record: TopicRecord(effect), isCounted: false
+                session: session, app: read.key.app, method: method, record: TopicRecord(effect), isInMetrics: false
             ) { [weak self] outcome in self?.requestAnswered(read, outcome)
             })
     }

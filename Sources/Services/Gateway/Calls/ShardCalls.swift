@@ -153,14 +153,14 @@ final class ShardCalls {
     ///   - purpose: The change that a successful reply makes.
     ///   - live: The live that the caller must be in, if any.
     ///   - client: The caller.
-    ///   - isCounted: Whether `countForwardedCall` has counted the call.
+    ///   - isAlreadyCounted: Whether `countForwardedCall` has counted the call.
     /// - Throws: The error with which the call is refused.
     func forward(
         _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client,
-        isCounted: Bool = false
+        isAlreadyCounted: Bool = false
     ) throws(ReplyError) {
         guard try self.canForward(id, purpose, in: live, client) else { return }
-        if !isCounted { try self.countForwardedCall(of: client) }
+        if !isAlreadyCounted { try self.countForwardedCall(of: client) }
         let sent = try self.send(TopicRecord(effect), method)
         self.registerCall(id, purpose, sent, client)
     }

@@ -22,7 +22,7 @@ final class ShardHTTPCalls {
         /// The request's only call.
         var calls: OpenCalls<SentRecord>
         /// Whether the metrics count the call.
-        var isCounted: Bool
+        var isInMetrics: Bool
         /// Each is called once with the reply; one for each HTTP request with the same idempotency key.
         var completions: [@Sendable (Outcome) -> Void]
     }
@@ -51,9 +51,9 @@ final class ShardHTTPCalls {
             var calls = OpenCalls<SentRecord>()
             calls.register(Self.requestCounter, .plain, sent, at: self.shard.now)
             self.openRequests[call.session] = OpenRequest(
-                calls: calls, isCounted: call.isCounted, completions: [call.complete])
+                calls: calls, isInMetrics: call.isInMetrics, completions: [call.complete])
         } catch {
-            if call.isCounted {
+            if call.isInMetrics {
                 self.shard.gateway.metrics.callAnswered(call.method, .failure(error: error), microseconds: 0)
             }
             call.complete(.failure(error: error))
@@ -107,7 +107,7 @@ final class ShardHTTPCalls {
     private func finish(_ session: SessionID, _ outcome: Outcome, ended: OpenCalls<SentRecord>.Call? = nil) {
         guard var request = self.openRequests.removeValue(forKey: session) else { return }
         if let call = ended ?? request.calls.remove(Self.requestCounter) {
-            if request.isCounted {
+            if request.isInMetrics {
                 self.shard.gateway.metrics.callAnswered(
                     call.record.method, outcome, microseconds: (self.shard.now - call.startedAt).count * 1000)
             }

@@ -55,6 +55,7 @@ final class ShardLogin {
         let admission = self.gateway.admission
         if identity.role == .server { return try admission.admit(.login, ofServersOf: identity.app) }
         try admission.admit(.login, of: identity.userKey)
+        // A repeated login whose resume is open was counted as a join before.
         guard let point = params.resume, !client.core.hasOpenCall(id) else { return }
         if LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")

@@ -110,7 +110,7 @@ final class ShardWebhooks {
             do throws(ReplyError) {
                 try self.shard.calls.forward(
                     first.effect(after: decision), first.id, first.method, .plain, in: first.live, client,
-                    isCounted: true)
+                    isAlreadyCounted: true)
             } catch {
                 self.shard.calls.reply(
                     first.id, .failure(error: error), to: client, method: first.method,

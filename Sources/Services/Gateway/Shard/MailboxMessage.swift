@@ -49,7 +49,7 @@ struct HTTPCall: Sendable {
     /// The record that asks the machine.
     var record: TopicRecord
     /// Whether the metrics count the call; false for the gateway's own requests.
-    var isCounted = true
+    var isInMetrics = true
     /// Called once with the reply, on the shard's thread.
     var complete: @Sendable (Outcome) -> Void
 }
