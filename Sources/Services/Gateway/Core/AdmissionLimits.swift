@@ -73,10 +73,10 @@ package enum MeteredCall: Hashable, Sendable {
     /// A kick, ban, unban or mute; a call counts once for each user that it names.
     case sanction
 
-    /// Creates the kind that the name of a method tells; nil if there is none.
+    /// Creates the kind that follows from a method's name alone; nil if there is none.
     ///
-    /// The other kinds need the parameters, so the gateway creates them when it has parsed the call: `.join`, and
-    /// `.sanction` for a ban, unban or mute. All other methods are limited only by the rate of frames.
+    /// The callers add `.login`, and kinds that need the call's parameters: `.join`, and `.sanction` for a ban, unban
+    /// or mute, which may name several users. All other methods are limited only by the rate of frames.
     package init?(method: String) {
         switch method {
         case "live.join", "live.leave": self = .membership
