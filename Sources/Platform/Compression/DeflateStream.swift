@@ -3,8 +3,8 @@ internal import CZlib
 
 /// A raw deflate stream that is written and read in pieces.
 ///
-/// Each piece can be inflated as soon as it is written. Text that also occurs in the last 8 KB before it, in this piece
-/// or in earlier ones, takes almost no space.
+/// As soon as a piece is written, it can be inflated together with the pieces before it. Text that also occurs in the
+/// last 8 KB before it, in the same or an earlier piece, takes almost no space.
 ///
 /// A stream is not thread-safe and takes about 50 KB of memory.
 @safe package final class DeflateStream {

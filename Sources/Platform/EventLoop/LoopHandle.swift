@@ -19,6 +19,7 @@ internal import CUV
     init(loop: EventLoop, size: Int) throws(LoopError) {
         if loop.isEnding { throw .loopEnding }
         self.loop = loop
+        // An alignment of 16 bytes suits every structure of libuv.
         unsafe self.memory = .allocate(byteCount: size, alignment: 16)
     }
 

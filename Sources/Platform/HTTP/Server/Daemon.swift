@@ -18,6 +18,7 @@ internal import Glibc
     init(core: ServerCore, socket: Int32) throws(HTTPServerError) {
         let context = unsafe Unmanaged.passRetained(core)
         let limits = core.limits
+        // An option holds a callback as an integer, so the functions are first converted to C function pointers.
         let requestEndedCallback: MHD_RequestCompletedCallback = unsafe requestEnded
         let requestBeganCallback: RequestBeganCallback = unsafe requestBegan
         let connectionChangedCallback: MHD_NotifyConnectionCallback = unsafe connectionChanged

@@ -123,7 +123,7 @@ final class PendingResponse: Sendable {
     func suspend() { unsafe MHD_suspend_connection(self.pointer) }
     func resume() { unsafe MHD_resume_connection(self.pointer) }
 
-    /// Identifies the connection as long as it is open.
+    /// Identifies the connection among those that are open.
     var id: UInt { unsafe UInt(bitPattern: self.pointer) }
 
     /// The peer's address.

@@ -26,6 +26,7 @@ package struct Router<Route> {
         return .methodNotAllowed(allowed: methods.sorted { $0.rawValue < $1.rawValue })
     }
 
+    /// Adds a route below `node` for the remaining parts of its pattern; `names` are the parameters before them.
     private static func add(
         _ method: HTTPMethod, _ parts: ArraySlice<String>, names: [String], _ route: Route, to node: inout Node
     ) {

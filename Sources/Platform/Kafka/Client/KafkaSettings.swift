@@ -67,10 +67,6 @@ package struct KafkaSettings: Sendable {
     }
 
     /// The settings that producers, consumers and admin clients have in common.
-    ///
-    /// The back-offs are short to make transactions fast. A transaction often begins while the broker still writes the
-    /// markers of the previous transaction. Its first request is then rejected and must be retried, by default after
-    /// 100 ms.
     var common: [(String, String)] {
         [
             ("bootstrap.servers", self.brokers),
@@ -86,6 +82,10 @@ package struct KafkaSettings: Sendable {
 
     /// The settings of a producer: records are acknowledged only when they are durable, and retries do not duplicate
     /// them.
+    ///
+    /// `retry.backoff.ms` is short to make transactions fast. A transaction often begins while the broker still writes
+    /// the markers of the previous transaction. Its first request is then rejected and must be retried, by default
+    /// after 100 ms.
     func producer(transactionalID: String?, transactionTimeout: Duration, queueLimit: Int) -> [(String, String)] {
         var settings = self.common
         settings += [

@@ -69,9 +69,13 @@ package struct EffectiveSetting: Sendable, Equatable {
 
 /// The description of one setting in the help text.
 struct Declaration {
+    /// The section of the help text; empty before the first section begins.
     let section: String
+    /// The option without its dashes.
     let name: String
+    /// The environment variable.
     let variable: String
+    /// The placeholder of the value; empty for a flag.
     let placeholder: String
     /// The text of the default; empty if the setting has no default value, nil if the setting is required.
     let defaultText: String?

@@ -93,7 +93,7 @@ package struct DeliveryQueue: Sendable {
     }
 
     private let limits: Limits
-    /// The maximum number of queued events of each app.
+    /// The share of each app: the maximum number of its queued events.
     private let maxPerApp: Int
     private var liveQueues: [LiveKey: LiveQueue] = [:]
     /// The live of each queued event.

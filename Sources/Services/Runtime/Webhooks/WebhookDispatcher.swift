@@ -35,8 +35,8 @@ final class WebhookDispatcher {
     /// Sends the request for the event at `position`, in an attempt that began at `beganAt`.
     private let send: (_ post: HTTPPost, _ position: DeliveryQueue.EventPosition, _ beganAt: MonotonicTime) -> Void
     private var queue: DeliveryQueue
-    /// The app, the name and the request body of each queued event.
-    private var bodies: [DeliveryQueue.EventPosition: (app: AppID, event: WebhookName, body: [UInt8])] = [:]
+    /// The app, the event's name and the request body of each queued event.
+    private var bodies: [DeliveryQueue.EventPosition: (app: AppID, eventName: WebhookName, body: [UInt8])] = [:]
     /// The last committed progress of each partition.
     private var committedCheckpoints: [Int32: ReadingProgress.Checkpoint] = [:]
     private var nextCommitAt = MonotonicTime.distantPast
@@ -257,9 +257,9 @@ final class WebhookDispatcher {
     /// Sends a request for each event that is due.
     private func sendDueEvents() {
         for position in self.queue.startDueAttempts(at: MonotonicClock.now) {
-            guard let (app, event, body) = self.bodies[position], let hooks = self.hooks[app] else { continue }
+            guard let (app, eventName, body) = self.bodies[position], let hooks = self.hooks[app] else { continue }
             let post = WebhookPost.make(
-                body, event: event.rawValue, hooks: hooks, at: WallClock.milliseconds() / 1000,
+                body, event: eventName.rawValue, hooks: hooks, at: WallClock.milliseconds() / 1000,
                 timeout: WebhookSender.timeout)
             self.send(post, position, MonotonicClock.now)
         }

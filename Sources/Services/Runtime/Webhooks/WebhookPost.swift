@@ -2,7 +2,7 @@
 package import HTTPClient
 package import PlazaModel
 
-/// Creates the signed HTTP requests to an app's backend (docs/WEBHOOKS.md, section 1).
+/// Creates the signed HTTP requests to an app's backend (WEBHOOKS.md, section 1).
 package enum WebhookPost {
     /// The time of the request in seconds since 1970; it is part of the signature.
     package static let timestampHeader = "LivePlaza-Timestamp"

@@ -8,6 +8,7 @@ internal import Synchronization
 /// methods may be called from any thread. Methods with a timeout block the calling thread, so they must not be called
 /// from Swift concurrency's threads or from `onDelivery`.
 package final class KafkaProducer: Sendable {
+    /// The producer's state; nil after `close`.
     private let core: Locked<Core?>
 
     /// Creates a producer; it connects in the background.
@@ -141,7 +142,7 @@ package final class KafkaProducer: Sendable {
         }
     }
 
-    /// The producer's state until `close`; a call in progress retains it until the call returns.
+    /// The state of an open producer; a call in progress retains it until the call returns.
     private final class Core: Sendable {
         let client: ClientHandle
         let waiters = DeliveryWaiters()

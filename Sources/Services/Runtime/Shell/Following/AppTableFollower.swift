@@ -58,7 +58,9 @@ package final class AppTableFollower: ServiceComponent {
 }
 
 extension AppTableFollower: CompactedTopicSubscriber {
-    /// Applies the record to the table; a record that cannot be read is skipped and logged.
+    /// Applies the record to the table.
+    ///
+    /// A record without a value changes nothing; a record that cannot be read is skipped and logged.
     package func recordReceived(_ record: IncomingRecord) {
         guard let value = record.value else { return }
         do throws(WireError) {

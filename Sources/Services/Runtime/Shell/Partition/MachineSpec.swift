@@ -26,7 +26,9 @@ package struct ProcessorContext: Sendable {
 package struct MachineSpec: Sendable {
     /// The machine's name; also the name of its consumer group and its metrics label.
     package let name: String
+    /// The topic with the machine's inputs.
     package let inbox: PlazaTopic
+    /// The compacted topic with the machine's rows.
     package let state: PlazaTopic
     /// The compacted public topics that the machine writes.
     package let publicTopics: [PlazaTopic]

@@ -35,7 +35,7 @@ package final class GroupSessionTimeout: Sendable {
     package func raiseIfRejected(_ error: any Error, requested: Duration, log: Log) -> Bool {
         guard (error as? KafkaError)?.kind == .sessionRefused else { return false }
         let (next, isFirst) = self.current.withLock { current in
-            // Another consumer has already raised the timeout.
+            // If another consumer has already raised the timeout, this one only retries.
             guard current == requested else { return (current, false) }
             guard let next = Self.steps.first(where: { $0 > requested }) else { return (current, true) }
             current = next

@@ -8,7 +8,9 @@ package final class LoopStatus: Sendable {
     private struct State {
         var isStopping = false
         var isReady = false
+        /// When a turn last ended; at first, when the status was created.
         var lastTurnAt = MonotonicClock.now
+        /// When progress or a failure was last reported, also within a turn.
         var lastActivityAt = MonotonicClock.now
         var progress = ProgressWatch()
         var damagedPartitions: [Int32] = []

@@ -95,6 +95,7 @@ package struct ShellSettings: Sendable {
     package var instance: String
     /// Identifies this process in the records of attempts; a restarted process of the same name has another value.
     package var process = UInt64.random(in: .min ... .max).description
+    /// The number of partitions of every topic.
     package var partitions: Int
     package var mode: KafkaMode
     /// The interval between checkpoints of a partition with appended batches; a restore reads at most the batches of

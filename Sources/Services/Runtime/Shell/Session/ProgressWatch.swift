@@ -13,7 +13,7 @@ package struct ProgressWatch: Sendable {
     private struct WaitingWork {
         /// When the oldest part of the work arrived; for assumed work, when the read first failed.
         var since: MonotonicTime
-        /// The same within the current session; nil until the session has found the work.
+        /// Since when the work has waited in the current session; nil until the session has found the work.
         var sessionSince: MonotonicTime?
         /// Whether the work is only assumed, because the partition cannot be read.
         var isAssumed: Bool

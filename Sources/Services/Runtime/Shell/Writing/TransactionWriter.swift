@@ -14,9 +14,10 @@ internal import PlazaModel
 final class TransactionWriter: BatchWriter {
     /// If the end of a transaction takes at least this time, its request may have been repeated.
     ///
-    /// It is less than the `socket.timeout.ms` of 1.9 s after which librdkafka repeats an unanswered request.
+    /// librdkafka repeats an unanswered request after `socket.timeout.ms`, which it sets to 1.9 s for the transaction
+    /// timeout of 2 s.
     private static let repeatedAfter = Milliseconds.seconds(1)
-    /// The same for an end during which a connection failed.
+    /// If an end during which a connection failed takes at least this time, its request may have been repeated.
     ///
     /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
     /// request was not repeated: the failed connection was to another, unreachable broker.
