@@ -52,7 +52,7 @@ package struct IPAddress: Hashable, Sendable {
     /// Whether this is an IPv4 address, or an IPv6 address that maps one.
     package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xFFFF }
 
-    /// The address under which limits count: an IPv4 address itself, or the /64 network of an IPv6 address.
+    /// The address under which limits count a client: an IPv4 address itself, or the /64 network of an IPv6 address.
     ///
     /// A user with one IPv6 address usually has its whole /64 network, so a limit for each address would limit nobody.
     package var limitKey: IPAddress { self.isIPv4 ? self : IPAddress(high: self.high, low: 0) }
@@ -111,8 +111,9 @@ package struct IPAddress: Hashable, Sendable {
                 groups.append(UInt16(truncatingIfNeeded: number))
                 continue
             }
-            guard (1...4).contains(part.count), let text = String(validating: part, as: UTF8.self),
-                !text.hasPrefix("+"), !text.hasPrefix("-"), let group = UInt16(text, radix: 16)
+            // `UInt16` alone would accept a sign.
+            guard (1...4).contains(part.count), let digits = String(validating: part, as: UTF8.self),
+                !digits.hasPrefix("+"), !digits.hasPrefix("-"), let group = UInt16(digits, radix: 16)
             else { return nil }
             groups.append(group)
         }
@@ -121,7 +122,7 @@ package struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// `a.b.c.d`, or eight groups of an IPv6 address.
+    /// `a.b.c.d`, or all eight groups of an IPv6 address, without `::`.
     package var description: String {
         if self.isIPv4 {
             return [24, 16, 8, 0].map { "\(self.low >> UInt64($0) & 0xFF)" }.joined(separator: ".")

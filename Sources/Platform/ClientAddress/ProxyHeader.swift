@@ -23,7 +23,7 @@ package struct ProxyHeaderReader: Sendable {
     /// The largest header in bytes, its further fields included.
     package static let maxBytes = 2_048
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
-    /// Byte 12: version 2 in the upper half, the command in the lower.
+    /// Byte 12 (counted from 0): version 2 in the upper half, the command in the lower.
     private static let localCommand: UInt8 = 0x20
     private static let proxyCommand: UInt8 = 0x21
     /// Byte 13: the address family in the upper half, the transport in the lower.

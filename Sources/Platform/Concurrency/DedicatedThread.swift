@@ -71,6 +71,8 @@ package final class DedicatedThread: Sendable {
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
+        // `join` waits for `hasEnded` and not for the system's thread, so that it can have a timeout and several
+        // callers.
         unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         if let stackBytes { unsafe pthread_attr_setstacksize(&attributes, stackBytes) }
         var id = pthread_t()

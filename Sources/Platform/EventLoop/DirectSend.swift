@@ -5,7 +5,8 @@ internal import Glibc
 ///
 /// libuv's `uv_try_write` is slower, for two reasons. It calls `write()`, which takes 13 % more kernel time than
 /// `send()` because of file checks that a socket does not need. It also reads memory of the handle, which is usually
-/// not in the processor's cache. A stream may bypass libuv only while libuv has no queued write for the stream.
+/// not in the processor's cache. A stream may bypass libuv only while libuv has no queued write for the stream,
+/// because otherwise the bytes would be sent out of order.
 enum DirectSend {
     /// The maximum number of pieces in one call.
     static let maxPieces = 64

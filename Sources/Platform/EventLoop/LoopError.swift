@@ -24,7 +24,7 @@ package enum LoopError: Error, Hashable, Sendable {
     case unreachable
     /// Another socket is bound to the address.
     case addressInUse
-    /// The text is not an address, the address does not belong to this machine, or the host name is unknown.
+    /// The text is not an address, the address does not belong to this machine, or the host name cannot be resolved.
     case addressInvalid
     /// The process or the system has no free descriptors or memory.
     case outOfResources

@@ -53,6 +53,7 @@ package final class TCPListener: LoopHandle {
 
     override func didClose() { self.onAccept = nil }
 
+    /// Accepts one connection and passes it to `onAccept`, or counts the failure.
     fileprivate func accept(status: Int32) {
         guard status == 0, let stream = try? TCPStream(loop: self.loop) else {
             self.failedAccepts += 1
@@ -67,6 +68,7 @@ package final class TCPListener: LoopHandle {
         if stream.delegate == nil { stream.close() }
     }
 
+    /// Sets `SO_REUSEPORT`, before the socket is bound.
     private func sharePort() throws(LoopError) {
         var descriptor: Int32 = -1
         try LoopError.check(unsafe uv_fileno(self.handle, &descriptor))
@@ -78,6 +80,7 @@ package final class TCPListener: LoopHandle {
     }
 
     private var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe self.memory.assumingMemoryBound(to: uv_tcp_t.self) }
+    /// The listening handle, which is a stream for libuv.
     private var stream: UnsafeMutablePointer<uv_stream_t> {
         unsafe self.memory.assumingMemoryBound(to: uv_stream_t.self)
     }

@@ -10,7 +10,7 @@ package final class Counter: Sendable {
     /// Makes a counter at 0 that is not exported; `MetricsRegistry` makes exported counters.
     package init() {}
 
-    /// Adds `amount`, which must not be negative.
+    /// Adds `amount`; a negative amount counts as 0.
     package func add(_ amount: Int = 1) {
         self.storage.wrappingAdd(max(0, amount), ordering: .relaxed)
     }
@@ -44,7 +44,7 @@ package final class Gauge: Sendable {
 package final class Timing: Sendable {
     /// The counts by bucket.
     ///
-    /// The number is `Histogram.bucketCount`, as a literal because the type requires one.
+    /// The size is `Histogram.bucketCount`, as a literal because the type requires one.
     private let buckets = InlineArray<3_456, Atomic<Int>> { _ in Atomic(0) }
     /// The sum of all times in microseconds.
     private let sum = Atomic<Int>(0)

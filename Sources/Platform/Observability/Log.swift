@@ -160,6 +160,7 @@ package struct Log: Sendable {
             let limit = self.linesPerSecond
             return self.windows.withLock { windows in
                 var window = windows[message] ?? Window(start: now)
+                // A new window begins after a second, or when the time of day was set back.
                 if now - window.start >= 1_000 || now < window.start {
                     window = Window(start: now, suppressedCount: window.suppressedCount)
                 }

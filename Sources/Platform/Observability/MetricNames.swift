@@ -2,8 +2,8 @@
 
 /// The names of all metrics: `<service>_<noun>_<unit>`, with the base units of Prometheus.
 ///
-/// Metrics of every service begin with `shell_`, `kafka_`, `redis_` or `http_`; the job label of the scrape
-/// distinguishes the services. Names of counters end in `_total`, those of times in `_seconds`.
+/// The prefixes `shell_`, `kafka_`, `redis_` and `http_` mark metrics that several services have; the job label of the
+/// scrape distinguishes the services. Names of counters end in `_total`, those of times in `_seconds`.
 package enum MetricNames {
     /// The shell's loop.
     package enum Shell {
@@ -144,7 +144,7 @@ package enum MetricNames {
         package static let members = "audience_members"
         /// Presence epochs that were started.
         package static let epochs = "audience_epochs_total"
-        /// Whether the leases of a partition cannot be reached: 1 or 0.
+        /// Whether the leases of a partition, which are in Redis, cannot be reached: 1 or 0.
         package static let leasesAway = "audience_leases_away"
     }
 

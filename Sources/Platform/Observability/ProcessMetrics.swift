@@ -31,6 +31,7 @@ package enum ProcessUsage {
         let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 0 }
         defer { close(file) }
+        // The file is one line of seven numbers, so one call reads all of it.
         let text = unsafe [UInt8](unsafeUninitializedCapacity: 256) { buffer, count in
             unsafe count = max(0, read(file, buffer.baseAddress, 255))
         }

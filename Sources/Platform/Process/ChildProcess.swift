@@ -71,7 +71,7 @@ package enum ChildProcess {
         unsafe sigfillset(&allSignals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &allSignals)
 
-        // The parent-death signal that `setpriv` sets survives `exec`.
+        // The program `setpriv` sets the parent-death signal, which survives `exec`, and then becomes the program.
         let command = endsWithThread ? ["setpriv", "--pdeathsig", "KILL", "--"] + arguments : arguments
         let program = command.first ?? ""
         let variables = environment.map { "\($0.key)=\($0.value)" }

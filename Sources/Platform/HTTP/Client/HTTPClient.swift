@@ -21,7 +21,7 @@ package struct HTTPPost: Sendable {
 
 /// The outcome of a request.
 package enum HTTPResult: Equatable, Sendable {
-    /// The server responded, with a body of at most `HTTPClient.maxResponseBytes`.
+    /// The server responded, with any status and a body of at most `HTTPClient.maxResponseBytes`.
     case answered(status: Int, body: [UInt8])
     /// There is no response.
     case failed(HTTPClientError)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CMicrohttpd
 
+/// The messages of a connection: reads its requests and queues its responses.
 extension ConnectionHandle {
     /// Reads the request line and the headers.
     ///
-    /// May only be called in the daemon's handler.
+    /// May only be called in `handleRequest`, which the daemon calls.
     ///
     /// - Returns: the request, still without a body, and the failure if the request must be rejected.
     func readRequest(
@@ -59,7 +60,7 @@ extension ConnectionHandle {
 
     /// Queues a response at the daemon.
     ///
-    /// May only be called in the daemon's handler.
+    /// May only be called in `handleRequest`, which the daemon calls.
     func queue(_ response: HTTPResponse) -> MHD_Result {
         let status = (200...599).contains(response.status) ? UInt32(response.status) : 500
         let daemonResponse = unsafe response.body.withUnsafeBytes { body in

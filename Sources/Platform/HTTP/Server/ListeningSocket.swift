@@ -7,7 +7,9 @@ struct ListeningSocket: Sendable {
     /// The port; if port 0 was requested, the port that the system chose.
     let port: UInt16
 
-    /// Binds and listens; `host` is an address or host name of this machine, `port` 0 any free port.
+    /// Binds to the first address of `host` and listens.
+    ///
+    /// `host` is an address or host name of this machine; `port` 0 means any free port.
     init(host: String, port: UInt16) throws(HTTPServerError) {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -24,7 +24,9 @@ package struct KafkaSecurity: Sendable, Equatable {
 
     /// How the client proves to the broker that it knows the password: librdkafka's `sasl.mechanism`.
     package enum Mechanism: String, Sendable, CaseIterable {
+        /// The client sends the password itself.
         case plain = "PLAIN"
+        /// The client sends only a proof that it knows the password (RFC 5802), as with `scramSHA512`.
         case scramSHA256 = "SCRAM-SHA-256"
         case scramSHA512 = "SCRAM-SHA-512"
     }

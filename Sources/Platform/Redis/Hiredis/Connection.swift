@@ -179,6 +179,6 @@ struct PipelineDeadline {
     /// Records that bytes were sent or received.
     mutating func recordProgress(at now: MonotonicTime) { self.idleEnd = now + self.timeout }
 
-    /// The time until the pipeline times out.
+    /// The time until the pipeline times out; zero or negative once it has.
     func remaining(at now: MonotonicTime) -> Milliseconds { min(self.totalEnd, self.idleEnd) - now }
 }

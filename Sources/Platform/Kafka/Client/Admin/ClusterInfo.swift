@@ -16,6 +16,6 @@ package struct ClusterInfo: Sendable, Equatable {
     package var controllerID: Int32
     /// The brokers that are running.
     package var brokers: [Broker]
-    /// The number of partitions of each topic.
+    /// The number of partitions of each topic; topics that the broker reports with an error are left out.
     package var topics: [String: Int]
 }

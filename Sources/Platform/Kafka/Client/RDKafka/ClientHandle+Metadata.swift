@@ -2,8 +2,8 @@
 internal import CRdkafka
 
 extension ClientHandle {
-    /// The last error of an admin client that only an operator can fix, such as a rejected password; nil if there is
-    /// none.
+    /// Removes the error events of an admin client, and returns the last error that only an operator can fix, such as a
+    /// rejected password; nil if there is none.
     ///
     /// After such an error librdkafka keeps trying to connect, and a call that waits for a broker only times out.
     /// Therefore the cause is taken from the client's error events.
@@ -32,6 +32,7 @@ extension ClientHandle {
             if let topicHandle = unsafe topicHandle { unsafe rd_kafka_topic_destroy(topicHandle) }
         }
         var response: UnsafePointer<rd_kafka_metadata>?
+        // 1 queries all topics, 0 only `topicHandle`.
         try unsafe self.check(
             rd_kafka_metadata(
                 self.pointer, topic == nil ? 1 : 0, topicHandle, &response, timeout.rdkafkaMilliseconds))

@@ -8,6 +8,7 @@ internal import Glibc
 
     init(capacity: Int) { unsafe self.pointer = rd_kafka_topic_partition_list_new(Int32(clamping: capacity)) }
 
+    /// Lists partitions, all with the same offset; by default without an offset.
     init(_ partitions: some Collection<TopicPartition>, offset: Int64 = Int64(RD_KAFKA_OFFSET_INVALID)) {
         self.init(capacity: partitions.count)
         for partition in partitions { self.add(partition, offset: offset) }
