@@ -22,7 +22,8 @@ package import EventLoop
         unsafe self.session = session
         unsafe self.received = received
         unsafe self.output = output
-        // A certificate names numeric addresses and host names in different fields. Only names are sent to the server.
+        // A certificate names numeric addresses and host names in different fields. Only a name is sent to the server
+        // (SNI).
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) == 1 { return }
         ERR_clear_error()
         guard unsafe SSL_set1_host(session, host) == 1, unsafe plaza_SSL_set_tlsext_host_name(session, host) == 1 else {

@@ -10,6 +10,7 @@ internal import PlazaWire
 package struct AppKeyring: Sendable {
     /// The apps' names, sorted.
     package var apps: [String] { self.keys.keys.sorted() }
+    /// The keys of each app, by the app's name.
     private let keys: [String: [AppKey]]
     /// For each key id, how many apps have such a key.
     private let appCountsByKeyID: [String: Int]
@@ -81,6 +82,9 @@ private struct KeysFile: Decodable {
         let keys: [Key]
     }
 
+    /// A key, with the member names of a JWK.
+    ///
+    /// `k` is the secret of HS256; `x` and `y` are the public point of ES256, and `d` is its private key.
     struct Key: Decodable {
         let kid: String
         let alg: String

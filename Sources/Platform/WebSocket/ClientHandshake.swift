@@ -29,7 +29,7 @@ package struct ClientHandshake: Equatable, Sendable {
 
     /// Checks the head of the server's response.
     ///
-    /// - Returns: The subprotocol that the server chose.
+    /// - Returns: The subprotocol that the server chose; nil if it chose none.
     /// - Throws: `HandshakeFailure` when the response does not open the WebSocket.
     package func check(_ head: HTTPHead) throws(HandshakeFailure) -> String? {
         let parts = head.startLine.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)

@@ -54,6 +54,8 @@ package struct UTF8Validator: Equatable, Sendable {
 
     /// Records which bytes may follow the first byte of a multi-byte character; false when it cannot be a first byte.
     private mutating func startCharacter(with byte: UInt8) -> Bool {
+        // The narrower ranges of the second byte exclude overlong forms (E0, F0), surrogates (ED), and numbers over
+        // 10FFFF (F4).
         switch byte {
         case 0xC2...0xDF: self.missingBytes = 1
         case 0xE0...0xEF:

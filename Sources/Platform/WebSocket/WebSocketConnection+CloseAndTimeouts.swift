@@ -86,6 +86,7 @@ extension WebSocketConnection {
         let cause: WebSocketClosure.Cause
         switch self.state {
         case .connecting: (timeout, cause) = (times.handshakeTimeout, .handshakeTimeout)
+        // In the state `ended` the cause is not reported, because the delegate was notified already.
         case .closing, .ended: (timeout, cause) = (times.closeTimeout, .closeTimeout)
         case .open:
             if times.outputTimeout > 0, self.stream?.checkStalled(forMilliseconds: times.outputTimeout) == true {

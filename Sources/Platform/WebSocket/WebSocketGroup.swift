@@ -105,6 +105,7 @@ package final class WebSocketGroup {
         let queues = self.connections.map {
             OutputBudget.Queue(bytes: $0.stream?.heldBytes ?? 0, party: $0.clientAddress?.limitKey)
         }
+        // The connections leave the group only when their streams have ended, so the indexes stay valid here.
         for index in OutputBudget.largestQueues(queues, freeing: excessBytes) {
             self.connections[index].endSlowReader(.outputLimit)
         }

@@ -88,6 +88,7 @@ package final class WebhookSender: ServiceComponent {
                     reader.status.report { $0.consumerFailed(error, at: MonotonicClock.now) }
                 }
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
+                    // The next session requests the raised timeout.
                     continue
                 }
                 self.log.warning("the webhook sender restarts", [.detail: .string(error.description)])
@@ -97,7 +98,7 @@ package final class WebhookSender: ServiceComponent {
         }
     }
 
-    /// Runs one consumer until `stop` is called or an error makes the consumer unusable.
+    /// Reads with two new consumers, until `stop` is called or an error makes one of them unusable.
     private func runSession(sessionTimeout: Duration) throws(KafkaError) {
         let consumer = try KafkaConsumer(
             self.settings.kafka, group: Self.group, fetchWait: self.settings.relaxedFetchWait,

@@ -11,7 +11,7 @@ package import KafkaClient
 /// - A batch becomes valid as a whole when its last record is read.
 /// - A batch without its last record is dropped when the next claim is read.
 /// - Records of an older epoch that follow a newer claim are ignored.
-/// - Records that were written in a transaction are always valid.
+/// - Records without an epoch, which were written in a transaction, are always valid.
 package struct BatchFilter: Sendable {
     /// The highest epoch that has been read; `Int64.min` if none is known.
     package private(set) var epoch: Int64
@@ -26,7 +26,7 @@ package struct BatchFilter: Sendable {
     ///
     /// - Parameters:
     ///   - record: the record, in the order of offsets.
-    ///   - valid: this call appends the records that have become valid.
+    ///   - valid: the array to which the records are appended that have become valid.
     /// - Returns: the batch's commit if `record` is the last one of a valid batch; otherwise nil.
     @discardableResult
     package mutating func accept(_ record: IncomingRecord, into valid: inout [IncomingRecord]) -> BatchHeader.Commit? {

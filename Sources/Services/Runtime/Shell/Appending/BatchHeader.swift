@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KafkaClient
 
-/// The headers of a record that was appended without a transaction (docs/decisions/0007).
+/// The headers of a record in a partition to which batches are appended without a transaction (docs/decisions/0007).
 ///
-/// Each record contains its writer's epoch; the last record of a batch also contains the batch's commit. A record with
-/// only an epoch is a claim: records of older epochs after it are ignored.
+/// Each record of a batch contains its writer's epoch; the last one also contains the batch's commit. A new owner's
+/// claim, which is written in a transaction, contains only the owner's epoch and has no value. After it, records of
+/// older epochs are ignored.
 package struct BatchHeader: Equatable, Sendable {
     /// The state that becomes durable with the last record of a batch.
     package struct Commit: Equatable, Sendable {
@@ -12,7 +13,8 @@ package struct BatchHeader: Equatable, Sendable {
         package var nextOffset: Int64
         /// The processor's metadata for the offset.
         package var metadata: String
-        /// The changed rows: the next part of the compressed stream that began at the last checkpoint.
+        /// The changed rows: the next part of the compressed stream that began at the last checkpoint (see
+        /// `CheckpointDelta`).
         package var rows: [UInt8]
 
         package init(nextOffset: Int64, metadata: String, rows: [UInt8]) {
@@ -40,7 +42,7 @@ package struct BatchHeader: Equatable, Sendable {
         self.commit = commit
     }
 
-    /// Reads the headers of a record; nil for one that was written in a transaction.
+    /// Reads the headers of a record; nil for one without an epoch, which was written in a transaction and is no claim.
     package init?(_ record: IncomingRecord) {
         guard let text = record.header(Self.epochHeader), let epoch = Int64(String(decoding: text, as: UTF8.self))
         else { return nil }

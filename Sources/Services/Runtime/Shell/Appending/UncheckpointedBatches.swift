@@ -32,6 +32,7 @@ struct UncheckpointedBatches {
     mutating func append(_ record: IncomingRecord) {
         // The rows are restored from the commits, so the valid records are not stored.
         var valid: [IncomingRecord] = []
+        // The new owner has appended nothing yet, so the only record with its epoch is its claim.
         if BatchHeader(record)?.epoch == self.epoch { self.claims.add(epoch: self.epoch, offset: record.offset) }
         if let commit = self.filter.accept(record, into: &valid) { self.commits.append(commit) }
     }

@@ -92,6 +92,7 @@ package final class CompactedTopicFollower: Sendable {
         let offsets = try self.startOffsets(consumer, subscriber)
         try consumer.assign(offsets)
         self.status.report { $0.partitionsAssigned(offsets, at: MonotonicClock.now) }
+        // The partitions that must still be read to their ends before `topicsLoaded` is called.
         var unreadPartitions = Set(offsets.keys.filter { subscriber.mustLoadFirst(topic: $0.topic) })
         var records: [IncomingRecord] = []
         while self.loop.beginTurn() {

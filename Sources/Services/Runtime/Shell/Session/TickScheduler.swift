@@ -42,6 +42,7 @@ package struct TickScheduler: Sendable {
     /// - Returns: the time; nil if no row has a due time.
     package func nextTick(due: Timestamp?) -> MonotonicTime? {
         guard let due else { return nil }
+        // Without a broker's time, or while the last tick is unread, one tick a second is enough.
         guard let observed = self.lastObserved, !self.isTickUnread else { return self.lastTickAt + Self.maxInterval }
         // Both times are rounded down to milliseconds, so one millisecond is added.
         let estimatedDue = observed.local + Milliseconds(max(0, (due - observed.broker).count) + 1)
