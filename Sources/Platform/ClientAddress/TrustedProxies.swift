@@ -21,14 +21,15 @@ package struct TrustedProxies: Hashable, Sendable {
     /// Finds the client's address: the last entry of `X-Forwarded-For` that is not the address of a trusted proxy.
     ///
     /// Each proxy appends the address of its own peer, so the entries are read from the last one backwards. If an entry
-    /// is the address of a trusted proxy, that proxy wrote the entry before it, which is read next. The first other
-    /// address is the client's. An entry that is no address ends the search, because no trusted proxy wrote the entries
-    /// before it.
+    /// is the address of a trusted proxy, that proxy wrote the entry before it, which is read next. The first address
+    /// that is not a trusted proxy's is the client's. An entry that is no address ends the search, because no trusted
+    /// proxy wrote the entries before it.
     ///
     /// - Parameters:
     ///   - peer: The address at the other end of the TCP connection.
     ///   - forwardedFor: The header's value; several headers are joined by commas.
-    /// - Returns: `peer` when it is not trusted, when there is no header, or when its last entry is no address.
+    /// - Returns: The client's address; it is `peer` when the peer is not trusted, when there is no header, or when the
+    ///   header's last entry is no address.
     package func client(peer: IPAddress, forwardedFor: String?) -> IPAddress {
         guard let forwardedFor, self.contains(peer) else { return peer }
         var client = peer
@@ -54,6 +55,7 @@ package struct TrustedProxies: Hashable, Sendable {
             guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
             return IPAddress(text[text.utf8.index(after: text.startIndex)..<end])
         }
+        // `a.b.c.d:port` has a single colon, an IPv6 address at least two.
         if text.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 {
             return IPAddress(text.prefix { $0 != ":" })
         }

@@ -50,6 +50,9 @@ extension TCPStream {
     ///
     /// The limit is checked before the encryption, because a record that is encrypted must be sent: the peer counts the
     /// records.
+    ///
+    /// - Returns: Whether the system has accepted all bytes.
+    /// - Throws: `LoopError.overflow` if no byte was encrypted, `.closed`, or the error with which the stream ended.
     func write(_ pieces: [SharedBytes], encryptedBy security: any StreamSecurity) throws(LoopError) -> Bool {
         if self.isClosed || !security.isEstablished { throw .closed }
         let count = pieces.reduce(0) { $0 + $1.count }

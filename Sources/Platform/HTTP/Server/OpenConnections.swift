@@ -100,6 +100,7 @@ struct OpenConnections {
             guard leftCount == rightCount, let leftDeadline = left.value.deadline,
                 let rightDeadline = right.value.deadline
             else { return leftCount < rightCount }
+            // With equal counts, the earliest deadline is the maximum.
             return rightDeadline < leftDeadline
         }
         guard let chosen else { return nil }
@@ -146,6 +147,7 @@ struct OpenConnections {
             guard leftBytes == rightBytes, let leftDeadline = left.value.deadline,
                 let rightDeadline = right.value.deadline
             else { return leftBytes < rightBytes }
+            // With equal sizes, the earliest deadline is the maximum.
             return rightDeadline < leftDeadline
         }
         guard let chosen else { return nil }
@@ -162,7 +164,7 @@ struct OpenConnections {
 
     /// Counts a request of a client behind a trusted proxy.
     ///
-    /// The limit is `HTTPLimits.connectionsPerAddress`, which counts connections of other clients.
+    /// The limit is `HTTPLimits.connectionsPerAddress`, which for clients without a proxy limits their connections.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     mutating func admitRequest(of client: IPAddress) -> Bool {

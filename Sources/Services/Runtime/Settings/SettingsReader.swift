@@ -137,7 +137,9 @@ package struct SettingsReader {
         } ?? defaultValue
     }
 
-    /// Reads a flag: `--name`, `--no-name`, or `--name=true|false`; in the environment 1, 0, true, false, yes, no.
+    /// Reads a flag: `--name`, `--no-name`, or `--name=true|false`; the environment variable is true or false, too.
+    ///
+    /// 1, yes and on stand for true; 0, no and off for false.
     package mutating func flag(
         _ name: String, default defaultValue: Bool = false, env variable: String? = nil, help: String
     ) -> Bool {
