@@ -9,6 +9,7 @@ package final class KafkaConsumer {
     package let waker: ConsumerWaker
 
     private let settings: KafkaSettings
+    /// The queue of all events of the client; nil after `close`.
     private var queue: EventQueue?
     private var topicNames = TopicNames()
     private var onRebalance: (RebalanceEvent) -> Void = { _ in }
@@ -99,6 +100,7 @@ package final class KafkaConsumer {
             }
             // Only the first event is waited for.
             remainingWait = .zero
+            // `next` has appended the record already.
             if case .record = event { continue }
             if try self.handle(event, of: client, from: firstIndex, &outcome, &records) { break }
         }

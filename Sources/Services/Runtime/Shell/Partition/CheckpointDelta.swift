@@ -22,7 +22,7 @@ package struct CheckpointDelta {
 
     /// Where a batch's changed rows are written.
     enum Plan {
-        /// The rows are added to the delta: in the offset's metadata, or as `added` in the batch's header.
+        /// The rows are added to the delta: `metadata` contains the whole delta, or the batch's header gets `added`.
         case delta(metadata: String, added: [UInt8])
         /// The rows and the whole delta are written to the state topic.
         case stateTopic(rows: [Change], metadata: String)
