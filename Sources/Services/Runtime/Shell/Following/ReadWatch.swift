@@ -176,6 +176,7 @@ package struct ReadWatch: Sendable {
         entry.hasReadNothing = false
         self.partitions[partition] = entry
         self.progress.workDone(in: partition)
+        // A partition that is loading has more to read.
         guard entry.isLoading else { return }
         self.loadingProgressAt = now
         self.progress.workArrived(in: partition, at: now)

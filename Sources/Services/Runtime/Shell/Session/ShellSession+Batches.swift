@@ -192,6 +192,7 @@ extension ShellSession {
                 output.rows += rows.map { (partition: partition.topicPartition.partition, key: $0.key, row: $0.row) }
             }
             var metadata = plan.metadata
+            // The claims are the last line of the offset's metadata (`FeedEpochs`).
             if let claims = partition.appending?.claims { metadata += "\n" + claims.line }
             output.offsets[partition.topicPartition] = OffsetAndMetadata(offset: partition.position, metadata: metadata)
         }

@@ -114,6 +114,7 @@ extension ShellSession {
         self.log.info(
             "partitions acquired",
             [.detail: .string("\(takenOver.count) taken, \(resumed.count) kept, in \(duration.count) ms")])
+        // A partition that is not served is not in `owned`, so it gets no start and is not read.
         var starts: [TopicPartition: Int64] = [:]
         for topicPartition in partitions { starts[topicPartition] = self.owned[topicPartition]?.position }
         try self.consumer.assign(starts)
