@@ -106,6 +106,7 @@ package struct UniqueCount: Hashable, Sendable {
 }
 
 extension UniqueCount: Codable {
+    /// The names in stored rows.
     private enum CodingKeys: String, CodingKey {
         case count
         case hashes = "known"

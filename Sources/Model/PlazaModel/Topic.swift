@@ -80,7 +80,8 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
     package static func partition(of key: String, among count: Int) -> Int {
         var hash = FNV1a.hash(key)
         hash ^= hash >> 32
-        // The high bits decide, because a multiplication carries bits only upwards.
+        // The factor, 2^64 divided by the golden ratio, spreads the bits. The high bits decide, because a
+        // multiplication carries bits only upwards.
         return Int(((hash &* 0x9E37_79B9_7F4A_7C15) >> 33) % UInt64(max(1, count)))
     }
 }

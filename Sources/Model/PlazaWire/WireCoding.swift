@@ -65,6 +65,7 @@ package enum Wire {
         } catch let error as DecodingError {
             throw Self.explain(error)
         } catch {
+            // Not expected: types that are decoded here throw only `DecodingError`.
             throw .notJSON
         }
     }

@@ -69,6 +69,7 @@ enum FanoutBench {
         let receivedBytes = try waitForReceivedBytes()
 
         let deliveries = Double(Self.viewerCount * Self.messagesPerRound)
+        // The shard and the plain loop both send every message; handshake responses come on top.
         let expectedBytes = 2 * Self.rounds * Self.messagesPerRound * Self.viewerCount * frame.count
         var report = BenchReport()
         let ratio = median(zip(plainSeconds, shardSeconds).map { $0 / $1 })

@@ -156,7 +156,7 @@ package enum ChaosRunner {
                 addresses: addresses, name: name, token: plan.token,
                 stepTimeout: round.fault.allowedPause + .seconds(15)))
         let isLoadOver = Locked(false)
-        async let history = workload.run { isLoadOver.withLock { $0 } }
+        async let history = workload.run(until: { isLoadOver.withLock { $0 } })
         let (load, reasonNotInjected) = try await Self.runLoad(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
             return await injector.inject(

@@ -2,7 +2,8 @@
 internal import Observability
 
 extension ServerLedger.Program {
-    /// The metric on the left side of the ledger's equation, and those on the right, whose sum it must be (I10).
+    /// The metric on the left side of the ledger's equation, and the metrics on the right, which must add up to it
+    /// (I10).
     private var equation: (total: String, parts: [String]) {
         switch self {
         case .fanout:

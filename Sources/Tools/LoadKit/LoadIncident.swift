@@ -24,6 +24,7 @@ package struct LoadIncident: Hashable, Sendable {
 struct LoadIncidents {
     /// The maximum number of incidents of a kind; the report's counts have all.
     static let maxPerKind = 5
+    /// At most `maxPerKind` incidents of each kind.
     private(set) var firstOfEachKind: [LoadIncident] = []
 
     /// Adds an incident that happens now, if there are not too many of its kind.

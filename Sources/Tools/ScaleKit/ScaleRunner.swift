@@ -58,6 +58,7 @@ package enum ScaleRunner {
         var addedInstances: [String] = []
         for count in plan.instances {
             say("\(kind.rawValue) with \(count)")
+            // The cluster has had one instance from the start.
             let missingCount = count - 1 - addedInstances.count
             var newInstances: [String] = []
             // Messages are sent while instances are added, so that a pause, a loss or a repetition is noticed.

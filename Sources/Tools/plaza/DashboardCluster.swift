@@ -79,7 +79,7 @@ final class DashboardCluster: Sendable {
     }
 
     private func readings(withMetrics: Bool) async -> [ProcessReading] {
-        // Between the end of a process and its next start, the state lists the process without a pid.
+        // A process that has ended and is not started again yet is in the state, too, without a pid.
         guard let state = try? await ClusterState.read(runDirectory: self.access.runDirectory).checkingReadiness()
         else { return [] }
         return await runOnDedicatedThread("dashboard") {

@@ -36,7 +36,7 @@ enum StatusCommand: Subcommand {
 
     /// Checks once whether every process is ready, or whether `url` answers 200.
     ///
-    /// - Returns: whether it is so, and the text to print.
+    /// - Returns: whether the check succeeded, and the text to print.
     private static func check(
         directory: String, url: String?, isJSON: Bool
     ) async -> (isReady: Bool, report: String) {

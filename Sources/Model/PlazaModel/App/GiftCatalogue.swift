@@ -42,7 +42,7 @@ package struct Gift: Hashable, Sendable, Codable {
     package var level: Int
     /// The price of one gift, 0 to 1,000,000,000.
     package var coins: Int64
-    /// At most 2,048 bytes.
+    /// A text for the app's own use; at most 2,048 bytes.
     package var extensionInfo: String
     /// The texts by language, for clients that set a language (R11.1).
     package var translations: [String: GiftText]
@@ -113,7 +113,7 @@ package struct GiftCategory: Hashable, Sendable, Codable {
     package var name: String
     /// At most 200 bytes.
     package var desc: String
-    /// At most 2,048 bytes.
+    /// A text for the app's own use; at most 2,048 bytes.
     package var extensionInfo: String
     /// The gifts in display order.
     package var gifts: [Gift]

@@ -29,6 +29,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case metadataDeleted(keys: [String], by: UserID)
     /// A user became an admin or ceased to be one; `admins` are the current admins.
     case adminChanged(user: UserID, isAdmin: Bool, admins: [UserID], by: UserID)
+    /// Users joined the live, or left it if `isOnline` is false.
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The complete current seat list.
     case seatsChanged(seats: [Seat])
@@ -36,6 +37,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
         needResponse: Bool, extensionInfo: String)
+    /// A battle began; `endTime` is the planned end.
     case battleStarted(
         battle: BattleID, from: BattleSide, to: [BattleSide], createdAt: Timestamp, startTime: Timestamp,
         endTime: Timestamp)

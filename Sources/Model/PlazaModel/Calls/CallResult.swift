@@ -24,6 +24,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case sanctions(page: SanctionPage)
     /// A result code for each requested live (R8.1, R10.1).
     case coHost(codes: [LiveCode])
+    /// A requested battle with a result code for each invited live; the times are nil until the battle starts.
     indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that the user took; nil when the application is pending.
     case seat(index: Int?)
@@ -136,6 +137,7 @@ package struct LiveCount: Hashable, Sendable, Codable {
 /// A result for one of several lives of a call.
 package struct LiveCode: Hashable, Sendable, Codable {
     package var live: LiveID
+    /// 0 for success; the call decides what the other numbers mean.
     package var code: Int
     /// The reply code (PROTOCOL.md, section 13) behind a co-host or battle code other than 0.
     package var reason: ReplyCode?

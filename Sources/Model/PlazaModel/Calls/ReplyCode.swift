@@ -21,9 +21,12 @@ extension ReplyCode {
     // Client side.
     package static let failed = ReplyCode(-1)
     package static let tooFrequent = ReplyCode(-2)
+    /// The cursor does not belong to the list; any other wrong parameter is `badParameter`.
     package static let invalidParameter = ReplyCode(-1001)
     package static let notLoggedIn = ReplyCode(-1002)
+    /// The live to join or resume in does not exist; other calls get `noSuchRoom`.
     package static let noSuchRoomOnEntry = ReplyCode(-2100)
+    /// The caller is not in the live; if another user is not, it is `notMember`.
     package static let notInRoom = ReplyCode(-2101)
     package static let badRoomID = ReplyCode(-2105)
     package static let badRoomName = ReplyCode(-2107)
@@ -31,13 +34,16 @@ extension ReplyCode {
     package static let needsOwner = ReplyCode(-2300)
     package static let needsOwnerOrAdmin = ReplyCode(-2301)
     package static let requestGone = ReplyCode(-2311)
+    /// The same application is open already; another open request is `requestConflict`.
     package static let requestRepeated = ReplyCode(-2312)
+    /// The free seats are locked or reserved; if none is free at all, it is `allSeatsTaken`.
     package static let seatLimit = ReplyCode(-2340)
     package static let noSuchSeat = ReplyCode(-2344)
     package static let seatMicrophoneLocked = ReplyCode(-2360)
     package static let microphoneNeedsHost = ReplyCode(-2361)
     package static let seatCameraLocked = ReplyCode(-2370)
     package static let cameraNeedsHost = ReplyCode(-2371)
+    /// All viewers of the live are muted.
     package static let roomMuted = ReplyCode(-2380)
     package static let userMuted = ReplyCode(-2381)
     // Server side.
@@ -60,11 +66,13 @@ extension ReplyCode {
     package static let requestConflict = ReplyCode(100102)
     package static let seatLocked = ReplyCode(100200)
     package static let seatOccupied = ReplyCode(100201)
+    /// The caller sits on a seat already; if another user does, it is `userAlreadyOnSeat`.
     package static let alreadySeated = ReplyCode(100203)
     package static let allSeatsTaken = ReplyCode(100205)
     package static let notOnSeat = ReplyCode(100206)
     package static let userAlreadyOnSeat = ReplyCode(100210)
     package static let roomHasNoSeats = ReplyCode(100211)
+    /// There is no such co-host request, or the lives are not connected.
     package static let noSuchConnection = ReplyCode(100400)
     package static let alreadyConnected = ReplyCode(100401)
     package static let connectionPending = ReplyCode(100402)
@@ -72,6 +80,7 @@ extension ReplyCode {
     package static let connectionLimit = ReplyCode(100404)
     package static let connectionTooFrequent = ReplyCode(100405)
     package static let noSuchBattle = ReplyCode(100411)
+    /// None of the lives to invite can battle.
     package static let noValidRoom = ReplyCode(100412)
     package static let battleTooFrequent = ReplyCode(100413)
     package static let roomNotInBattle = ReplyCode(100414)
@@ -86,6 +95,7 @@ extension ReplyCode {
     package static let metadataTooLong = ReplyCode(100502)
     package static let noSuchMetadataKey = ReplyCode(100503)
     package static let metadataKeyTooLong = ReplyCode(100504)
+    /// The app has no gifts; if they are disabled in the live only, it is `giftsOffInLive`.
     package static let giftsNotEnabled = ReplyCode(102001)
     package static let noSuchGift = ReplyCode(102002)
     /// The app's backend rejected a gift or did not answer.

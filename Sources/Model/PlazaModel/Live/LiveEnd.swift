@@ -4,6 +4,7 @@ package import MachineKit
 /// Why a live ended (R3.55).
 package enum LiveEndReason: String, Hashable, Sendable, Codable {
     case endedByHost
+    /// The app's server or the app's dismissal policy ended the live.
     case endedByServer
 }
 
@@ -13,7 +14,6 @@ package enum LiveEndReason: String, Hashable, Sendable, Codable {
 /// battle. The seat machine empties the seats. Presence removes the members. The fan-out writes the feed's last item,
 /// answers the caller and sends `closed` to the directory. A machine that does not know the live only forwards the end.
 package struct Ending: Hashable, Sendable, Codable {
-    /// Why the live ended: by its owner, by the app's server, or by the app's dismissal policy.
     package var reason: LiveEndReason
     /// The caller; nil if the app's dismissal policy ended the live.
     package var caller: Caller?

@@ -49,7 +49,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var coverURL = ""
     /// At most 200 bytes.
     package var backgroundURL = ""
-    /// At most 3.
+    /// At most 3 category numbers, which the app defines.
     package var categoryList: [Int] = []
     /// A number that the app defines.
     package var activityStatus = 0

@@ -4,9 +4,9 @@
 package struct LiveStatistics: Hashable, Sendable, Codable {
     /// All joins, including repeated ones; 0 until the live ends, because the count records contain the current number.
     package var totalViewers: Int64
-    /// The sum of the counts of all gift calls.
+    /// The number of gifts; a call with several receivers sends its count to each of them.
     package var totalGiftsSent: Int64
-    /// The price of all gifts.
+    /// The price of all these gifts.
     package var totalGiftCoins: Int64
     /// Users who sent gifts, each counted once.
     package var totalUniqueGiftSenders: Int64

@@ -61,6 +61,7 @@ package struct BattleView: Hashable, Sendable, Codable {
         self.extensionInfo = try values.decode(String.self, forKey: .extensionInfo)
         self.startTime = try values.decode(Timestamp.self, forKey: .startTime)
         self.endTime = try values.decode(Timestamp.self, forKey: .endTime)
+        // Records of earlier versions have no duration.
         self.durationSeconds =
             try values.decodeIfPresent(Int64.self, forKey: .durationSeconds)
             ?? (self.endTime - self.startTime).count / 1000

@@ -109,6 +109,7 @@ extension Scenario {
         try await self.alice.expectRefusal(
             .noPermission, "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
+        // Operation 1 adds to the scores.
         let first = [ScoreUpdate(live: self.aliceLive, score: 30), ScoreUpdate(live: self.bobLive, score: 20)]
         let counted = try await self.appServer.call("battle.score", Params(battle: battle, operation: 1, scores: first))
         guard case .scores(let codes) = counted, codes.allSatisfy({ $0.code == 0 }) else {
