@@ -84,11 +84,11 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 /// and is not applied twice.
 ///
 /// A window remembers `IdempotencyLimits.maxOutcomes` outcomes until `IdempotencyLimits.lifetime` after the last one.
-/// The time in which its partition stood still is added, as it is added to leases, because callers could not get an
-/// answer during that time. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
+/// The standstills of its partition are added to this time, as they are added to leases, because no caller could get an
+/// answer meanwhile. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
 /// is rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
-/// counter of its dropped outcomes for another `IdempotencyLimits.droppedCounterLifetime` after it has
-/// dropped the last outcome.
+/// counter of its dropped outcomes for another `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last
+/// outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
     /// The stored outcomes, for undo records and encodings.
     @usableFromInline package internal(set) var storage: Storage

@@ -12,6 +12,7 @@ extension CallParser {
         switch name {
         case "get":
             let params = try frame.params(LiveParams.self)
+            // A call that names no keys reads all of them.
             return .metadata(try self.liveKey(params.live).live, keys: params.keys ?? [])
         case "set":
             let params = try frame.params(MetadataParams.self)

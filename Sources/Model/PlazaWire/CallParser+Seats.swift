@@ -8,6 +8,7 @@ private struct SeatParams: Decodable {
     /// In seconds.
     var timeout: Int64?
     var extraInfo: String?
+    /// The number of a `MoveSeatPolicy`; nil means 0.
     var policy: Int?
     var locked: Bool?
     var microphoneLocked: Bool?

@@ -42,7 +42,7 @@ package struct AttackVerdict: Equatable, Sendable {
         self.failures = failures
     }
 
-    /// The criteria that one gateway failed, whose memory may grow by `limit` bytes.
+    /// The criteria that one gateway failed; its memory may grow by `limit` bytes.
     private static func failures(_ name: String, _ gateway: GatewayChange, memoryLimit limit: Double) -> [String] {
         guard let before = gateway.before else { return ["\(name) did not answer before the attack."] }
         guard let after = gateway.after else { return ["\(name) does not answer any more."] }

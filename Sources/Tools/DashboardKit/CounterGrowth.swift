@@ -8,6 +8,7 @@ internal import Observability
 package struct CounterGrowth: Sendable {
     /// The counters of a process in the last round in which it was read.
     private struct PreviousReading: Sendable {
+        /// When the process started; a restarted process has a different start time.
         var startTime: Double
         var values: [MetricsTable.Sample: Double]
     }

@@ -22,6 +22,7 @@ package struct RequestGuard: Sendable {
     package func allows(_ headers: [String: String], isChange: Bool) -> Bool {
         guard let host = headers["host"]?.lowercased(), self.allowedHosts.contains(host) else { return false }
         guard isChange else { return true }
+        // Older browsers do not send this header.
         let site = headers["sec-fetch-site"]
         return headers["origin"] == "http://\(host)" && (site == nil || site == "same-origin")
     }

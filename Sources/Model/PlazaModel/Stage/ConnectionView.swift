@@ -35,7 +35,7 @@ package struct ConnectionView: Hashable, Sendable, Codable {
     package var members: [ConnectionMember]
     /// The layout template of all connected lives, in place of their own (R9.11); by default 600, the dynamic grid.
     package var templateID: Int
-    /// The members that are muted in this live's mix; each live has its own list.
+    /// The lives whose hosts are muted for the viewers of this live; each live has its own list.
     package var mutedLives: [LiveID]
 
     package init(id: ConnectionID, members: [ConnectionMember], templateID: Int = 600, mutedLives: [LiveID] = []) {

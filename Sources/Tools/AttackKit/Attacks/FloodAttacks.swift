@@ -26,6 +26,7 @@ package struct JoinFlood: Attack {
     package func connections(limit: Int) -> Int { 1 }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
+        // The client joins no live at first, because the frames of each turn contain a join.
         let live = "{\"live\":\"\(setting.honestLives.first?.text ?? "none")\"}"
         return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: nil) { writer in
             [writer.call("live.join", live), writer.call("live.leave", live)]
