@@ -60,7 +60,8 @@
         var hole = hash & self.mask
         while self.cells[hole].slot != slot { hole = (hole + 1) & self.mask }
         // A search stops at a free cell, so a hole would hide the cells behind it. Each later cell therefore moves into
-        // the hole, unless the home of its hash lies behind the hole.
+        // the hole, unless the home of its hash lies behind the hole. Both distances are counted back from `position`,
+        // around the beginning of the table.
         var position = (hole + 1) & self.mask
         while self.cells[position].slot >= 0 {
             let home = self.cells[position].hash & self.mask

@@ -12,7 +12,10 @@ package struct WordFilter: Sendable {
     private var edgeBytes: [UInt8] = []
     /// For each edge the state to which it leads.
     private var edgeTargets: [Int32] = []
-    /// For each state the fallback state: its longest proper suffix that is also a prefix of a word.
+    /// For each state its fallback state.
+    ///
+    /// A state stands for the bytes that lead to it from the root, which are a prefix of a word. The fallback state
+    /// stands for the longest proper suffix of these bytes that is a prefix of a word, too.
     private var fallbacks: [Int32] = [0]
     /// For each state whether a word ends in it.
     private var isEnd: [Bool] = [false]

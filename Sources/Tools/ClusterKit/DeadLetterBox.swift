@@ -45,6 +45,7 @@ package struct DeadLetterBox {
         for number in 0..<partitionCount {
             let partition = TopicPartition(topic, Int32(number))
             starts[partition] = LogicalOffset.beginning
+            // There is nothing to wait for in a partition that has never had a record.
             if try consumer.endOffset(of: partition, timeout: .seconds(10)) > 0 { unreadPartitions.insert(partition) }
         }
         try consumer.assign(starts)

@@ -48,6 +48,7 @@ final class DashboardServer: Sendable {
         // With port 0 the port is known only when the server listens. Until then every request is rejected.
         let requestGuard = Locked<RequestGuard?>(nil)
         var limits = HTTPLimits()
+        // The page sends no bodies.
         limits.bodyBytes = 1024
         self.server = try WebServer(host: "127.0.0.1", port: port, limits: limits) { request, responder in
             let isChange = request.method != .get && request.method != .head

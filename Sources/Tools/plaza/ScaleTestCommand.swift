@@ -41,6 +41,7 @@ enum ScaleTestCommand: Subcommand {
         if let home { options.broker = .kafkaHome(home, brokers: 1) }
         // Any free ports, so that another cluster may run on this machine.
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
+        // No load of this test reaches the feed budget.
         (options.feedBudget, options.partitions) = (200, partitions)
 
         let cluster = LocalCluster(options)

@@ -27,8 +27,10 @@ package import MachineKit
 /// Large payloads are indirect, so that messages are cheap to copy.
 package enum FeedContent: Hashable, Sendable, Codable {
     case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
+    /// A message in a format of the app, which `businessID` names.
     case custom(sender: UserInfo, businessID: String, data: String)
-    /// If `continuesVisit`, the user was in the live less than a minute ago, and the visit is not counted again (R3.31).
+    /// If `continuesVisit`, the user was in the live less than a minute ago, and the visit is not counted again
+    /// (R3.31).
     case audienceJoined(user: UserInfo, continuesVisit: Bool? = nil)
     case audienceLeft(user: UserInfo)
     /// The live's current info.
@@ -54,8 +56,8 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case speaking(users: [Speaker])
     /// The live's current statistics (R11.9).
     indirect case summary(statistics: LiveStatistics)
-    /// If `isDegraded`, some tips are dropped from here on, because the feed budget is used up; otherwise all tips enter
-    /// the feed again.
+    /// If `isDegraded`, some tips are dropped from here on, because the feed budget is used up; otherwise all tips
+    /// enter the feed again.
     case tips(isDegraded: Bool)
     /// The feed's last item.
     indirect case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)

@@ -64,6 +64,7 @@ package final class ChaosNetwork: Sendable {
                 servers += ports.map(UInt16.init)
                 links.append(.kafka(name))
             }
+            // Only presence uses Redis.
             if kind == .audiencePresence {
                 proxyIndexes[.redis(name)] = [servers.count]
                 servers.append(UInt16(options.redisPort))

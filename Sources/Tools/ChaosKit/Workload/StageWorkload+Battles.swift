@@ -67,6 +67,8 @@ extension StageWorkload {
     }
 
     /// Reads the battle's result from the state, as a client does that missed the end in a gap, and records it.
+    ///
+    /// A failed call is repeated twice.
     private func readResult(of battle: BattleID) async {
         for _ in 1...3 {
             do {
