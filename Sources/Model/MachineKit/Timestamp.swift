@@ -2,7 +2,7 @@
 
 /// A point in time on the broker's clock, in whole milliseconds since 1970.
 ///
-/// Cores never read a clock: every `Timestamp` that they see is part of an input. A record may hold any number, so a
+/// Machines never read a clock: every `Timestamp` that they see is part of an input. A record may hold any number, so a
 /// time is limited to `distantPast` ... `distantFuture`. Then no calculation with times and spans can overflow.
 @usableFromInline package struct Timestamp: TimePoint, Codable {
     /// Milliseconds since 1970-01-01 00:00 UTC.

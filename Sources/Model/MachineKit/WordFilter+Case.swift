@@ -31,6 +31,7 @@ extension WordFilter {
         // The final sigma `ς` is a lower-case letter, so its mapping would not make it equal to `σ`.
         case 0x3C2: return "σ"
         default:
+            // A scalar whose lower-case form has several scalars stays as it is.
             let lower = scalar.properties.lowercaseMapping.unicodeScalars
             return lower.count == 1 ? lower.first ?? scalar : scalar
         }

@@ -17,9 +17,15 @@ extension ClusterState {
 extension ClusterState.Process {
     /// The process in `plaza status`: its name, state, pid, ports, restarts, and what is wrong with it.
     fileprivate var statusLine: String {
+        // All phases have the same width.
         let phase =
-            self.pid == nil
-            ? "down     " : !self.ready ? "not ready" : self.degradation == nil ? "ready    " : "degraded "
+            if self.pid == nil {
+                "down     "
+            } else if !self.ready {
+                "not ready"
+            } else {
+                self.degradation == nil ? "ready    " : "degraded "
+            }
         let pidOrReason = self.pid.map { "pid \($0)" } ?? self.lastExitDescription ?? "not started yet"
         let restarts = self.restarts == 0 ? "" : "  restarted \(self.restarts)×"
         let remark = (self.problem ?? self.degradation).map { "  \($0)" } ?? ""

@@ -21,7 +21,7 @@ enum LoadMessage {
     static func find(in text: Span<UInt8>, _ onMessage: (_ sequence: Int, _ due: Int64) -> Void) {
         var index = 0
         // A head that begins at `end` or later is not complete: the shortest head, `#LP0:0#`, has 7 bytes, and the JSON
-        // that follows it has at least one.
+        // that follows it has at least two.
         let end = text.count - 8
         while index < end {
             // The bytes of `#LP`.

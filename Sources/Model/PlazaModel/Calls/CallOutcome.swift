@@ -36,21 +36,21 @@ package struct CallOutcomes: OutcomeStorage, Hashable, Codable {
     package var highestDroppedCounter: Int64 = .min
     package var expiresAt: Timestamp
     /// The stored form of `standstill`; nil means 0, so that the encoding is the same as in earlier versions.
-    private var addedStandstill: Milliseconds?
+    private var storedStandstill: Milliseconds?
 
     /// The names in stored rows.
     private enum CodingKeys: String, CodingKey {
         case entries = "kept"
         case highestDroppedCounter = "floor"
         case expiresAt
-        case addedStandstill = "standstill"
+        case storedStandstill = "standstill"
     }
 
     package init(expiresAt: Timestamp) { self.expiresAt = expiresAt }
 
     package var standstill: Milliseconds {
-        get { self.addedStandstill ?? Milliseconds(0) }
-        set { self.addedStandstill = newValue == Milliseconds(0) ? nil : newValue }
+        get { self.storedStandstill ?? Milliseconds(0) }
+        set { self.storedStandstill = newValue == Milliseconds(0) ? nil : newValue }
     }
     package var count: Int { self.entries.count }
 
