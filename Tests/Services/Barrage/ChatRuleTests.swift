@@ -6,6 +6,8 @@ import Testing
 @testable import BarrageCore
 
 /// The rules for chat messages: mutes, rates and contents (R5.6, R5.7, R15.9).
+///
+/// alice is the owner of the live.
 @Suite struct ChatRuleTests {
     /// Rules: R5.7.
     @Test func `a muted user cannot write until the mute ends by the machine's time`() {

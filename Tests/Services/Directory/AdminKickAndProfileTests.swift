@@ -7,8 +7,9 @@ import Testing
 
 /// Admins, kicks, and the profile of a live's owner.
 ///
-/// In `DirectoryHarness.withLive`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
-/// revision is the offset of the input that changed the live. `maxMembers: 0` stands for a live without its own limit.
+/// In `DirectoryHarness.withLive`, alice is the owner. Input 2 opens the live, so its epoch is 2 and the tests' first
+/// input has offset 3. A revision is the offset of the input that changed the live. `maxMembers: 0` stands for a live
+/// without its own limit.
 @Suite struct AdminKickAndProfileTests {
     @Test func `an admin is set once presence has verified membership, then published to feed and seats`() throws {
         var directory = DirectoryHarness.withLive()

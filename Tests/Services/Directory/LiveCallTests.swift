@@ -7,8 +7,8 @@ import Testing
 
 /// Ends, updates and metadata of a live.
 ///
-/// In `DirectoryHarness.withLive`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
-/// revision is the offset of the input that changed the live.
+/// In `DirectoryHarness.withLive`, alice is the owner. Input 2 opens the live, so its epoch is 2 and the tests' first
+/// input has offset 3. A revision is the offset of the input that changed the live.
 @Suite struct LiveCallTests {
     /// Rules: R3.55.
     @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectoryCore
 
-/// Bans and mutes.
+/// Bans and mutes in a live of alice.
 @Suite struct SanctionTests {
     /// A ban; -1 seconds stand for a ban without end.
     private func ban(

@@ -27,6 +27,7 @@ import Testing
         #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: 5\r\n"))
         #expect(cluster.refusalCount(.connectionsPerAddress) == 1)
         clients.removeFirst().cut()
+        // The gateway may notice the end of the connection only after some attempts of the next one.
         var status = 0
         for _ in 0..<200 where status != 101 { status = try WireClient(port: cluster.gateway.port).status }
         #expect(status == 101, "an ended connection frees its place")

@@ -11,7 +11,7 @@ import Testing
         Action.directory + Action.presence + Action.messages + Action.hosting + Action.guests
         + Action.connections
 
-    @Test func `the users of the fixture are in the lives, and have the tickets, that the matrix assumes`() {
+    @Test func `the fixture's users are in the lives that the matrix assumes, and have tickets if they joined`() {
         let state = MatrixFixture.harness.state
         #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
         #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked admin cannot kick or set metadata, and a guest that admin accepted stays seated`() throws {
+    @Test func `a revoked admin cannot kick or set metadata, and the guest whom it had accepted stays seated`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         let ticket = MatrixFixture.join("adam", key, &harness)

@@ -17,6 +17,8 @@ extension Action {
     }
 
     /// The caller applies for seat 5 and anna accepts, unless the caller is seated already or may not sit.
+    ///
+    /// In apply mode, the live's mode here, `take` is an application if the caller is no host.
     private static let sitting: Preparation = { harness, key, caller in
         _ = harness.send(.seatCommand(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
@@ -75,7 +77,9 @@ extension Action {
         },
     ]
 
-    /// Calls of users about their own seat; a seat index of -1 means any free seat.
+    /// Calls of users about their own seat.
+    ///
+    /// A seat index of -1 means any free seat. A result without an index means that the call has become an application.
     static let guests: [Action] = [
         // The owner of a video live has its seat already (R6.8).
         Action(

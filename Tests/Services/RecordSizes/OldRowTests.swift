@@ -66,8 +66,8 @@ import Testing
         directory.noteRows()
         #expect(directory.machine.checkInvariants(directory.journal) == [])
         directory.now = directory.now + .seconds(60)
-        // The ban of 60 s has replaced the older ban of u1200, which had no end. Before any input, the machine removes the
-        // bans that have ended.
+        // The ban of 60 s has replaced the older ban of u1200, which had no end. Before any input, here a repeated call
+        // without an effect, the machine removes the bans that have ended.
         directory.send(DirectoryInput(app: "demo", unban))
         #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })
         #expect(directory.machine.checkInvariants(directory.journal) == [])

@@ -121,6 +121,7 @@ struct BattleTests {
         #expect(
             harness.machine.journal.sortedKeys.filter { $0.kind == .battle }.count == 2,
             "a running battle and an open battle request")
+        /// The code of the reply when the owner of `from` starts a battle against `to` that needs no response.
         func startCode(_ harness: inout ConnectionHarness, from: LiveID, to: [LiveID]) -> ReplyCode? {
             harness.call(from) {
                 .requestBattle(

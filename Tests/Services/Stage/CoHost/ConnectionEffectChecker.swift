@@ -46,7 +46,7 @@ struct ConnectionEffectChecker {
             let battles = [battle].compactMap(\.self) + (otherBattles ?? [])
             // Without other battles a report has nil, not an empty list.
             if Set(battles.map(\.id)).count != battles.count || otherBattles == [] {
-                self.contradictions.append("a battle was reported twice")
+                self.contradictions.append("a battle was reported twice, or the other battles as an empty list")
             }
             let live = input.key.live
             if command != nil, !notifiedLives.insert(live).inserted {

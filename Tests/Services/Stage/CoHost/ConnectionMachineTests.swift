@@ -32,6 +32,7 @@ struct ConnectionMachineTests {
 
         let invitee = harness.callers.user("host-bistro")
         let effects = harness.handle(.accept(live: "bistro", inviter: "arena", caller: invitee))
+        // A connection is named after the offset of the acceptance that began it.
         let view = ConnectionView(
             id: ConnectionID("c-\(harness.machine.moment.offset)"),
             members: [harness.member("arena"), harness.member("bistro")])

@@ -14,7 +14,7 @@ struct ConnectionModelTests {
         var reached: Set<ConnectionModel> = [harness.connectionModel]
         var unexplored = [harness]
         var steps = 0
-        // The states with the shortest paths come first.
+        // A breadth-first search: the states with the shortest paths come first.
         while !unexplored.isEmpty {
             let harness = unexplored.removeFirst()
             let state = harness.connectionModel

@@ -96,7 +96,9 @@ struct ConnectionRandomWalk: RandomWalk {
         let others = (0..<3).map { _ in self.pick(Self.lives) }
         // Most battle requests name connected lives.
         var partners = others
-        if let id = live?.connection, case .connection(let view)? = self.machine.journal[.connection("demo", id)] {
+        if let connectionID = live?.connection,
+            case .connection(let view)? = self.machine.journal[.connection("demo", connectionID)]
+        {
             partners += [self.pick(view.members).live, self.pick(view.members).live]
         }
         let isOwner = Int.random(in: 0..<20, using: &self.random) != 0

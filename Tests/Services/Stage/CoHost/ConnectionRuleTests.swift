@@ -13,6 +13,7 @@ struct ConnectionRuleTests {
         return codes.map { $0.reason }
     }
 
+    /// Sends a co-host request of the owner of `from`, for a connection with this layout template.
     private func request(
         _ harness: inout ConnectionHarness, _ from: LiveID, to: LiveID, template: Int
     ) -> [Effect] {

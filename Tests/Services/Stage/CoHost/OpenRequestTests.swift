@@ -10,7 +10,7 @@ struct OpenRequestTests {
     @Test func `both owners read an open co-host request, until it ends`() throws {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         _ = harness.request("arena", to: "bistro", "cafe")
-        // The default time-out.
+        // The default time-out is 10 s.
         let expiry = harness.machine.moment.now + .seconds(10)
         let requestToBistro = harness.coHostRequest("arena", "bistro", expiresAt: expiry)
         let requestToCafe = harness.coHostRequest("arena", "cafe", expiresAt: expiry)

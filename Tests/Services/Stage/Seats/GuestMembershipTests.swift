@@ -6,7 +6,7 @@ import Testing
 
 /// Invitations and placements of members, and queries of hosts that join late (R6.14, R6.16, R1.15).
 ///
-/// A seat index of -1 means any free seat.
+/// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat.
 struct GuestMembershipTests {
     /// Rules: R6.13.
     @Test func `an invitation is sent after presence has verified that the guest is in the live`() {

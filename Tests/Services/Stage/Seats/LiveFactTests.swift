@@ -5,6 +5,8 @@ import StageCore
 import Testing
 
 /// Facts that other machines report to the seats, and repeated calls.
+///
+/// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat.
 struct LiveFactTests {
     @Test func `I6 a user with a revoked ticket cannot act, and can again with a new ticket`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))

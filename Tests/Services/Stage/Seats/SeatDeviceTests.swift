@@ -5,6 +5,9 @@ import StageCore
 import Testing
 
 /// Microphones and cameras on stage (R7.8, R7.9, R7.10).
+///
+/// olga is the owner; adam and anna are admins. `lock` locks a seat, or the devices of whoever sits on it; `lockDevice`
+/// locks a device of a user, wherever it sits. A nil leaves a lock or a device as it is.
 struct SeatDeviceTests {
     /// A live in free mode where `gina` sits on seat 1.
     private func harnessWithSeatedGina() -> SeatHarness {

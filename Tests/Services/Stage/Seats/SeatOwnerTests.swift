@@ -6,8 +6,8 @@ import Testing
 
 /// Owners who leave and return, changed templates, changed names (R7.2, R7.1, R6.23).
 ///
-/// A live whose info has `keepsOwner` reserves seat 0 for its owner. The templates 600 and 800 have nine seats each,
-/// 601 has seven and 400 has two.
+/// A live whose info has `keepsOwner` reserves seat 0 for its owner, olga. A seat index of -1 means any free seat. The
+/// templates 600 and 800 have nine seats each, 601 has seven and 400 has two.
 struct SeatOwnerTests {
     @Test func `a kept owner gets its seat again when it returns, and nobody can take the seat meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))

@@ -248,6 +248,7 @@ struct StageEffectChecker {
         let prefix = "\(input.key.live)/"
         switch input.command {
         case .apply(_, _, _, let caller), .take(_, let caller):
+            // A result without an index means that the call has opened an application.
             guard result == .seat(index: nil) else { return }
             self.openRequests.insert("\(prefix)\(caller.userID)")
             self.openedCount += 1

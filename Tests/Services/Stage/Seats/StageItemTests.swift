@@ -4,7 +4,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// The merging of quick changes into few feed items.
+/// The merging of quick changes of a stage into few feed items.
 @Suite struct StageItemTests {
     /// A live whose machine waits between two feed items for the standard interval of 200 ms.
     private func openedHarness() -> SeatHarness {
