@@ -13,7 +13,9 @@ private struct BudgetOracle {
         /// The time in milliseconds.
         var at: Int64
         var feedClass: FeedClass
+        /// The author of a message; nil for any other item.
         var sender: UserID?
+        /// Whether the item entered the feed.
         var entered: Bool
     }
     /// The budget: items per second.

@@ -48,7 +48,7 @@ struct SettingsBoundaryTests {
                     Issue.record("--\(option)=\(value.prefix(40)): \(error)")
                     continue
                 }
-                // A user without security is a problem of `--kafka-security`.
+                // A `--kafka-user` without `--kafka-security` is reported as a problem of the latter, for example.
                 let problemsOfOption = problems.filter {
                     $0.key.contains(option) || $0.remedy.contains(option)
                         || option.hasPrefix("kafka-") && $0.key.contains("kafka-security")

@@ -3,7 +3,9 @@ import AudienceCore
 import MachineKit
 import PlazaModel
 
-/// Stores the leases of all lives in memory, executes the requests of presence as Redis would, and never fails.
+/// Stores the leases of all lives in memory, and executes the requests of presence as Redis would.
+///
+/// It never fails. No lease expires, no live is full, and a join removes no other session.
 struct LeaseFake {
     private struct Member: Equatable {
         var user: UserInfo

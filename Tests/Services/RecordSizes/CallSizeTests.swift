@@ -25,7 +25,7 @@ import Testing
     @Test func `I16 the record of a call is smaller than half of the broker's largest record, whatever its body is`()
         throws
     {
-        /// A body of `head`, `tail`, and as many elements between them as fit into it.
+        /// A body of `head`, `tail`, and as many elements between them as fit into the largest body.
         func fill(
             _ head: String, _ makeElement: (Int) -> String, _ tail: String, maxElements: Int = .max
         ) -> String {

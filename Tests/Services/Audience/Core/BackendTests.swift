@@ -18,7 +18,7 @@ import Testing
         effects.compactMap { if case .webhook(let event) = $0 { event.content } else { nil } }
     }
 
-    /// The one expected event about members.
+    /// The expected events: a single one, which reports that these users are in the live or not.
     private static func memberState(
         isOnline: Bool, _ cause: MemberCause, _ users: [UserInfo]
     ) -> [WebhookContent] {
@@ -52,7 +52,9 @@ import Testing
         effects = harness.send(
             .kick(user: "bob", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
             redisResult: .changed([.kicked(user: AudienceHarness.bob, count: 0)]))
-        #expect(Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.bob]))
+        #expect(
+            Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.bob]),
+            "a kick is reported as a leave")
     }
 
     /// Rules: R14.14.

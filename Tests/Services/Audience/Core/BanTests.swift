@@ -18,6 +18,7 @@ import Testing
             caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
         let effects = harness.send(ban, redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         let floor = Ticket(harness.offset)
+        // The directory replies to a ban. So presence sends it no reply, only the user's name.
         #expect(
             effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor)
                 + [AudienceHarness.directoryProfile(AudienceHarness.alice)])

@@ -99,6 +99,7 @@ import Testing
     }
 
     @Test func `the count of a new live is published before its first viewer joins`() {
+        // The harness opens its live before a test begins, so this test has a machine of its own.
         let epoch = AudienceHarness.epoch
         let machine = AudienceMachine(partition: 0)
         var rows = AudienceMachine.Rows()

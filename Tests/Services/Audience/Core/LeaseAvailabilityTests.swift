@@ -11,6 +11,7 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let effects = harness.sendWithoutRedis(.join(caller: caller))
+        // The loss of Redis is handled first, so the stale count does not include the join.
         #expect(
             effects == [
                 harness.countEffect(0, totalViewers: 0, stale: true),

@@ -8,7 +8,7 @@ import Testing
 @Suite struct OccupancyTests {
     private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
 
-    /// A live whose owner joined some time ago; `ticket` is the offset of the join.
+    /// A live whose owner joined five seconds ago; `ticket` is the offset of the join.
     private func liveWithOwner() -> (harness: AudienceHarness, ticket: Int64) {
         var harness = AudienceHarness()
         _ = harness.send(.join(caller: self.ownerCaller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
@@ -110,7 +110,7 @@ import Testing
         #expect(reports.isEmpty)
     }
 
-    @Test func `I5 an owner who left during the loss of the leases is reported as offline once that is confirmed`() {
+    @Test func `I5 an owner who left while leases were lost is reported as offline once its absence is confirmed`() {
         var (harness, _) = self.liveWithOwner()
         _ = harness.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
@@ -153,7 +153,8 @@ import Testing
         let joined = harnessWithoutOwner.sendWithoutRedis(.join(caller: self.ownerCaller))
         #expect(AudienceHarness.occupancies(joined) == [AudienceHarness.occupancy(.present, isEmpty: false)])
         harnessWithoutOwner.now = harnessWithoutOwner.now + .seconds(5)
-        // alice's join cannot be stored in Redis. The live must not be reported as empty until that is certain.
+        // alice's join cannot be stored in Redis. The live must not be reported as empty until it is certain that nobody
+        // is in it.
         _ = harnessWithoutOwner.sendWithoutRedis(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         _ = harnessWithoutOwner.beginEpoch("e2")

@@ -96,6 +96,7 @@ import Testing
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let rejoining = AudienceHarness.caller(AudienceHarness.alice, counter: 2)
         let joined = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: false, count: 1)]))
+        // The leave has the ticket of the first join, so Redis removes nothing.
         _ = harness.send(
             .leave(
                 caller: AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)),

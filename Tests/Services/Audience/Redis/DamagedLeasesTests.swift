@@ -6,7 +6,8 @@ import Testing
 
 /// Values in Redis that no script has written: after a mistake of an operator, an eviction or a restored copy.
 ///
-/// Gateways can assert all sessions again. So a damaged value costs at most two epochs, and never stops the partition.
+/// In a new presence epoch, gateways assert all sessions again. So a damaged value costs at most two new epochs, and
+/// never stops the partition.
 @Suite(.timeLimit(.minutes(2))) struct DamagedLeasesTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }

@@ -7,6 +7,8 @@ import Testing
 /// Which connections a sign-in closes, whatever the order in which the sign-in notices are appended.
 @Suite struct DeviceSignInTests {
     /// A connection with its sign-in, and the codes with which notices have closed it.
+    ///
+    /// A closed connection still receives notices here, so it may have several codes. The first one counts.
     private struct Connection {
         let session: SessionID
         var signIn: DeviceSignIn

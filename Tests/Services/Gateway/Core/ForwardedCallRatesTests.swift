@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The shares of a gateway's forwarded calls.
+/// The shares of the calls that a gateway forwards: one for each user, one for each app.
 ///
 /// Times are in microseconds.
 @Suite struct ForwardedCallRatesTests {
