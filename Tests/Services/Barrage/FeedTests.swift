@@ -113,7 +113,7 @@ import Testing
         #expect(barrage.sendText(server(call: 1)).wasSent)
     }
 
-    @Test func `the end of an unknown live is reported as closed, and a floor or a repeated end of it has no effect`() {
+    @Test func `an unknown live's end is reported as closed, and a floor or a repeated end for it has no effect`() {
         var barrage = BarrageHarness()
         let unknownLive = LiveKey(app, "none")
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: unknownLive) == [])

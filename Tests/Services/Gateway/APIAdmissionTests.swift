@@ -87,7 +87,7 @@ import Tokens
     }
 
     /// Rules: R13.39.
-    @Test func `an address has a rate of anonymous requests, whatever they ask for and whatever token they make up`()
+    @Test func `an address has a rate of anonymous requests, whatever they ask for, also with an invalid token`()
         throws
     {
         let cluster = try FakeCluster {

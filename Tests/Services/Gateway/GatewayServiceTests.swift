@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a gateway that cannot read its tables says so after ten seconds, and recovers when it can`() async throws {
+    func `a gateway that cannot read its tables says so after ten seconds, and recovers once it can`() async throws {
         try await runOnDedicatedThread {
             let gateway = try RunningGateway()
             defer { gateway.stop() }

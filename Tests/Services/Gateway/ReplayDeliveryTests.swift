@@ -55,7 +55,7 @@ import Testing
         return (cluster, eve)
     }
 
-    @Test func `I7 a client whose missed items have expired gets exactly those from the replay reader`() throws {
+    @Test func `I7 a client whose missed items have expired gets exactly these items from the replay reader`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")

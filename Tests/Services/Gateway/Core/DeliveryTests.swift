@@ -148,7 +148,7 @@ extension DeliveryLedger {
         #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
     }
 
-    @Test func `a broker that delivers nothing for 1 s after a lost connection is away until it answers or delivers`() {
+    @Test func `a broker without a delivery 1 s after a lost connection is away until a probe or delivery succeeds`() {
         var health = BrokerHealth()
         #expect(health.admitCall(at: 0) == true)
         #expect(health.isHealthy)

@@ -53,7 +53,7 @@ import Testing
 
     /// Rules: R13.37.
     @Test
-    func `a dynamically imported module imports from the bundle what it contains, and other modules from their files`()
+    func `a dynamically imported module imports what the bundle contains from it, and other modules from their files`()
         throws
     {
         let files = try #require(
