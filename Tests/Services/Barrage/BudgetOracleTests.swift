@@ -16,7 +16,7 @@ private struct BudgetOracle {
         /// The author of a message; nil for any other item.
         var sender: UserID?
         /// Whether the item entered the feed.
-        var entered: Bool
+        var hasEntered: Bool
     }
     /// The budget: items per second.
     var total: Int
@@ -30,31 +30,31 @@ private struct BudgetOracle {
     /// Decides whether an item enters the feed, and stores the attempt.
     mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
         let recent = self.entries.suffix(while: { $0.at > now - 1000 })
-        let used = recent.count { $0.entered }
+        let used = recent.count { $0.hasEntered }
         // A sender beyond its rate is rejected, which does not count as an attempt.
-        if let sender, recent.count(where: { $0.entered && $0.sender == sender }) >= self.rate { return false }
-        let entered: Bool
+        if let sender, recent.count(where: { $0.hasEntered && $0.sender == sender }) >= self.rate { return false }
+        let hasEntered: Bool
         switch feedClass {
-        case .control, .gift: entered = true
-        case .tip, .counter: entered = Double(used) < 0.6 * Double(self.total)
+        case .control, .gift: hasEntered = true
+        case .tip, .counter: hasEntered = Double(used) < 0.6 * Double(self.total)
         case .barrage:
             if sender == Self.host {
                 // The host's messages may fill the whole budget and are not limited by a share.
-                entered = used < self.total
+                hasEntered = used < self.total
             } else if used >= self.total * 9 / 10 {
-                entered = false
+                hasEntered = false
             } else if let sender, 2 * used > self.total {
                 // When more than half of the budget is used, each sender may use an even share, at least one message.
                 let senderCount = Set(recent.compactMap(\.sender)).union([sender]).count
-                let admittedOfSender = recent.count { $0.entered && $0.sender == sender }
+                let admittedOfSender = recent.count { $0.hasEntered && $0.sender == sender }
                 let share = (Double(self.total * 9 / 10) / Double(senderCount)).rounded(.up)
-                entered = admittedOfSender == 0 || Double(admittedOfSender) < share
+                hasEntered = admittedOfSender == 0 || Double(admittedOfSender) < share
             } else {
-                entered = true
+                hasEntered = true
             }
         }
-        self.entries.append(Entry(at: now, feedClass: feedClass, sender: sender, entered: entered))
-        return entered
+        self.entries.append(Entry(at: now, feedClass: feedClass, sender: sender, hasEntered: hasEntered))
+        return hasEntered
     }
 }
 
@@ -109,10 +109,10 @@ private struct BudgetOracle {
     ///
     /// Control items, gifts and the host's messages are not limited to nine tenths of the budget.
     private func checkSlidingSeconds(of oracle: BudgetOracle, under budget: FeedBudget) {
-        let entered = oracle.entries.filter(\.entered)
-        #expect(entered.count > 100, "the schedule has items that entered")
-        for (index, last) in entered.enumerated() {
-            let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
+        let enteredItems = oracle.entries.filter(\.hasEntered)
+        #expect(enteredItems.count > 100, "the schedule has items that entered")
+        for (index, last) in enteredItems.enumerated() {
+            let second = enteredItems[...index].suffix(while: { $0.at > last.at - 1000 })
             let privilegedCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
             #expect(second.count - privilegedCount <= budget.barrage)
             if last.feedClass == .barrage {

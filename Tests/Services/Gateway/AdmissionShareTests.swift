@@ -62,7 +62,7 @@ import Tokens
     }
 
     /// Rules: R12.14.
-    @Test func `a ban of more users than the bucket of server calls has room for is admitted when the bucket is full`() throws {
+    @Test func `a ban of more users than the bucket of server calls holds is admitted by a full bucket`() throws {
         let cluster = try FakeCluster { $0.admission.serverCalls = RateLimit(5, per: .seconds(60)) }
         cluster.create("room")
         let (shop, _) = try cluster.client("shop", role: .server)

@@ -114,6 +114,7 @@ import Testing
         #expect(try pinging.closeCode() == DisconnectCode.flooding.code)
         #expect(cluster.refusalCount(.frames) == 1)
         let (sending, _) = try cluster.client("eve")
+        // The gateway may close the connection before the last frame is sent.
         for _ in 0..<4 { try? sending.send("{\"id\":90,\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}") }
         #expect(try sending.closeCode() == DisconnectCode.flooding.code)
         #expect(cluster.refusalCount(.bytes) == 1)
@@ -228,17 +229,17 @@ import Testing
     }
 
     /// A gateway behind proxies on this machine, which admits one connection per client address.
-    private func cluster(proxyProtocol: Bool) throws -> FakeCluster {
+    private func cluster(speaksProxyProtocol: Bool) throws -> FakeCluster {
         let block = try #require(AddressBlock("127.0.0.0/8"))
         return try FakeCluster {
             $0.trustedProxies = TrustedProxies([block])
-            $0.speaksProxyProtocol = proxyProtocol
+            $0.speaksProxyProtocol = speaksProxyProtocol
             $0.admission.connectionsPerAddress = 1
         }
     }
 
     @Test func `limits apply to the client address in a PROXY header`() throws {
-        let cluster = try self.cluster(proxyProtocol: true)
+        let cluster = try self.cluster(speaksProxyProtocol: true)
         let port = cluster.gateway.port
         let first = try WireClient(port: port, proxyHeader: Self.proxyHeader([1, 1, 1, 1]))
         #expect(first.status == 101)
@@ -253,7 +254,7 @@ import Testing
     }
 
     @Test func `a connection of a trusted proxy without a valid PROXY header is cut off`() throws {
-        let cluster = try self.cluster(proxyProtocol: true)
+        let cluster = try self.cluster(speaksProxyProtocol: true)
         #expect(throws: WireClient.Failure.self) { try WireClient(port: cluster.gateway.port) }
         var malformedHeader = Self.proxyHeader([1, 1, 1, 1])
         let addressFamilyIndex = 13
@@ -273,7 +274,7 @@ import Testing
 
     /// Rules: R12.7.
     @Test func `limits apply to the client address in X-Forwarded-For when proxies speak HTTP`() throws {
-        let cluster = try self.cluster(proxyProtocol: false)
+        let cluster = try self.cluster(speaksProxyProtocol: false)
         let port = cluster.gateway.port
         let first = try WireClient(port: port, headers: "X-Forwarded-For: 9.9.9.9, 1.1.1.1\r\n")
         let second = try WireClient(port: port, headers: "X-Forwarded-For: 9.9.9.8\r\nX-Forwarded-For: 1.1.1.1\r\n")

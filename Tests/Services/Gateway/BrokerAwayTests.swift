@@ -58,6 +58,7 @@ import Testing
                 var records: [IncomingRecord] = []
                 while !isStopping.withLock({ $0 }) {
                     records.removeAll()
+                    // A poll fails while the broker is away.
                     _ = try? lockedConsumer.withLock {
                         try $0.poll(max: 100, timeout: .milliseconds(50), into: &records)
                     }

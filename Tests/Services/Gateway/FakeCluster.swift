@@ -368,6 +368,7 @@ final class FakeCluster: RecordSink, FeedSource {
         static let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
         static let otherKey = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
 
+        /// A token that expires in `secondsFromNow`; empty if it cannot be signed, so that the login fails.
         static func token(
             _ user: String, app: String = "demo", role: TokenRole = .user, name: String? = nil,
             secondsFromNow: Int64 = 600

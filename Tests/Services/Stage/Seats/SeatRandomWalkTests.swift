@@ -178,7 +178,7 @@ struct StageEffectChecker {
     /// Checks the effects of an input, or with nil those of the rows that fell due.
     mutating func check(_ input: SeatInput?, _ effects: [Effect]) {
         for notice in effects.notices { self.checkNotice(notice) }
-        if let input { self.recordResult(effects.result, of: input, succeeded: effects.code == .success) }
+        if let input { self.recordResult(effects.result, of: input, hasSucceeded: effects.code == .success) }
         if let input, case .opened = input.command, !effects.stages.isEmpty {
             // A newer live of the same name may open before the end of the previous live arrives.
             for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) {
@@ -244,7 +244,7 @@ struct StageEffectChecker {
     }
 
     /// Records the requests that an input opens, and those that it ends without a notice that `checkNotice` counts.
-    private mutating func recordResult(_ result: CallResult?, of input: SeatInput, succeeded: Bool) {
+    private mutating func recordResult(_ result: CallResult?, of input: SeatInput, hasSucceeded: Bool) {
         let prefix = "\(input.key.live)/"
         switch input.command {
         case .apply(_, _, _, let caller), .take(_, let caller):
@@ -252,11 +252,11 @@ struct StageEffectChecker {
             guard result == .seat(index: nil) else { return }
             self.openRequests.insert("\(prefix)\(caller.userID)")
             self.openedCount += 1
-        case .guestMembershipVerified(let user, .invitation, let caller) where succeeded:
+        case .guestMembershipVerified(let user, .invitation, let caller) where hasSucceeded:
             let user = user.userID
             self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
             self.openedCount += 1
-        case .cancelApplication(let caller) where succeeded: self.requestEnded("\(prefix)\(caller.userID)")
+        case .cancelApplication(let caller) where hasSucceeded: self.requestEnded("\(prefix)\(caller.userID)")
         case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"):
             self.requestEnded("\(prefix)\(user)")
         case .ended:
