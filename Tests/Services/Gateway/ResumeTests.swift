@@ -28,6 +28,7 @@ import Testing
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(10), firstID: 50)
         let position = FeedPosition(epoch: 10, number: 10)
+        // A resume is a new join, so it gets the ticket after bob's first one, 101.
         #expect(login == .success(result: .resumed(ticket: Ticket(102), position: position, replayed: true)))
         for _ in 21...25 { cluster.publishText(self.room) }
         #expect(try resumed.feed(upTo: 25) == Array(11...25))
@@ -213,6 +214,7 @@ import Testing
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try viewer.feed() == [6])
         // bob missed items 4 and 5, and an ended live replays no items but its end; carl missed only the end.
+        // Presence does not know the ended live, so the reply has the ticket of the resume point.
         let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(3), firstID: 50)
         #expect(
             login
