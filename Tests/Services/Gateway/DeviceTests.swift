@@ -128,8 +128,8 @@ import Testing
         let (new, _) = try cluster.client("bob", session: "tablet")
         cluster.notices.discardHeldNotices()
         cluster.notices.release()
-        // The gateway repeats the notice after 6 s, and only for an active client, so the new one sends pings meanwhile.
-        // The suite's time limit ends the loop.
+        // The gateway repeats the notice after 6 s, and only for an active client, so the new one sends pings
+        // meanwhile. The suite's time limit ends the loop.
         while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.getsPong())

@@ -77,8 +77,8 @@ extension FakeCluster: ReplaySource {
 
     /// Checks that the delivery ledger balances (I10).
     ///
-    /// Every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with its connection,
-    /// and none is owed (held back until the viewer reads).
+    /// Every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with its
+    /// connection, and none is owed (held back until the viewer reads).
     func expectBalance(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
             let outcomes = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }

@@ -208,8 +208,8 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
     ///
-    /// `machine` is the inbox of the machine that records the outcome. A create and the join that belongs to it have the
-    /// same request id, so the directory and presence must record their outcomes apart.
+    /// `machine` is the inbox of the machine that records the outcome. A create and the join that belongs to it have
+    /// the same request id, so the directory and presence must record their outcomes apart.
     func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ makeOutcome: () -> Outcome) {
         let recorded = self.state.withLock { $0.outcomes[machine]?[caller.request] }
         let outcome = recorded ?? makeOutcome()

@@ -17,8 +17,8 @@ import Testing
 
     /// A gateway with small send buffers.
     ///
-    /// Its delivery budget, its slow reader timeout and its rate limits end no connection within a test, unless `change`
-    /// lowers them.
+    /// Its delivery budget, its slow reader timeout and its rate limits end no connection within a test, unless
+    /// `change` lowers them.
     private func cluster(_ change: (inout GatewaySettings) -> Void) throws -> FakeCluster {
         let cluster = try FakeCluster { settings in
             settings.shards = 1
@@ -104,8 +104,8 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // The feed goes on until 128 KiB wait for each viewer and further items are held back: 20 items, two for each of
-        // ten viewers.
+        // The feed goes on until 128 KiB wait for each viewer and further items are held back: 20 items, two for each
+        // of ten viewers.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
@@ -134,7 +134,8 @@ import Testing
     /// Rules: R12.17.
     @Test(arguments: [600_000, 250_000])
     func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
-        // The viewers' items are private copies: 64 KiB for each of the 20 viewers at once, which is more than the limit.
+        // The viewers' items are private copies: 64 KiB for each of the 20 viewers at once, which is more than the
+        // limit.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
             $0.maxQueuedBytes = maxQueuedBytes
         }

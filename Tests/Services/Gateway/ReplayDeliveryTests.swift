@@ -136,8 +136,8 @@ import Testing
 
     @Test func `a refused replay is reported to the client, and its reason is counted in the metrics`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 1100)
-        // In order: no offset; more than 1000 missed items; the offset of another item; the epoch of an earlier live with
-        // the same id; a token whose number is not the number of the position.
+        // In order: no offset; more than 1000 missed items; the offset of another item; the epoch of an earlier live
+        // with the same id; a token whose number is not the number of the position.
         let refusedPoints: [(ResumePoint, reason: String)] = [
             (self.point(500, offset: nil), "unknown"),
             (self.point(50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),

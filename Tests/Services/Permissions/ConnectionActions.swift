@@ -44,8 +44,8 @@ extension Action {
 
     /// Requests a battle between the live and dora's live; without `needResponse` the battle starts at once.
     ///
-    /// `inviter` gets the live of the call, and returns which of the two lives requests the battle; `{ $0 }` returns the
-    /// live of the call itself.
+    /// `inviter` gets the live of the call, and returns which of the two lives requests the battle; `{ $0 }` returns
+    /// the live of the call itself.
     private static func battleRequested(
         by inviter: @escaping @Sendable (LiveID) -> LiveID, needResponse: Bool
     ) -> Preparation {

@@ -5,8 +5,8 @@ import PlazaModel
 
 /// One partition with one running live: inputs are handled one by one, with the results that Redis would return.
 ///
-/// An input is first planned: the plan has the request to Redis, if the input needs one. Then the input is handled, with
-/// the result of the request. The tests name each result themselves, such as
+/// An input is first planned: the plan has the request to Redis, if the input needs one. Then the input is handled,
+/// with the result of the request. The tests name each result themselves, such as
 /// `.changed([.joined(isFirst: true, count: 1)])`: the user's first session joined, and the live now has one viewer.
 struct AudienceHarness {
     static let key = LiveKey("demo", "stage-1")

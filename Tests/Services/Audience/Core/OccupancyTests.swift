@@ -153,8 +153,8 @@ import Testing
         let joined = harnessWithoutOwner.sendWithoutRedis(.join(caller: self.ownerCaller))
         #expect(AudienceHarness.occupancies(joined) == [AudienceHarness.occupancy(.present, isEmpty: false)])
         harnessWithoutOwner.now = harnessWithoutOwner.now + .seconds(5)
-        // alice's join cannot be stored in Redis. The live must not be reported as empty until it is certain that nobody
-        // is in it.
+        // alice's join cannot be stored in Redis. The live must not be reported as empty until it is certain that
+        // nobody is in it.
         _ = harnessWithoutOwner.sendWithoutRedis(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         _ = harnessWithoutOwner.beginEpoch("e2")

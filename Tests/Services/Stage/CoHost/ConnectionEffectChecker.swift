@@ -183,8 +183,8 @@ struct ConnectionEffectChecker {
         }
     }
 
-    /// Checks the reported other battles: they must include every battle that other lives of the connection show, and may
-    /// include results that no live shows.
+    /// Checks the reported other battles: they must include every battle that other lives of the connection show, and
+    /// may include results that no live shows.
     private mutating func compareOtherBattles(
         _ liveKey: LiveKey, _ live: HostedLive, _ view: ConnectionView?,
         with rows: Journal<ConnectionKey, ConnectionRow>

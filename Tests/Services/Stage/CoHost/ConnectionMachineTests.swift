@@ -224,7 +224,8 @@ struct ConnectionMachineTests {
         let firstEffects = harness.handle(command)
         let reply = Array(firstEffects.suffix(1))
         #expect(harness.handle(command) == reply)
-        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, both rounded up to ten seconds.
+        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, both rounded up to ten
+        // seconds.
         _ = harness.advance(milliseconds: 70_000)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
         #expect(harness.machine.journal.count == 2, "requests and outcomes are gone, the lives remain")

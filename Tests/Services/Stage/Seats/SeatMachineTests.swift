@@ -6,8 +6,8 @@ import Testing
 
 /// Applications, invitations, and taking, locking and moving seats.
 ///
-/// olga is the owner; adam and anna are admins. A kept owner has seat 0 for itself. In apply mode a guest needs a host's
-/// consent to take a seat, in free mode none. A seat index of -1 means any free seat.
+/// olga is the owner; adam and anna are admins. A kept owner has seat 0 for itself. In apply mode a guest needs a
+/// host's consent to take a seat, in free mode none. A seat index of -1 means any free seat.
 struct SeatMachineTests {
     /// Rules: R7.1.
     @Test func `the opening puts the kept owner on seat 0 and publishes one stage`() {
