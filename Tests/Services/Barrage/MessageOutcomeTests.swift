@@ -20,7 +20,7 @@ import Testing
             moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
                 // The partition stands still for 5 s, which lengthens both windows equally. In every second case the
-                // time advances by 80 s, after which the outcomes expire.
+                // time advances by 80 s, after which the outcomes expire, in the other cases by 3 s.
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(step % 180 == 0 ? 3 : 80)
                 if packedWindow.due <= moment.now {

@@ -38,7 +38,8 @@ import Testing
         var countRecordCount = 0
         for step in 0..<500 {
             var effects: [Effect] = []
-            // Some users join and leave, some stop sending heartbeats, and the others send one every ten seconds.
+            // Some users join and leave, some send no heartbeats, and the others send one every ten steps. A step takes
+            // 500 ms to a second, so that is less than ten seconds.
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 let name = "u\(Int.random(in: 0..<40, using: &random))"
                 let counter = Int64(partition.inbox.count)
@@ -80,7 +81,7 @@ import Testing
             for record in records {
                 #expect(!record.stale)
                 publishedCount = record.count
-                // Visits are counted exactly, as of the time of the count.
+                // The total may lag behind the visits; in the end both are equal.
                 #expect(record.totalViewers <= visitCount)
             }
             let now = partition.now
@@ -91,7 +92,7 @@ import Testing
                 publishedCount >= certainCount - recentChangeCount
                     && publishedCount <= possibleCount + recentChangeCount,
                 "\(publishedCount), not \(certainCount)...\(possibleCount) ± \(recentChangeCount)")
-            // A user whose lease has expired does not return in this test.
+            // A viewer whose lease has expired sends no heartbeat any more; its user may join again.
             for (name, viewer) in viewers where (now - viewer.lastSignOfLife).count > 95_000 { viewers[name] = nil }
         }
         #expect(countRecordCount > 50, "enough counts were compared")

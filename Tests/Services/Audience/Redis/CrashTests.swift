@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// Writes some hundred inputs of a few users over some minutes.
+    /// Writes 400 random steps of a few users: an input, a tick, or a pause of 100 s.
     private static func writeRandomInputs(_ seed: UInt64, into partition: PartitionHarness) {
         var random = SeededRandom(seed: seed)
         var tickets: [String: Int64] = [:]

@@ -101,6 +101,7 @@ struct ConnectionRandomWalk: RandomWalk {
         {
             partners += [self.pick(view.members).live, self.pick(view.members).live]
         }
+        // One call in twenty comes from a user who owns no live.
         let isOwner = Int.random(in: 0..<20, using: &self.random) != 0
         let caller = self.callers.user(isOwner ? ConnectionHarness.host(id).userID : "gina")
         let timeout = Int64.random(in: 0...12, using: &self.random)
