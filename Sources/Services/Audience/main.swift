@@ -9,6 +9,6 @@ exit(
         settings: { PresenceSettings(&$0) },
         build: { host, settings in
             let outages = LeaseOutages()
-            host.reportDegradation("presence without Redis") { outages.isAny }
+            host.reportDegradation("presence without Redis") { outages.hasAny }
             return [host.makeShell(settings.spec(policies: host.settings.policies, outages: outages))]
         }))

@@ -3,9 +3,9 @@ package import PlazaModel
 
 /// Properties of a command that say how presence handles it.
 extension AudienceCommand {
-    /// The caller to whom presence replies.
+    /// The caller to whom presence replies; nil if presence sends no reply.
     ///
-    /// Nil also for `banned`: its caller gets the reply from the directory.
+    /// The caller of `banned` gets the reply from the directory.
     package var caller: Caller? {
         switch self {
         case .join(let caller), .leave(let caller), .kick(_, _, let caller), .list(_, _, let caller),
@@ -28,7 +28,7 @@ extension AudienceCommand {
     /// Whether a new presence epoch must begin after presence has decided this command without Redis.
     ///
     /// In a new epoch, gateways assert all their sessions again. True for a change that later heartbeats would not
-    /// correct, and for `confirm`, because the machine that asked does not ask again.
+    /// correct, and for `confirm`, because the machine that asked asks again only when a new epoch has settled.
     var needsEpochIfDecidedWithoutRedis: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true

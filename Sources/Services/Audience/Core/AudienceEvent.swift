@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An input of the second phase of a batch: a change of the availability of the leases, or the result of a request.
+///
+/// In the first phase, `AudienceMachine.plan` has turned the inputs of the batch into lease requests.
 package enum AudienceEvent: Hashable, Sendable {
     /// Redis cannot be reached, so `batch` is handled without the leases.
     ///

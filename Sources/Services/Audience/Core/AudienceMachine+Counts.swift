@@ -5,7 +5,8 @@ internal import PlazaModel
 // MARK: - Counts
 
 extension AudienceMachine {
-    /// Stores a live's new count; publishes the count and reports the occupancy, each at once or after its interval.
+    /// Stores a live's new count; publishes the count and reports the occupancy, each at once or when a second has
+    /// passed since the last time.
     func updateCount(
         _ key: LiveKey, _ count: Int, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]
     ) {
@@ -33,7 +34,7 @@ extension AudienceMachine {
         rows[.live(key)] = .live(row: row)
     }
 
-    /// Publishes the count, even if unchanged or less than a second after the last published count.
+    /// Publishes the count without the checks of `publishCount`; the caller stores `row`.
     func publishCountNow(_ key: LiveKey, _ row: inout LiveRow, at now: Timestamp, into effects: inout [Effect]) {
         (row.publishedCount, row.publishedTotalViewers, row.publishedAt, row.countDue) = (
             row.count, row.totalViewers, now, nil

@@ -18,19 +18,19 @@ extension AudienceMachine {
             guard caller.role == .user else {
                 return ReplyError(.noPermission, "an app's server acts in a live without joining it")
             }
-            guard let ban = bans.ban(of: caller.userID, at: now) else {
-                guard let ticket = caller.ticket else { return nil }
-                if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
-                // After a kick a user cannot resume with an old ticket: the user has to join without a ticket (I6).
-                return fence.admits(caller.userID, ticket)
-                    ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
+            if let ban = bans.ban(of: caller.userID, at: now) {
+                guard let until = ban.until else {
+                    return ReplyError(.banned, "you are banned from the live without an end")
+                }
+                return ReplyError(
+                    .banned, "you are banned from the live until \(until.milliseconds) ms since 1970",
+                    retryAfter: (until - now).count)
             }
-            guard let until = ban.until else {
-                return ReplyError(.banned, "you are banned from the live without an end")
-            }
-            return ReplyError(
-                .banned, "you are banned from the live until \(until.milliseconds) ms since 1970",
-                retryAfter: (until - now).count)
+            guard let ticket = caller.ticket else { return nil }
+            if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
+            // After a kick a user cannot resume with an old ticket: the user has to join without a ticket (I6).
+            return fence.admits(caller.userID, ticket)
+                ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
         case .list(let cursor, _, _): return self.rejection(ofCursor: cursor)
         case .opened, .ended, .leave, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
             .confirm, .banned, .unbanned, .announceMute, .rights, .profile, .signOff:
@@ -55,8 +55,8 @@ extension AudienceMachine {
 
     /// The maximum number of users in a live, without the owner.
     func viewerLimit(_ key: LiveKey, _ row: LiveRow) -> Int {
-        let limit = self.policies[key.app].maxAudience
-        return row.maxMembers > 0 ? min(row.maxMembers, limit) : limit
+        let appLimit = self.policies[key.app].maxAudience
+        return row.maxMembers > 0 ? min(row.maxMembers, appLimit) : appLimit
     }
 
     /// The error for a repeated join whose session has left the live since the first copy.

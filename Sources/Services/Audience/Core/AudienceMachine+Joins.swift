@@ -28,7 +28,7 @@ extension AudienceMachine {
                 return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
             case .joined(let isFirst, let count, let replacesOthers, let isRenamed):
                 confirmedJoin = (isFirst, count, replacesOthers, isRenamed)
-            default: break
+            default: break  // A join makes no other changes.
             }
         }
         let isConfirmed = confirmedJoin != nil
@@ -43,9 +43,11 @@ extension AudienceMachine {
         let isEntry =
             isFirstSession && !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key)))
         if isEntry {
+            // The owner is neither counted nor announced to the viewers.
             if caller.userID != row.owner {
                 let continuesVisit = row.recentLeaves?.contains(caller.userID, at: planned.moment.now) ?? false
                 if !continuesVisit { row.totalViewers = row.totalViewers.saturatingAdd(1) }
+                // Nil stands for false: the item then has no such field.
                 let content = FeedContent.audienceJoined(
                     user: caller.user, continuesVisit: continuesVisit ? true : nil)
                 self.publish(content, to: input.key, into: &effects)
@@ -60,8 +62,8 @@ extension AudienceMachine {
         if caller.userID == row.owner { row.ownerPresence = .present }
         if !isConfirmed { row.hasUnrecordedJoins = true }
         rows[.live(input.key)] = .live(row: row)
-        // Uncertain leases do not say whether the user has other devices. So a new join counts as one that replaces
-        // them.
+        // Uncertain leases do not say whether the user has other devices. So a join without a ticket, which does not
+        // resume an earlier join, counts as one that replaces them.
         let mayReplaceOthers =
             confirmedJoin?.replacesOthers == true || (areLeasesUncertain && caller.ticket == nil)
         if mayReplaceOthers, self.policies[input.key.app].devices == .one {
@@ -94,9 +96,10 @@ extension AudienceMachine {
             && !row.kickedWhileStale.contains(caller.userID)
     }
 
-    /// Revokes the tickets of a user's older devices after a join, for an app that allows one device a user.
+    /// Revokes the tickets of a user's older devices after a join, for an app that allows each user one device.
     ///
-    /// The older devices get a notice. Viewers see neither a leave nor a join.
+    /// `ticket` is that of the new join, so all older tickets are revoked. The older devices get a notice. Viewers see
+    /// neither a leave nor a join.
     private func replaceOlderDevices(
         of user: UserID, _ ticket: Ticket, _ key: LiveKey, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]

@@ -56,8 +56,8 @@ extension AudienceMachine {
         guard var row = rows.live(key) else { return false }
         var removal: (user: UserInfo, count: Int)?
         for case .kicked(let profile, let count) in result.changes { removal = (profile, count) }
-        // Uncertain leases may lack users who are in the live. So while they are uncertain, the first kick of any user
-        // succeeds.
+        // Uncertain leases may lack users who are in the live. So while they are uncertain, a first kick of a user
+        // succeeds even without a lease, and a second kick of the same user fails.
         let areLeasesUncertain = row.isStale || result == .unavailable
         guard removal != nil || areLeasesUncertain && !row.kickedWhileStale.contains(user) else { return false }
         if areLeasesUncertain {

@@ -26,11 +26,13 @@ extension AudienceMachine {
             partition.settlesAt = nil
             partition.needsEpoch = true
         }
-        let needsEpoch = batch.contains { planned in
+        let batchNeedsEpoch = batch.contains { planned in
             planned.decision == .proceed && planned.request != nil
                 && planned.input?.command.needsEpochIfDecidedWithoutRedis == true
         }
-        if mayHaveRun || needsEpoch { partition.needsEpoch = true }
+        // If Redis has executed requests of a batch that is now decided without it, its leases may contradict the
+        // decisions.
+        if mayHaveRun || batchNeedsEpoch { partition.needsEpoch = true }
         let wasAvailable = !partition.isUnavailable
         partition.isUnavailable = true
         rows[.partition] = .partition(row: partition)
@@ -57,7 +59,7 @@ extension AudienceMachine {
     func handleNewEpoch(
         _ name: String, wasEmpty: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        // The new row clears `isUnavailable` and `needsEpoch`; only the standstill continues.
+        // The new row clears `isUnavailable` and `needsEpoch`; only the sum of the standstills is kept.
         var partition = PartitionRow()
         partition.standstill = rows.partition.standstill
         partition.settlesAt = wasEmpty ? nil : moment.now + self.settling
@@ -75,7 +77,8 @@ extension AudienceMachine {
 
     /// Ends the settling of an epoch: sessions that no gateway has asserted by now count as gone.
     ///
-    /// The other machines get a command upon which they ask presence to confirm the users whom they show.
+    /// The other machines get a command. Upon it they ask presence whether the users whom they show are still in the
+    /// live.
     func settleEpoch(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         partition.settlesAt = nil
@@ -90,7 +93,7 @@ extension AudienceMachine {
         for key in staleLives {
             effects.append(.seat(SeatInput(key, .confirmOccupants)))
             effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
-            // An assertion changes only the count, not the owner's presence. So presence confirms the owner itself.
+            // An assertion changes only the count, not the owner's presence. So presence asks itself about the owner.
             if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
         }
     }

@@ -15,6 +15,9 @@ extension AudienceMachine {
         _ caller: Caller?, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
+        // While Redis cannot be reached, there are no changes, and no leave is published: presence does not know
+        // whether the user has other devices (I5). Once Redis is back, seats and connections ask presence whether the
+        // user is still in the live.
         for case .left(user: let user, isLast: true, count: let count) in result.changes {
             let isPublished = self.publishLeave(
                 user, .left, from: input.key, count: count, at: planned.moment, in: &rows, into: &effects)
@@ -25,10 +28,8 @@ extension AudienceMachine {
         if case .leave(_, _, let user, let session, let ticket)? = planned.request {
             self.revokeRecordedJoins(of: session, user, upTo: ticket, input.key, in: &rows)
         }
-        // A second leave is not an error. While Redis cannot be reached, presence does not know whether the user has
-        // other devices, so presence publishes no leave (I5). Once Redis is back, seats and connections ask presence
-        // whether the user is still in the live.
         guard let caller else { return }
+        // The leave of a session that has left already is not an error.
         self.replyAndRecord(caller, .success(result: .done), input, planned.moment, in: &rows, into: &effects)
     }
 
@@ -78,7 +79,9 @@ extension AudienceMachine {
         }
     }
 
-    /// Updates the count and publishes the leave of a user whose last session left or whose last lease expired.
+    /// Updates the count, and publishes the leave of a user whose last session left or whose last lease expired.
+    ///
+    /// The leave of the owner is not announced to the viewers, but changes the owner's presence.
     ///
     /// - Parameters:
     ///   - user: the user.

@@ -12,6 +12,7 @@ extension AudienceMachine {
         _ input: AudienceInput, _ epoch: Int64, _ owner: UserInfo, at moment: Moment, in rows: inout Rows
     ) -> PlannedInput {
         let key = input.key
+        // The row may be that of this opening, which is handled a second time, or of a later live.
         if let row = rows.live(key), row.epoch >= epoch { return PlannedInput(moment, input, .ignored) }
         var row = LiveRow(epoch: epoch, owner: owner.userID, openingOffset: moment.offset, publishedAt: moment.now)
         row.isStale = rows.partition.isUnavailable
@@ -48,7 +49,8 @@ extension AudienceMachine {
     func forwardEnd(
         _ ending: Ending, of key: LiveKey, _ planned: PlannedInput, in rows: Rows, into effects: inout [Effect]
     ) {
-        // If a live with the same id has begun in this batch, the published count belongs to the new live.
+        // Without an epoch, the live had no row when its end was planned, and no count. If a live with the same id has
+        // begun in this batch, the published count belongs to the new live.
         if planned.epoch != nil, rows.live(key) == nil { effects.append(.countRemoved(key)) }
         effects.append(.barrage(BarrageInput(key, .ended(ending: ending))))
     }

@@ -5,9 +5,8 @@ internal import PlazaModel
 // MARK: - Webhook events about members
 
 extension AudienceMachine {
-    /// Sends the app's backend events about users who joined or left (R14.13, R14.14).
-    ///
-    /// Each event has at most `Limits.audiencePage` users.
+    /// Sends the app's backend an event about users who joined or left, or several events if there are more than
+    /// `Limits.audiencePage` users (R14.13, R14.14).
     func sendMemberEvent(
         _ key: LiveKey, _ cause: MemberCause, _ users: [UserInfo], at now: Timestamp, into effects: inout [Effect]
     ) {

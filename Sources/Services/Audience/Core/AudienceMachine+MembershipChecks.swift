@@ -20,6 +20,7 @@ extension AudienceMachine {
                             app: key.app, .adminMembershipVerified(live: key.live, user: user, caller: caller))))
                 return
             }
+            // Stale leases (not certain) may lack users who are in the live.
             if rows.live(key)?.isStale == false {
                 effects.append(.failure(.notMember, "the user is not in the live", to: caller, app: key.app))
                 return
@@ -58,7 +59,7 @@ extension AudienceMachine {
         _ user: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        // While the leases are stale (not certain) or unavailable, there is no answer. When gateways have asserted
+        // While the leases are stale or unavailable, there is no answer. When gateways have asserted
         // their sessions in a new epoch, presence makes the seat and connection machines ask again.
         guard case .membership(let isMember) = result, var row = rows.live(key), !row.isStale else { return }
         if !isMember { self.notifyOfLeave(user, key, row, into: &effects) }

@@ -80,7 +80,8 @@ extension AudienceMachine {
             return PlannedInput(moment, input, .proceed, epoch: row.epoch)
         }
         guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
-            // A call without a lease request is a leave or a profile change without a ticket, from an app's server.
+            // The only calls without a lease request are leaves and profile changes of an app's server, which has no
+            // ticket.
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return PlannedInput(moment, input, input.command.caller == nil ? .ignored : .rejected(error))
         }
@@ -118,6 +119,8 @@ extension AudienceMachine {
         case .signOff(let session, let user, let ticket):
             guard isValidTicket(of: user, ticket) else { return nil }
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
+        // While the leases are stale, a user without a session in Redis may be in the live. A ban also holds for users
+        // who are not in the live.
         case .kick(let user, _, _): return .kick(live: key, user: user, includesAbsent: row.isStale)
         case .banned(let user, _, _): return .kick(live: key, user: user, includesAbsent: true)
         case .profile(let caller):

@@ -14,7 +14,8 @@ extension AudienceMachine {
             return effects.append(
                 .reply(Reply(to: caller, app: input.key.app, .failure(error: Self.redisUnavailableError))))
         }
-        // A user whose leases have expired is not in the live; the new name is published when the user returns.
+        // A user whose leases have expired is not in the live; the new name is published when the user returns. Stale
+        // leases do not say whether the user is in the live, so the new name is published at once.
         if row.isStale || changes.contains(.renamed) {
             self.publishProfile(caller.user, input.key, row, into: &effects)
         }

@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Idempotency
 
 extension AudienceMachine {
-    /// Replies to a call, and records the outcome for retries if the call changes something.
+    /// Replies to a call; records the outcome for retries if the call is of a kind that changes something.
     func replyAndRecord(
         _ caller: Caller, _ outcome: Outcome, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]
@@ -29,7 +29,7 @@ extension AudienceMachine {
             let reply = rejection.map { Outcome.failure(error: $0) } ?? outcome
             effects.append(.reply(Reply(to: caller, app: input.key.app, reply, required: required)))
         case .repeated(.passedOn), .fresh, .forgotten, nil:
-            // The first copy was rejected in this batch without recording an outcome.
+            // The first copy is in the same batch, and was rejected without recording an outcome.
             effects.append(.requestForgotten(caller, input.key.app))
         }
     }

@@ -8,7 +8,7 @@ package import PlazaModel
 /// The machine only plans lease requests and handles their results.
 ///
 /// Each batch takes two phases, so that it costs one round trip to Redis:
-/// 1. `plan` turns the inputs of the batch into lease requests, which the caller executes in one pipeline.
+/// 1. `plan` turns the inputs of the batch into lease requests, which `LeaseStore` executes in one pipeline.
 /// 2. `handle` gets the result of each request, in order, changes rows and emits effects.
 ///
 /// `plan` never depends on what `handle` decides. So after a crash the same inputs produce the same requests, even
@@ -20,7 +20,7 @@ package struct AudienceMachine: Machine {
 
     /// The inbox partition that the machine serves.
     package let partition: Int
-    /// The limits of each app.
+    /// The policy of each app: its limits, whether a user may have several devices, and whether it has webhooks.
     package let policies: Policies
     /// How long a new epoch waits for gateways to assert their sessions: the time in which the epoch is settling.
     ///
@@ -89,9 +89,9 @@ extension AudienceMachine {
 
     /// Removes a due row whose handling fails every time.
     ///
-    /// Of the partition's row only the due time is removed, so the epoch never settles. The lives of that epoch keep
-    /// their stale counts until the next epoch; lives that open later are not affected. The next epoch is not begun
-    /// here, because its end would fail for the same reason.
+    /// Of the partition's row only the due time is removed, so the epoch never settles. The present lives keep
+    /// their stale counts until the next epoch; lives that open later are not affected. No new epoch is begun here,
+    /// because settling it would fail for the same reason.
     package func removeRow(_ key: AudienceKey, in rows: inout Rows) {
         guard key == .partition else {
             rows[key] = nil

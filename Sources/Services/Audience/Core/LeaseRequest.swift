@@ -5,7 +5,8 @@ package import PlazaModel
 /// script, as a value.
 ///
 /// `page`, `isMember` and `profile` only read. All other requests change the leases, and take effect at most once for
-/// each inbox offset. A ticket is the inbox offset of a join.
+/// each inbox offset. A ticket is the inbox offset of a join. `owner` is the live's owner, who has leases, but is not
+/// listed and not counted.
 package enum LeaseRequest: Hashable, Sendable {
     /// Adds a session, or extends its lease; if `removesOtherSessions`, also removes the user's other sessions.
     ///
@@ -24,7 +25,7 @@ package enum LeaseRequest: Hashable, Sendable {
     /// The new end is: now - `silentFor` (the age of the heartbeat) + the duration of a lease. A user whose leases have
     /// expired gets a new lease.
     case heartbeats(live: LiveKey, owner: UserID, heartbeats: [Heartbeat])
-    /// Adds the members that a gateway asserts; only the count is reported.
+    /// Adds the members that a gateway asserts; the result has only the live's new count, not the added users.
     case assert(live: LiveKey, owner: UserID, members: [Presence])
     /// Removes all sessions of a user, and revokes the user's tickets.
     ///

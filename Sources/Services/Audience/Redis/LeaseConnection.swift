@@ -10,7 +10,7 @@ package protocol LeaseConnection: AnyObject {
 
     /// Runs scripts in one pipeline.
     ///
-    /// Throws if the connection is not the connection whose server identity `connect` last returned.
+    /// Throws if the connection was lost since `connect` last returned the identity of its server.
     ///
     /// - Returns: one reply for each call; a script that fails replies with `.error`.
     func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply]

@@ -10,8 +10,8 @@ package final class LeaseOutages: Sendable {
     /// At first, no partition is without its leases.
     package init() {}
 
-    /// Whether a partition is without its leases.
-    package var isAny: Bool { self.partitions.withLock { !$0.isEmpty } }
+    /// Whether at least one partition is without its leases.
+    package var hasAny: Bool { self.partitions.withLock { !$0.isEmpty } }
 
     /// Records whether the leases of a partition are unavailable.
     func set(_ areUnavailable: Bool, partition: Int) {

@@ -37,6 +37,7 @@ extension LeaseRequest {
                 "\(limit)", earlierTicket.map { "\($0.offset)" } ?? "",
                 removesOtherSessions ? "1" : "0",
             ]
+        // To remove a session, the script does not need the owner.
         case .leave(let live, _, let user, let session, let ticket):
             script = .leave
             arguments += [live.text, user.text, session.text, "\(ticket.offset)"]

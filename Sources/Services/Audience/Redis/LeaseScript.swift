@@ -16,6 +16,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
     /// The script with its whole source, as Redis runs it.
     package var source: RedisScript { Self.sources[self] ?? self.assembled }
 
+    /// The scripts, each assembled once.
     private static let sources: [LeaseScript: RedisScript] = Dictionary(
         uniqueKeysWithValues: LeaseScript.allCases.map { ($0, $0.assembled) })
 

@@ -14,7 +14,7 @@ package final class LeaseStore {
     /// The maximum number of entries that are read at once from the outbox, which holds the changes until they are
     /// published.
     static let outboxPageLimit = 10_000
-    /// How many times a batch is tried when the epoch changes during the attempt.
+    /// How many times a batch is tried if the epoch changes during each attempt.
     private static let maxAttempts = 3
 
     /// The outcome of a batch.

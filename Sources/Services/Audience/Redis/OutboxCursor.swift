@@ -9,7 +9,7 @@ package struct OutboxCursor: Hashable, Sendable {
     package var epoch = ""
     /// The id of the last published entry of the outbox.
     package var id: Int64 = 0
-    /// The latest time of an input, with which the next owner begins, so that time never goes backwards.
+    /// The latest time of an input; the next owner begins with this time, so that time never goes backwards.
     package var latestTime = Timestamp.distantPast
 
     package init() {}

@@ -22,7 +22,9 @@ struct PresenceMetrics {
     /// The machine's name in its consumer group, its thread and its metrics.
     static let machine = "audience"
 
-    /// Registers the metrics of a partition in `registry`; the service reports itself as degraded from `outages`.
+    /// Registers the metrics of a partition in `registry`.
+    ///
+    /// The partition is in `outages` while its leases cannot be reached; then the service reports itself as degraded.
     init(_ registry: MetricsRegistry, partition: Int, outages: LeaseOutages) {
         self.partition = partition
         self.outages = outages
@@ -54,6 +56,7 @@ struct PresenceMetrics {
         for change in changes {
             switch change {
             case .joined: self.joins.add()
+            // Leaves are counted by user: a leave counts when it ends the user's last session.
             case .left(user: _, isLast: true, count: _): self.leaves.add()
             case .kicked: self.kicks.add()
             case .expired: self.expiries.add()

@@ -64,6 +64,7 @@ package final class PresenceProcessor: PartitionProcessor {
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
         self.causeIndexes.removeAll(keepingCapacity: true)
         // If there are lives but no committed epoch, the committed metadata is lost: an operator has reset the offset.
+        // This is checked before `plan`, which adds the lives that this batch opens.
         let hadLivesWithoutEpoch = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
         let batch = self.machine.plan(inputs.map(self.decode), in: &self.rows)
         guard let first = batch.first else { return }
@@ -143,7 +144,8 @@ package final class PresenceProcessor: PartitionProcessor {
         // There is only one input, whose index is 0.
         defer { self.causeIndexes = Array(repeating: 0, count: effects.count) }
         // An epoch must not settle if Redis has lost it since the last input: the counts would be marked as certain,
-        // and viewers who are still there would count as gone.
+        // and viewers who are still there would count as gone. So another epoch must begin first, which
+        // `leasesUnavailable` requests.
         if let settlesAt = self.rows.partition.settlesAt, settlesAt <= moment.now,
             !(try self.store.holdsEpoch(of: self.cursor))
         {

@@ -33,6 +33,7 @@ package struct PresenceSettings: Sendable {
         self.leaseSeconds = reader.int(
             "lease-seconds", default: 90, range: 2...3600,
             help: "How long a silent client stays in a live. The gateways need the same value.")
+        // A file that was named but could not be read is already reported.
         if self.redisUser != nil, self.redisPassword == nil,
             !reader.effectiveSettings.contains(where: {
                 $0.name == "redis-password-file" && $0.source != .defaultValue
@@ -53,7 +54,7 @@ package struct PresenceSettings: Sendable {
     /// The specification of the service's shell: the machine's topics, and how to make the processor of a partition.
     ///
     /// - Parameters:
-    ///   - policies: the limits of the apps.
+    ///   - policies: the policy of each app.
     ///   - outages: collects the partitions whose leases Redis does not serve.
     /// - Returns: the specification for the service's one shell.
     package func spec(policies: Policies, outages: LeaseOutages = LeaseOutages()) -> MachineSpec {

@@ -59,7 +59,8 @@ package final class RedisLeaseConnection: LeaseConnection {
         return replies
     }
 
-    /// Runs `body`; if it fails, forgets the connection, and opens the circuit breaker if the server did not answer.
+    /// Runs `body`; if it fails, forgets the connection, and opens the circuit breaker if the server did not answer or
+    /// refused the access.
     private func disconnectingOnFailure<R>(_ body: () throws(RedisError) -> R) throws(RedisError) -> R {
         do throws(RedisError) {
             return try body()

@@ -10,6 +10,7 @@ for i = 8, #ARGV, 5 do
   local user, session, ticket, silence = ARGV[i], ARGV[i + 1], ARGV[i + 2], math.max(0, tonumber(ARGV[i + 3]))
   local member = user .. '/' .. session
   if silence < lease and not isRevoked(live, member, ticket) then
+    -- A later join of the session may have stored a higher ticket, which stays.
     local currentTicket = redis.call('HGET', base .. ':members:' .. live, 't:' .. member)
     if currentTicket and tonumber(currentTicket) > tonumber(ticket) then ticket = currentTicket end
     addSession(live, owner, user, session, ticket, time - silence + lease, ARGV[i + 4])

@@ -27,12 +27,14 @@ while first <= #ARGV do
     elseif silence < lease and not isRevoked(live, member, ticket) then
       local user, session = splitMember(member)
       local hasSession = redis.call('HEXISTS', base .. ':members:' .. live, 's:' .. user) == 1
+      -- '0 ' is the empty profile.
       local profile = hasSession and profileOf(live, user) or expiredProfile(live, user) or '0 '
       if addSession(live, owner, user, session, ticket, leaseEnd, profile) then
         appendChange('back', 'u', user, 'p', profile, 'c', userCount(live))
       end
     end
   end
+  -- The first three elements are the key and the options.
   if #extension > 3 then redis.call('ZADD', unpack(extension)) end
   first = last + 1
 end

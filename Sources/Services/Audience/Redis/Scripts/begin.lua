@@ -5,8 +5,8 @@
 --   - A script has failed. Then no value can be trusted, and the changes of the failed batch are never published.
 --
 -- KEYS[1]  the partition's hash tag (guard.lua lists the keys)
--- ARGV     1 generation, 2 the new epoch, 3 last committed id of the outbox, 4 time in ms, 5 1: no owner has
---          committed an offset, 6 1: a script has failed; then from 7 on all lives of the partition
+-- ARGV     1 generation, 2 the new epoch, 3 last committed id of the outbox, 4 time in ms, 5 '1' if no owner has
+--          committed an offset, 6 '1' if a script has failed; in this case from 7 on all lives of the partition
 -- Result   1, or the error FENCED
 local base = KEYS[1]
 local stateKey = base .. ':state'

@@ -7,6 +7,7 @@
 --
 -- Numbers that no script has written are damage and end the epoch (begin.lua). If they were used, an offset far in the
 -- future would make every input count as executed, and a clock far in the future would let every lease expire.
+-- state[3] to state[6] are offset, id, clock and paused (guard.lua). Lua's numbers are exact up to 15 digits.
 for i = 3, 6 do
   if not state[i] or #state[i] > 15 or not string.find(state[i], '^%-?%d+$') then
     return redis.error_reply('DAMAGED the state of the partition cannot be read')

@@ -3,10 +3,10 @@
 -- change.lua.
 --
 -- ARGV     6 live, 7 owner, 8 user, 9 session, 10 profile, 11 maximum number of users, 12 the ticket of the session's
---          earlier join or '', 13 1: the user's other sessions are removed
+--          earlier join or '', 13 '1' if the user's other sessions are removed
 -- Entry    joined (f: 1 when the user had no session before, r: 1 when other sessions were removed, n: 1 when the
 --          profile of a user who had a session has changed, c: users after the join);
---          full; or void (ticket 12 is revoked, or belongs to another user in the live)
+--          full; or void (the earlier ticket is revoked, or belongs to another user in the live)
 local live, owner, user, session = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 if ARGV[12] ~= '' then
   local holder = redis.call('ZRANGEBYSCORE', base .. ':order:' .. live, ARGV[12], ARGV[12], 'LIMIT', 0, 1)[1]

@@ -2,7 +2,7 @@
 -- Removes all sessions of a user from a live, and revokes the user's tickets. The script begins with guard.lua and
 -- change.lua.
 --
--- ARGV     6 live, 7 user, 8 1: also revokes the tickets of a user without a session
+-- ARGV     6 live, 7 user, 8 '1' if also the tickets of a user without a session are revoked
 -- Entry    kicked (u, p: user and profile, c: users after the kick), when the user had a session
 local live, user = ARGV[6], ARGV[7]
 local members = base .. ':members:' .. live

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Removes a session from a live, unless it has joined again since its ticket. The script begins with guard.lua and
--- change.lua.
+-- Removes a session from a live, unless the session has joined again after the join of this ticket. The script begins
+-- with guard.lua and change.lua.
 --
 -- ARGV     6 live, 7 user, 8 session, 9 ticket
 -- Entry    left (u, p: user and profile, l: 1 when it was the user's last session, c: users after the leave), when the

@@ -3,7 +3,7 @@
 -- state is removed, as if this Redis were empty, because gateways can assert all sessions again.
 --
 -- KEYS[1]  the partition's hash tag (guard.lua lists the keys)
--- ARGV     1 generation, 2 1: no owner has committed an epoch, so a higher generation is from an older cluster
+-- ARGV     1 generation, 2 '1' if no owner has committed an epoch, so that a higher generation is from an older cluster
 -- Result   { epoch or '', sessions in all lives }, or the error FENCED
 local stateKey = KEYS[1] .. ':state'
 local state = redis.call('TYPE', stateKey).ok == 'hash'

@@ -11,6 +11,7 @@ local found = redis.call('ZRANGEBYSCORE', order, '(' .. ARGV[4], '+inf', 'WITHSC
 local page = { redis.call('ZCARD', order), '' }
 for i = 1, math.min(#found, limit * 2), 2 do
   page[#page + 1] = found[i]
+  -- '0 0 ' is the join time 0 with the empty profile.
   page[#page + 1] = redis.call('HGET', base .. ':members:' .. live, 'p:' .. found[i]) or '0 0 '
 end
 if #found > limit * 2 then page[2] = found[limit * 2] end

@@ -12,5 +12,6 @@ if joinedAt then
   redis.call('HSET', members, 'p:' .. user, joinedAt .. ' ' .. ARGV[10])
   appendChange('renamed')
 end
+-- XX: only if the profile of an expired user is stored.
 redis.call('SET', base .. ':past:' .. live .. ':' .. user, ARGV[10], 'XX', 'KEEPTTL')
 return 1
