@@ -23,8 +23,8 @@ package struct AdmissionWindow: Sendable {
         var sender: UInt64
         /// The time of the sender's last admitted or dropped message, in milliseconds.
         ///
-        /// Dropped messages count too, so that each sender who tries gets a share, and not only the first to be
-        /// admitted.
+        /// Dropped messages count too, so that each sender who tries gets a share of the budget, and not only those who
+        /// were admitted first.
         var lastAttempt: Int64
         /// The number of the sender's admitted messages.
         var admitted: Int64
@@ -92,9 +92,10 @@ package struct AdmissionWindow: Sendable {
         let now = now.milliseconds
         self.removeExpiredAdmissions(at: now)
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
+        // The live's owner and the app's server may fill the whole budget.
         if feedClass == .barrage, sender.mayFillBudget { limit = budget.total }
-        // A sender has no more admissions than the window, so the search is skipped while the window has fewer than
-        // `rate`.
+        // A sender has at most as many admissions as the window. So the search is skipped while the window has fewer
+        // than `rate` admissions.
         if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
             return .tooOften(retryAfter: wait)
         }
@@ -102,7 +103,8 @@ package struct AdmissionWindow: Sendable {
             // The count falls below the limit when the admission at `count - limit` expires.
             return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
         }
-        // Shares apply while more than half of the budget is used. A sender with hash 0 has no tally and no share.
+        // A share is how many messages each sender may have in the window. Shares apply while more than half of the
+        // budget is used. A sender with hash 0 has no tally and no share.
         if !sender.mayFillBudget, sender.hash != 0, 2 * self.count > budget.total {
             self.removeExpiredTallies(at: now)
             let share = budget.share(among: self.tallies.count)
@@ -152,7 +154,7 @@ package struct AdmissionWindow: Sendable {
             self.tallies[index].admitted += 1
             self.tallies[index].lastAttempt = now
         } else {
-            // An admission needs a tally, so idle tallies are removed for it.
+            // The new tally needs room, so tallies without admissions are removed.
             if self.tallies.count >= budget.total {
                 self.removeIdleTallies(untilBelow: budget.total, at: now)
                 index = self.tallyIndex(of: sender.hash)
@@ -163,8 +165,8 @@ package struct AdmissionWindow: Sendable {
 
     /// Records that a message of the sender was dropped.
     ///
-    /// When there are as many tallies as the budget has messages, each share is one message. More tallies would not
-    /// change the shares, so further senders are not recorded.
+    /// When there are `budget.barrage` tallies, the share of each sender is one message. More tallies would not change
+    /// the shares, so further senders are not recorded.
     package mutating func recordAttempt(_ sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
         guard sender.hash != 0 else { return }
         let now = now.milliseconds
@@ -258,6 +260,7 @@ package struct AdmissionWindow: Sendable {
     }
 }
 
+// The ring buffers of equal windows may begin at different indices, so the admissions are compared one by one.
 extension AdmissionWindow: Equatable {
     package static func == (a: AdmissionWindow, b: AdmissionWindow) -> Bool {
         a.count == b.count && a.tallies == b.tallies && (0..<a.count).allSatisfy { a[$0] == b[$0] }

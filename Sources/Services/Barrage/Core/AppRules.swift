@@ -25,7 +25,7 @@ package final class AppRules: Sendable {
         self.filter = WordFilter(settings.words)
         var giftsByID: [GiftID: Gift] = [:]
         for category in settings.gifts {
-            // Clients find the translations in the catalogue.
+            // `nil` removes the translations, which clients find in the catalogue.
             for gift in category.gifts { giftsByID[gift.giftID] = gift.localized(to: nil) }
         }
         self.gifts = giftsByID

@@ -45,14 +45,15 @@ extension BarrageMachine {
     ) {
         let rules = self.rules[key.app]
         let backendRejection = isGift ? Rejection.giftForbidden : .messageForbidden
+        // Stays false for a repeated call, and for a call that is rejected for another reason.
         var isRejectedByBackend = false
         self.replyOnce(to: caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, _ in
             let rejection = feed.rejection(of: caller)
             isRejectedByBackend = rejection == nil
             return feed.reject(rejection ?? backendRejection)
         }
-        // In the reply, the backend's error replaces the default error of the rejection. The backend's error is stored
-        // for repeated calls.
+        // If the backend's error differs from the default error of the rejection, it replaces that error in the reply,
+        // and is stored for repeated calls.
         guard isRejectedByBackend, error != backendRejection.error(retryAfter: 0, under: rules),
             case .calls(let window)? = rows[.calls(key, caller.request.session)]
         else { return }

@@ -12,7 +12,7 @@ extension BarrageMachine {
     ) {
         let callsKey = BarrageKey.calls(key, caller.request.session)
         let windowIndex = rows.index(of: callsKey)
-        if let windowIndex, let lookup = rows.lookup(caller.counter, at: windowIndex) {
+        if let windowIndex, let lookup = rows.lookup(caller.counter, inWindowAt: windowIndex) {
             switch lookup {
             case .repeated(let recorded):
                 let outcome = self.outcome(of: recorded, to: caller, about: key, under: rules, in: rows)
@@ -26,8 +26,8 @@ extension BarrageMachine {
                 break
             }
         }
-        // A late retry is sent more than 60 s after the call's first copy. Its window may already be removed, so it is
-        // never decided again.
+        // A late retry is a copy that is sent more than 60 s after the call's first copy. The window with the outcome
+        // may already be removed, so a late retry is never decided again.
         if caller.isLateRetry { return effects.append(.requestForgotten(caller, key.app)) }
         guard let decided = rows.updateFeed(key, near: windowIndex, { feed in decide(&feed, &effects) }) else {
             // The outcome of a call about an unknown live is not recorded.
@@ -35,7 +35,7 @@ extension BarrageMachine {
             return
         }
         if let windowIndex {
-            rows.record(decided, of: caller.counter, at: windowIndex, at: moment)
+            rows.record(decided, of: caller.counter, inWindowAt: windowIndex, at: moment)
         } else {
             var window = MessageWindow(at: moment)
             window.record(decided, of: caller.counter, at: moment)
@@ -57,8 +57,8 @@ extension BarrageMachine {
 
     /// Rejects a message or gift that the gateway has rejected without a request to the app's backend.
     ///
-    /// The call is rejected even if the rules allow it by now. But if its first copy was published, a repeated copy
-    /// gets the first reply.
+    /// The call is rejected even if the rules allow it by now. But if an earlier copy of the call was published, this
+    /// copy gets the reply of the earlier one.
     func rejectByGateway(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -150,15 +150,19 @@ extension BarrageRows {
         return self.update(at: index) { row in row.changeFeed(body) } ?? nil
     }
 
-    /// Looks up the call with the request counter `counter` in the window at `index`, if there is one.
-    fileprivate mutating func lookup(_ counter: Int64, at index: Int) -> IdempotencyLookup<MessageOutcome>? {
+    /// Looks up the call with the request counter `counter` in the window at `index`; nil if that row is no window.
+    fileprivate mutating func lookup(
+        _ counter: Int64, inWindowAt index: Int
+    ) -> IdempotencyLookup<MessageOutcome>? {
         self.read(at: index) { row in
             if case .calls(let window) = row { window.lookup(counter) } else { nil }
         } ?? nil
     }
 
     /// Records the outcome of the call `counter` in the window at `index`.
-    fileprivate mutating func record(_ outcome: MessageOutcome, of counter: Int64, at index: Int, at moment: Moment) {
+    fileprivate mutating func record(
+        _ outcome: MessageOutcome, of counter: Int64, inWindowAt index: Int, at moment: Moment
+    ) {
         _ = self.update(at: index) { row in row.record(outcome, of: counter, at: moment) }
     }
 }

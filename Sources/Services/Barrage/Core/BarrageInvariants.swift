@@ -40,7 +40,7 @@ extension BarrageMachine {
                 if errors.count > IdempotencyLimits.maxOutcomes {
                     violations.append("\(key.text): too many errors (I16)")
                 }
-            default: violations.append("\(key.text): a row of another kind")
+            default: violations.append("\(key.text): a row of a kind that does not fit its key")
             }
         }
         return violations

@@ -81,7 +81,7 @@ package struct BarrageMachine: Machine {
         }
     }
 
-    /// Handles an input of another machine about the live, its end, or its permissions.
+    /// Handles an input of another machine about the opening, the end or the permissions of the live.
     private func applyMachineInput(
         _ command: BarrageCommand, _ key: LiveKey, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]

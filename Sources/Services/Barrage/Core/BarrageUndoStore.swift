@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 
-/// Saves the fan-out's rows for undo in arrays that all batches reuse.
+/// Saves the fan-out's rows, for the undo of a batch that aborts, in arrays that all batches reuse.
 ///
 /// The arrays keep their capacity, so saving a row usually allocates no memory. The current row can still be changed in
 /// place, because the saved copy shares no content with it. Only the details of a feed, which seldom change, are

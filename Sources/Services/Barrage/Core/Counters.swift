@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The pending counters of a feed: likes, speaking levels and the summary.
+/// The pending counters of a feed: likes, speaking levels and the summary (the live's statistics).
 ///
 /// Only the latest value of each kind is published, at most once in the kind's interval, and only while the budget
 /// allows it (R12.1, R11.8).
@@ -65,7 +65,7 @@ package struct Counters: Equatable, Sendable, Codable {
         switch kind {
         case .likes: self.likesAt + kind.interval
         case .speaking: self.speakingAt + kind.interval
-        case .summary: self.summaryReadyAt ?? self.summaryAt + kind.interval
+        case .summary: self.summaryReadyAt ?? (self.summaryAt + kind.interval)
         }
     }
 

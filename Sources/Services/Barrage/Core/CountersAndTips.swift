@@ -2,13 +2,13 @@
 import MachineKit
 import PlazaModel
 
-/// Counters (likes, speaking levels, the summary), tips (low-priority notifications), and the feed's wake time, at which
-/// its row falls due without an input.
+/// Counters (likes, speaking levels, the summary), tips (low-priority notifications), and the wake time, at which the
+/// feed's row falls due without an input.
 extension FeedRow {
     /// Adds likes to the total.
     ///
-    /// They also replace likes that are not published yet: the next item has only the latest sender, with the total of
-    /// all likes.
+    /// The new likes replace likes that are not published yet: the next item names only the latest sender, but has the
+    /// total of all likes.
     mutating func addLikes(_ count: Int64, by sender: UserInfo, at now: Timestamp) {
         self.statistics.totalLikesReceived = self.statistics.totalLikesReceived.saturatingAdd(count)
         if self.counters.likes != nil { self.ledger.countDropped(.counter, .merged) }
@@ -80,6 +80,7 @@ extension FeedRow {
     mutating func publishTip(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
+        // A tip has no sender, so no rate applies.
         let decision = self.admissions.decide(
             on: .tip, from: .nobody, rate: .max, under: rules.budget, at: now)
         guard case .dropped(let reason, _) = decision else {
@@ -87,16 +88,14 @@ extension FeedRow {
             return
         }
         self.ledger.countDropped(.tip, reason)
-        let periodLength = BarrageMachine.degradedInterval
-        // Time is divided into intervals of this length; each dropped tip extends the period by the same length.
-        let lastDropInterval = self.numbers.degradedUntil.map {
-            ($0.milliseconds - periodLength.count) / periodLength.count
-        }
-        let isFirstDropOfInterval = lastDropInterval != now.milliseconds / periodLength.count
+        let length = BarrageMachine.degradedInterval
+        // The last tip was dropped at `degradedUntil - length`. An interval's number is its time divided by `length`.
+        let lastDropInterval = self.numbers.degradedUntil.map { ($0.milliseconds - length.count) / length.count }
+        let isFirstDropOfInterval = lastDropInterval != now.milliseconds / length.count
         if isFirstDropOfInterval {
             self.append(.tips(isDegraded: true), .control, to: key, under: rules, at: now, into: &effects)
         }
-        let degradedUntil = now + periodLength
+        let degradedUntil = now + length
         self.numbers.degradedUntil = degradedUntil
         self.scheduleWake(at: degradedUntil)
     }

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Gifts. Users pay for them, so neither a mute nor the budget keeps a gift out of the feed (R5.9, R12.3).
 extension BarrageMachine {
-    /// Sends the gift that `order` names by its id, or rejects the order.
+    /// Publishes the gift whose id is in `order`, or rejects the order.
     func sendGift(
         _ order: GiftOrder, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -32,7 +32,9 @@ extension BarrageMachine {
         if isAccepted { self.countGiver(caller.userID, key, in: &rows) }
     }
 
-    /// Counts `giver`, the sender of a gift, in a separate row, which changes only for a user's first gift.
+    /// Counts `giver`, the sender of a gift, once in each live.
+    ///
+    /// The givers have a separate row, which changes only with the first gift of each user.
     private func countGiver(_ giver: UserID, _ key: LiveKey, in rows: inout BarrageRows) {
         var givers = UniqueCount()
         if case .givers(let stored)? = rows[.givers(key)] { givers = stored }

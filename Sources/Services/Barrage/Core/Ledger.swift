@@ -16,8 +16,8 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
 
 /// The ledger of a feed: published = admitted + refused + dropped (I10).
 ///
-/// Published are the messages and items that reached the fan-out. A pending counter (likes, speaking levels or the
-/// summary) does not count as published yet. The ledger contains only numbers, so that a copy for undo is quick.
+/// `published` counts the messages and items that reached the fan-out. A pending counter (likes, speaking levels or the
+/// summary) is not counted yet. The ledger contains only numbers, so that a copy for undo is quick.
 package struct Ledger: Sendable {
     /// The number of admitted items of a class.
     package struct Admitted: Hashable, Sendable {

@@ -38,7 +38,7 @@ package struct MessageOutcome: Hashable, Sendable {
 /// The idempotency window of one session's calls to a feed.
 package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
 
-/// Outcomes of calls to a feed in one array of plain numbers.
+/// Outcomes of calls to a feed in one array of plain numbers, the words.
 ///
 /// Messages are the most frequent calls by far. One array is quick to copy for undo, and short in the state topic.
 package struct PackedOutcomes: OutcomeStorage {
@@ -61,8 +61,8 @@ package struct PackedOutcomes: OutcomeStorage {
     /// The number of words of one outcome.
     ///
     /// The first word is the call's counter. For a success, the other two are the epoch and the number of the position.
-    /// For a refusal, they are the negated raw value of the rejection, which is above 0, and the retry hint in
-    /// milliseconds.
+    /// For a refusal, they are the raw value of the rejection, negated, and the retry hint in milliseconds. An epoch is
+    /// never negative, and a raw value is above 0, so the sign tells the two cases apart.
     private static let wordsPerOutcome = 3
 
     package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
@@ -177,6 +177,7 @@ extension PackedOutcomes: Codable {
         let numbers = try values.decode([Int64].self, forKey: .outcomes)
         let droppedCounter = try values.decodeIfPresent(Int64.self, forKey: .highestDroppedCounter) ?? .min
         let standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
+        // The highest counter is not encoded. It begins with the highest dropped counter, and `append` raises it.
         self.words = [
             droppedCounter, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, droppedCounter,
             standstill.count,

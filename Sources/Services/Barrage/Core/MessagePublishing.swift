@@ -3,8 +3,8 @@ import MachineKit
 import PlazaModel
 
 extension FeedRow {
-    /// Admits and numbers a user's message, or rejects it, or drops it; the ledger counts the message in each case
-    /// (I10).
+    /// Admits and numbers a user's message, rejects it, or drops it because the budget is short; the ledger counts the
+    /// message in each case (I10).
     ///
     /// The word filter is the slowest check. It runs last, and only on messages that the budget allows. Therefore a
     /// flood of messages does not cause a flood of searches.
@@ -33,6 +33,7 @@ extension FeedRow {
         case .dropped(let reason, let retryAfter):
             self.admissions.recordAttempt(sender, under: rules.budget, at: now)
             self.numbers.ledger.countDropped(.barrage, reason)
+            // The third reason, `merged`, occurs only with counters.
             return MessageOutcome(refused: reason == .share ? .share : .budget, retryAfter: retryAfter)
         case .admitted:
             if message.contains(rules.filter) { return self.reject(.sensitive) }

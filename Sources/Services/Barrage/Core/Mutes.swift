@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// The muted users of a live, and until when (R4.18, R5.7).
 ///
-/// The number of mutes is limited. Beyond the limit, the mute that expires first is removed, so that permanent mutes
-/// stay.
+/// A permanent mute ends at `Timestamp.distantFuture`. The number of mutes is limited. Beyond the limit, the mute that
+/// expires first is removed, so that permanent mutes stay.
 package struct Mutes: Hashable, Sendable, Codable {
     /// One user's mute.
     package struct Mute: Hashable, Sendable, Codable {
