@@ -16,6 +16,7 @@ extension ConnectionStep {
         guard let live, let row = self.live(live) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
+        // The live may show a battle of other lives of its connection. Such a battle is not the live's own.
         guard let battle = self.battle(row.value.battleRequest ?? row.value.battle),
             battle.view?.sides.contains(where: { $0.live == live }) ?? true
         else {

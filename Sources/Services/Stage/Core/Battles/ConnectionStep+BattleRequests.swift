@@ -99,7 +99,7 @@ extension ConnectionStep {
         return battle.isRunning && battle.sideIndex(of: id) != nil
     }
 
-    /// Cancels the requests to `targets`; targets that are not invited are ignored.
+    /// Cancels the requests of the caller's `live` to `targets`; targets that are not invited are ignored.
     ///
     /// Only the inviter may cancel, and only before the battle starts.
     mutating func cancelBattle(
@@ -167,6 +167,7 @@ extension ConnectionStep {
             self.cancelRequestedBattle(battle)
             return
         }
+        // An invitee that has accepted already leaves without a notice to the inviter.
         let isOpen = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
         self.removeInvitee(id, &battle)
         if isOpen {

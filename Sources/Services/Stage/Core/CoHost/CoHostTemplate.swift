@@ -5,9 +5,10 @@ import PlazaModel
 enum CoHostTemplate {
     /// The id of the layout template for the id that a request names.
     ///
-    /// 0, and an id in the range that no template has, mean the default template of voice or video lives.
+    /// Voice lives have one range of ids, video lives another. 0, and an id within the range that no template has, mean
+    /// the default template.
     ///
-    /// - Throws: `badParameter` when the id is not 0 and is outside the range for voice or video lives.
+    /// - Throws: `badParameter` when the id is not 0 and is outside the range.
     static func resolve(_ id: Int, isVoice: Bool) throws(ReplyError) -> Int {
         let range = isVoice ? SeatTemplate.voiceIDs : SeatTemplate.videoIDs
         guard id == 0 || range.contains(id) else {

@@ -3,7 +3,8 @@ import PlazaModel
 
 /// The result code for each live that a co-host request names (R8.1).
 ///
-/// `LiveCode.reason` adds the reply code of the whole service (R8.3).
+/// The codes exist only for these requests. `LiveCode.reason` adds the reply code with which other calls report the
+/// same reason (R8.3).
 ///
 /// Code 5 (internal error) is not used: when an internal error occurs, the whole request fails.
 enum ConnectionCode: Int {

@@ -163,7 +163,8 @@ package enum ConnectionRow: JournalRow, Codable {
         self = .idempotencyWindow(window: window)
     }
 
-    /// Drops the outcomes of an idempotency window that is due; the machine calls this only for idempotency windows.
+    /// Handles the due time of an idempotency window (see `IdempotencyWindow.expire`); the machine calls this only for
+    /// idempotency windows.
     ///
     /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {

@@ -21,7 +21,7 @@ extension ConnectionMachine {
                 case (.fence, .fence?): []
                 case (.idempotencyWindow, .idempotencyWindow(let window)?):
                     window.due <= now ? ["I15: outcomes outlived their time"] : []
-                default: ["a row of another kind"]
+                default: ["a row of a kind that does not fit its key"]
                 }
             violations += rowViolations.map { "\(key.text): \($0)" }
         }

@@ -31,6 +31,7 @@ package struct ConnectionMachine: Machine {
             } else if let caller = input.command.caller {
                 Self.answerCall(caller, input.command, in: &step)
             } else {
+                // A command without a caller is a fact: it reports what another machine has decided.
                 step.handleFact(input.command)
                 step.notifySeatMachines()
             }
@@ -60,7 +61,9 @@ package struct ConnectionMachine: Machine {
         }
     }
 
-    /// Runs a step; rows and effects are swapped into the step and back, so that they are not copied.
+    /// Runs a step, which handles one input or one due row.
+    ///
+    /// Rows and effects are swapped into the step and back, so that they are not copied.
     private func withStep(
         _ app: AppID, _ journal: inout Journal<ConnectionKey, ConnectionRow>, _ moment: Moment,
         _ effects: inout [Effect], _ body: (inout ConnectionStep) -> Void
@@ -94,8 +97,8 @@ package struct ConnectionMachine: Machine {
             step.effects.append(contentsOf: repeatedEffects)
             return
         }
-        // A late retry is sent more than 60 s after the call's first copy. It is rejected even if the session has no
-        // window, because the window may have been removed.
+        // A late retry is a copy that is sent more than 60 s after the call's first copy. It is rejected even if the
+        // session has no window, because the window may have been removed.
         if caller.isLateRetry {
             step.effects.append(.requestForgotten(caller, step.app))
             return
@@ -136,7 +139,9 @@ extension CallWindow {
 }
 
 extension ConnectionCommand {
-    /// Whether the command is a call that changes nothing.
+    /// Whether the command lists open requests: a call that changes nothing, and whose outcome is not recorded.
+    ///
+    /// `battleInfo` changes nothing either, but is decided and recorded like other calls.
     var isQuery: Bool {
         switch self {
         case .openRequests, .openBattleRequests: true

@@ -5,6 +5,8 @@ import PlazaModel
 /// Co-host requests (R8.1, R8.6).
 ///
 /// Each request ends exactly once (I13), because `endCoHostRequest` removes it and returns it only once.
+///
+/// A voice live is crowded if more of its seats are occupied than a connection can show.
 extension ConnectionStep {
     /// Sends a co-host request to each of `targets`, and returns a code for each of them.
     mutating func sendCoHostRequests(

@@ -33,7 +33,8 @@ extension ConnectionStep {
         self.updateLive(id) { $0.connection = view.id }
         if !isNew { self.showLatestBattle(of: view, in: id) }
         for member in view.members {
-            // An open request between two lives becomes void when they are connected.
+            // An open request between two lives becomes void when they are connected. Only requests that `id` made can
+            // be open: it can receive one request at a time, and that request is accepted now.
             if self.endCoHostRequest(from: id, to: member.live) != nil {
                 for live in [id, member.live] {
                     self.notifyOwner(of: live, self.coHostRequestCancelled(id, member.live))

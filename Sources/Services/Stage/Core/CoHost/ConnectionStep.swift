@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Handles one input for the lives of one app.
+/// Handles one input, or one row that has fallen due, for the lives of one app.
 ///
 /// The machine swaps its rows and effects into the step and, after the step, back.
 ///

@@ -86,7 +86,8 @@ struct TemplateFrames {
             self.height = rows * (self.width / columns)
             self.frames = LayoutArea(width: self.width, height: self.height).cells(count, columns: columns, rows: rows)
         case .voiceGroups:
-            // A row of the canvas has two groups of three by two squares: six squares in width, as many as a group has.
+            // Two groups, each three squares wide and two high, are side by side. So the canvas is six squares wide. A
+            // group also has six squares.
             let squareSide = self.width / Self.framesPerGroup
             let groups = (count + Self.framesPerGroup - 1) / Self.framesPerGroup
             let groupRows = max(1, (groups + 1) / 2)
@@ -95,7 +96,7 @@ struct TemplateFrames {
         }
     }
 
-    /// Equal cells in as many columns as needed; of three frames, the first one covers the left half.
+    /// Equal cells in a grid that is as square as possible; of three frames, the first one covers the left half.
     private static func dynamicGrid(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
         if count == 3 {
             let right = LayoutArea(x: area.width / 2, width: area.width - area.width / 2, height: area.height)

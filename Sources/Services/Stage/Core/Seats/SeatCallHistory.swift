@@ -36,7 +36,7 @@ package struct SeatCallHistory: Equatable, Sendable {
         self.window.record(outcome, of: counter, at: moment)
     }
 
-    /// Drops the outcomes when the window is due.
+    /// Handles the due time of the window (see `IdempotencyWindow.expire`).
     ///
     /// - Returns: whether the window has expired, so that the row must be removed.
     mutating func expire(at moment: Moment) -> Bool { self.window.expire(at: moment) }
@@ -134,7 +134,7 @@ extension SeatRow {
         self = .callHistory(history: history)
     }
 
-    /// Drops the outcomes of a call history that is due; the machine calls this only for call histories.
+    /// Handles the due time of a call history; the machine calls this only for call histories.
     ///
     /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {

@@ -17,6 +17,7 @@ extension SeatMachine {
                 if journal.stage(live)?.removalTime != nil || journal.stage(live) == nil {
                     violations.append("\(key.text): I13: requests without an open live")
                 }
+                // Only the first of several pages, which has the page count, may be empty.
                 if requests.open.isEmpty, requests.pageCount == nil { violations.append("\(key.text): an empty row") }
                 if requests.open.count > Limits.seatRequestsPerRow {
                     violations.append("\(key.text): I16: too many requests in a row")
@@ -27,7 +28,7 @@ extension SeatMachine {
             case (.fence, .fence?): break
             case (.callHistory, .callHistory(let history)?):
                 if history.window.due <= now { violations.append("\(key.text): I15: outcomes outlived their time") }
-            default: violations.append("\(key.text): a row of another kind")
+            default: violations.append("\(key.text): a row of a kind that does not fit its key")
             }
         }
         return violations

@@ -71,6 +71,7 @@ package struct SeatMachine: Machine {
                 return
             }
             swap(&step.effects, &effects)
+            // Viewers do not see open requests, so nothing is published.
             step.expireRequests()
             step.store(in: &journal)
             swap(&step.effects, &effects)
@@ -97,8 +98,8 @@ package struct SeatMachine: Machine {
                 if let reply = outcome.reply(to: caller, input.key) { return effects.append(reply) }
             case .fresh where !input.command.isReturnedByPresence: break
             // A forgotten call is rejected, because nobody can tell whether it was applied: the window has dropped its
-            // outcome. The same holds for a call that presence returns and that looks new, because it was recorded as
-            // passed on.
+            // outcome. The same holds for a call that presence returns and that looks new: it was recorded as passed on
+            // before presence got it, so the window has dropped that record.
             case .fresh, .forgotten:
                 throw ReplyError.requestForgotten
             }
@@ -112,6 +113,8 @@ package struct SeatMachine: Machine {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
             try self.requireMember(caller, of: step.stage, in: journal)
+            // During the step, `step.effects` begins with the effects of earlier inputs. A rejected call removes only its
+            // own effects.
             let earlierEffectCount = effects.count
             swap(&step.effects, &effects)
             defer { swap(&step.effects, &effects) }

@@ -17,6 +17,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
     func requests(_ live: LiveKey) -> SeatRequests {
         guard let firstPage = self.page(live, 0) else { return SeatRequests() }
         guard let pageCount = firstPage.pageCount else { return firstPage }
+        // A damaged row may contain any number.
         let otherPages = 1..<max(1, min(pageCount, SeatRequests.maxPageCount))
         return SeatRequests(firstPage.open + otherPages.flatMap { self.page(live, $0)?.open ?? [] })
     }
@@ -28,6 +29,8 @@ extension Journal where Key == SeatKey, Row == SeatRow {
             self[.requests(live)] = requests.open.isEmpty ? nil : .requests(requests: requests)
             return
         }
+        // A guest has at most one open application, and at most one open invitation of each host. So guest and host
+        // identify a request.
         let storedPages = (0..<SeatRequests.maxPageCount).map { self.page(live, $0)?.open ?? [] }
         let pages = PagedList.pages(
             of: requests.open, replacing: storedPages, capacity: Limits.seatRequestsPerRow,

@@ -62,6 +62,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
         (self.owner, self.admins, self.mode) = (info.liveOwner, info.admins, info.seatMode)
         self.keepsOwner = info.keepOwnerOnSeat
         self.templateID = info.seatTemplate
+        // The owner counts as present until presence reports that the owner has left. But the owner of a scheduled
+        // live, which the app's server has created, has not joined yet.
         self.isOwnerIn = info.status != .scheduled
         self.seats = []
         self.connectionRevision = .min

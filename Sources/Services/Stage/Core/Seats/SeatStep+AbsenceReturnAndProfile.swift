@@ -11,7 +11,7 @@ extension SeatStep {
         self.endRequests(ofLeaver: user)
     }
 
-    /// Handles the join of a user who was not in the live; the owner may get seat 0 again.
+    /// Handles the first join or the return of a user; an owner for whom seat 0 is reserved gets the seat.
     mutating func handleUserReturn(_ user: UserInfo) {
         self.updateProfile(user)
         guard user.userID == self.stage.owner.userID else { return }

@@ -6,7 +6,9 @@ import PlazaModel
 ///
 /// Each application ends exactly once (I13), because whatever ends an application removes it at the same time.
 extension SeatStep {
-    /// Makes an application for a seat; in a live without applications, the caller gets the seat at once.
+    /// Makes an application for a seat, or gives the caller the seat at once if users of the live may take free seats.
+    ///
+    /// In both cases the seat must be free now.
     mutating func apply(
         seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {

@@ -53,17 +53,19 @@ extension SeatStep {
             let owner = self.stage.owner.userID
             let seatedUsers = self.stage.seats.compactMap { $0.occupant?.user.userID }
             // Presence must confirm `isOwnerIn` even when the owner has no seat.
-            let isOwnerWithoutSeatIn = self.stage.isOwnerIn && !seatedUsers.contains(owner)
-            for user in isOwnerWithoutSeatIn ? seatedUsers + [owner] : seatedUsers {
+            let isUnseatedOwnerIn = self.stage.isOwnerIn && !seatedUsers.contains(owner)
+            for user in isUnseatedOwnerIn ? seatedUsers + [owner] : seatedUsers {
                 self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
             }
         case .connection(let view, let battle, let revision, let events, let otherBattles):
+            // A report that is older than the last one, or a copy of it, is ignored.
             guard revision > self.stage.connectionRevision else { return }
             self.stage.connectionRevision = revision
             self.stage.connection = view
             self.stage.battle = battle
             self.stage.otherBattles = otherBattles
             self.events.append(contentsOf: events)
+        // `SeatMachine` handles the other facts, and calls are no facts.
         default: break
         }
     }

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Empties the stage of a live that has ended (R18.3).
 extension SeatStep {
-    /// Empties the stage, because the live has ended.
+    /// Empties the stage, because the live has ended, and sets when its row is removed.
     ///
     /// The open requests are dropped without notices, because clients are notified of the live's end.
     mutating func clearStage() {

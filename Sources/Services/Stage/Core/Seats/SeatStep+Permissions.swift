@@ -24,7 +24,7 @@ extension SeatStep {
         guard caller.role == .server else { throw self.permissionError("only the app's server puts users on seats") }
     }
 
-    /// Rejects an action of an admin on the owner (R15.5).
+    /// Rejects an action of an admin on the owner (R15.5); the owner and the app's server may act on everybody.
     func requireAuthority(over user: UserID, _ caller: Caller) throws(ReplyError) {
         guard user == self.stage.owner.userID, user != caller.userID, caller.role == .user else { return }
         throw self.permissionError("an admin may not do this to the owner")

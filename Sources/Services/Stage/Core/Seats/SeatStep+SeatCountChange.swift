@@ -33,6 +33,8 @@ extension SeatStep {
                 self.notify(user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
             }
         }
+        // If the owner's seat no longer exists and seat 0 is locked, the owner has got another seat or none. The owner
+        // moves to seat 0 now, which is unlocked.
         self.putOwnerOnSeatZeroIfReserved()
     }
 }

@@ -25,7 +25,9 @@ extension SeatStep {
         return user
     }
 
-    /// Gives the caller a free seat at once, or makes an application if the live requires applications.
+    /// Gives the caller a free seat at once, or makes an application if the live requires applications of the caller.
+    ///
+    /// The owner and the admins need no application.
     mutating func take(seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
         guard self.stage.mode == .free || self.stage.role(of: caller.userID) != .generalUser else {
             return try self.apply(
