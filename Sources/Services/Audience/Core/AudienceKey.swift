@@ -44,7 +44,7 @@ package enum AudienceKey: RowKey {
         }
     }
 
-    /// Orders by kind, then by name.
+    /// Orders keys by kind, then by their parts.
     ///
     /// The comparison must be fast, because thousands of windows fall due at the same time. So it builds no texts.
     package static func < (a: AudienceKey, b: AudienceKey) -> Bool {

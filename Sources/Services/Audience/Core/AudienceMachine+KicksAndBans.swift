@@ -25,6 +25,7 @@ extension AudienceMachine {
         in rows: inout Rows, into effects: inout [Effect]
     ) {
         guard let row = rows.live(key) else { return }
+        // A ban without a caller counts as one by the server, in the name of the owner.
         let reason: KickReason = caller?.role == .user ? .byAdmin : .byServer
         let isRemoved = self.remove(
             user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)

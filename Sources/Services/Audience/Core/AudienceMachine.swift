@@ -60,6 +60,7 @@ extension AudienceMachine {
     ) {
         switch input {
         case .leasesAnswered(let planned, let result):
+            // Rows that fell due before this input are handled first.
             self.handleDue(in: &rows, at: moment, limit: .max, into: &effects)
             self.handleResult(of: planned, result, in: &rows, into: &effects)
         case .leasesUnavailable(let batch, let mayHaveRun):

@@ -26,7 +26,7 @@ package final class LeaseStore {
         case done(results: [LeaseResult], newEpoch: String?, lastID: Int64)
     }
 
-    /// Why the requests of a batch were not executed.
+    /// Why an attempt to execute a batch has no results.
     private enum Failure: Error {
         /// A later owner has opened the partition.
         case fenced
@@ -110,6 +110,7 @@ package final class LeaseStore {
                 self.openedPartition = nil
                 switch error {
                 case .fenced: throw .fenced
+                // The next attempt opens the partition again, and begins a new epoch.
                 case .epochChanged: continue
                 case .unavailable(let mayHaveRun, let detail):
                     return .unavailable(mayHaveRun: mayHaveRun, detail: detail)

@@ -17,7 +17,7 @@ package final class PresenceProcessor: PartitionProcessor {
     private let log: Log
     private let metrics: PresenceMetrics
     private var rows = AudienceMachine.Rows()
-    /// The position in the outbox after the batch that is not committed yet.
+    /// The position in the outbox after the last processed batch, which may not be committed yet.
     private var cursor = OutboxCursor()
     /// The position in the outbox that was last committed.
     private var committedCursor = OutboxCursor()

@@ -220,6 +220,7 @@ package struct AdmissionWindow: Sendable {
     /// Adds an admission to the ring buffer, which grows when it is full.
     private mutating func append(_ admission: Admission) {
         if self.count == self.ring.count {
+            // The new admission is appended at the end of the array, so the oldest must be at its beginning.
             if self.head != 0 {
                 self.ring = ContiguousArray(self.admissions)
                 self.head = 0

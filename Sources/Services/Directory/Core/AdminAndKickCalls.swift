@@ -41,6 +41,7 @@ extension DirectoryMachine {
     ///
     /// Presence executes the kick and replies to the caller.
     func kick(_ user: UserID, _ caller: Caller, _ key: LiveKey) -> CallDecision {
+        // A kick by the owner counts as a kick by an admin.
         let reason: KickReason = caller.role == .server ? .byServer : .byAdmin
         return .passedOn(effects: [.audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller)))])
     }

@@ -48,6 +48,7 @@ package enum DirectoryKey: RowKey {
         case ("bans", 3): self = .bans(LiveKey(AppID(parts[1]), LiveID(parts[2])))
         case ("mutes", 3): self = .mutes(LiveKey(AppID(parts[1]), LiveID(parts[2])))
         case ("bans", 4), ("mutes", 4):
+            // Only the plain form of a number is a page (not "01" or "+1"), so that each page has one stored key.
             guard let page = Int(parts[3]), (1..<SanctionLimits.rowsPerList).contains(page), parts[3] == "\(page)"
             else {
                 return nil
@@ -99,7 +100,7 @@ package enum DirectoryKey: RowKey {
 /// The enum is indirect, so that a copy of a row is only a reference. A change allocates, but rows are read far more
 /// often than they are changed.
 ///
-/// The names of the cases' parameters are stored with the rows.
+/// The names of the cases' parameters are stored with the rows, so they never change.
 package indirect enum DirectoryRow: JournalRow, Codable {
     case live(row: LiveRow)
     case claim(claim: OwnerClaim)

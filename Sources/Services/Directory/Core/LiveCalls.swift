@@ -50,7 +50,8 @@ extension DirectoryMachine {
             self.repeatEnd(call, row, into: &effects)
             return
         case .repeated(.passedOn):
-            // The call is checked and forwarded again, because the caller may have lost the permission in the meantime.
+            // The call is forwarded again, because the other machine replies. It is checked before, because the caller
+            // may have lost the permission in the meantime.
             break
         case .fresh where !call.isReturnedByPresence:
             break

@@ -32,6 +32,6 @@ extension LiveInfoRules {
                     + "\(template.id)")
         }
         info.maxSeatCount = template.seatCount(requested: changes.maxSeatCount ?? info.maxSeatCount)
-        info.keepOwnerOnSeat = info.isVoice ? changes.keepOwnerOnSeat ?? info.keepOwnerOnSeat : true
+        info.keepOwnerOnSeat = info.isVoice ? (changes.keepOwnerOnSeat ?? info.keepOwnerOnSeat) : true
     }
 }

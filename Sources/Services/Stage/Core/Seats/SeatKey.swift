@@ -33,6 +33,7 @@ package enum SeatKey: RowKey {
         case ("stage", 3): self = .stage(live)
         case ("requests", 3): self = .requests(live)
         case ("requests", 4):
+            // Only the plain form of a number is a page (not "01" or "+1"), so that each page has one stored key.
             guard let page = Int(parts[3]), (1..<SeatRequests.maxPageCount).contains(page), parts[3] == "\(page)" else {
                 return nil
             }

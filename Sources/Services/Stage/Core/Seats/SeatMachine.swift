@@ -113,8 +113,8 @@ package struct SeatMachine: Machine {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
             try self.requireMember(caller, of: step.stage, in: journal)
-            // During the step, `step.effects` begins with the effects of earlier inputs. A rejected call removes only its
-            // own effects.
+            // During the step, `step.effects` begins with the effects of earlier inputs. A rejected call removes only
+            // its own effects.
             let earlierEffectCount = effects.count
             swap(&step.effects, &effects)
             defer { swap(&step.effects, &effects) }

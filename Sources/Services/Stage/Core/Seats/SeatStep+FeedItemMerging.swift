@@ -5,7 +5,7 @@ import PlazaModel
 /// The feed items of a stage: changes in quick succession are merged into few items (R12.11).
 ///
 /// Each change is written at once to the topic `stages`, from which gateways answer reads and inform users who join.
-/// The feed is copied to every viewer, so it gets the changes of up to `SeatStage.itemInterval` as one item.
+/// The feed is copied to every viewer, so it gets all changes within `SeatStage.itemInterval` as one item.
 extension SeatStep {
     /// Publishes the changed stage to the live's feed, or delays the item if the last item is too recent.
     ///
