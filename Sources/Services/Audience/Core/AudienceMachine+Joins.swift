@@ -37,8 +37,8 @@ extension AudienceMachine {
             return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
         let areLeasesUncertain = row.isStale || !isConfirmed
-        // The first session of a user is published as a join, unless the user was in the live before its lease was
-        // lost.
+        // The first session of a user is published as a join, unless the user was already in the live when the leases
+        // became uncertain.
         let isFirstSession = confirmedJoin?.isFirst ?? true
         let isEntry =
             isFirstSession && !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key)))

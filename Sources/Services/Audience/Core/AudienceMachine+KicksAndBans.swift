@@ -32,7 +32,7 @@ extension AudienceMachine {
         for case .kicked(let profile, _) in result.changes {
             self.sendSanctionProfile(profile, key, into: &effects)
         }
-        // The fence is raised even for an absent user: without it, a heartbeat with an earlier ticket would return the
+        // The fence is raised even for an absent user. Otherwise a heartbeat with an earlier ticket would return the
         // user to the live.
         if !isRemoved {
             self.raiseFence(of: user, to: Ticket(moment.offset), reason, key, in: &rows, into: &effects)

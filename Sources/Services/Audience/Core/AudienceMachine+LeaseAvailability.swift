@@ -98,7 +98,7 @@ extension AudienceMachine {
         }
     }
 
-    /// Marks the leases of all lives as uncertain, and publishes this with the counts.
+    /// Marks the leases of all lives as uncertain, and publishes the counts as stale.
     private func markStale(at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         for key in rows.lives {
             guard var row = rows.live(key), !row.isStale else { continue }

@@ -54,7 +54,8 @@ extension AudienceMachine {
     /// Answers the question of the seat or connection machine, or of presence itself, whether `user` is still in the
     /// live.
     ///
-    /// If the user is gone, presence notifies these machines. For the owner, presence also updates its own row.
+    /// If the user is gone, the seat machine gets a notification; if the owner is gone, the connection machine gets one
+    /// too. For the owner, presence also updates its own row.
     func handlePresenceConfirmation(
         _ user: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]

@@ -26,7 +26,7 @@ extension AudienceMachine {
             guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
             let recorded = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
             if case .leave = input.command, caller.ticket == nil, recorded == .fresh {
-                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this one is
+                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this call is
                 // new.
                 return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
             }

@@ -18,7 +18,7 @@ package enum LeaseRequest: Hashable, Sendable {
     case join(
         live: LiveKey, owner: UserID, member: Presence, limit: Int, earlierTicket: Ticket? = nil,
         removesOtherSessions: Bool = false)
-    /// Removes a session, unless it has joined again since `ticket`.
+    /// Removes a session, unless the session has joined again after the join of `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
     /// Extends each lease, but never shortens one.
     ///

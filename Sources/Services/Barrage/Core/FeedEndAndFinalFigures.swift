@@ -57,7 +57,7 @@ extension BarrageMachine {
 extension FeedRow {
     /// Appends the feed's last item (I1), whose statistics include the pending counters.
     ///
-    /// Of `endStatistics`, only the viewers and the duration are used; the feed has counted the other figures.
+    /// `endStatistics` has only the number of viewers and the duration; the feed has counted the other figures.
     fileprivate mutating func end(
         _ endStatistics: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
         at now: Timestamp, into effects: inout [Effect]

@@ -48,7 +48,7 @@ package struct Ledger: Sendable {
     /// The numbers of admitted items by class, of dropped items by class and reason, and of refused messages by
     /// rejection.
     #if canImport(Darwin)
-    // `InlineArray` is newer than the Apple systems on which apps run this core in their tests.
+    // Apps run this core in their tests on Apple systems that have no `InlineArray` yet.
     private var counts = [Int64](repeating: 0, count: 64)
     #else
     private var counts = InlineArray<64, Int64>(repeating: 0)

@@ -77,7 +77,7 @@ extension FeedRow {
 }
 
 extension FeedRights {
-    /// Whether neither the mute of the live nor a mute of one user applies to `caller`.
+    /// Whether `caller` may send messages in spite of a mute of the live or of the caller.
     fileprivate func exemptsFromMutes(_ caller: Caller) -> Bool {
         caller.role == .server || caller.userID == self.owner || self.admins.contains(caller.userID)
     }

@@ -36,7 +36,7 @@ extension DirectoryMachine {
             effects.append(.reply(Reply(to: caller, app: request.app, outcome, required: required)))
             return
         case .repeated(.passedOn):
-            // The second step has the outcome, and sends its reply again.
+            // The second step, which has recorded the outcome, sends the reply again.
             effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
             return
         // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.

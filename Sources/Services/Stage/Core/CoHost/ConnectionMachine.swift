@@ -8,7 +8,7 @@ package import PlazaModel
 ///
 /// Rows: the running lives, the open co-host requests, connections, battles, revocation fences (the lowest tickets that
 /// kicked users may still use), and each session's idempotency window. When the connection or the battle of a live
-/// changes, this machine sends both completely to the live's seat machine.
+/// changes, this machine sends the whole connection and battle to the live's seat machine.
 package struct ConnectionMachine: Machine {
     package typealias Input = ConnectionInput
     package typealias Key = ConnectionKey

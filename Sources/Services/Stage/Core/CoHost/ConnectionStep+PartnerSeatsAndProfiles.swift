@@ -17,8 +17,8 @@ extension ConnectionStep {
 
     /// Stores the changed seats of a live, and notifies the other members of its connection if they see a difference.
     ///
-    /// Of a video live, the other members see the occupied seats. Of a voice live, they see the first six seats,
-    /// including empty ones (R7.12, R7.13).
+    /// The other members see the occupied seats of a video live, and the first six seats of a voice live, including
+    /// empty ones (R7.12, R7.13).
     mutating func updateSeats(_ id: LiveID, _ seats: [Seat]) {
         guard let live = self.live(id) else { return }
         let occupied = seats.filter { $0.occupant != nil }

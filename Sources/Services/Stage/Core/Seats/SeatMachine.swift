@@ -137,8 +137,8 @@ package struct SeatMachine: Machine {
     private func requireMember(
         _ caller: Caller, of stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
     ) throws(ReplyError) {
-        // Most lives have no kicked users. Their fence is empty and rejects only callers without a ticket, so an empty
-        // fence stands for it.
+        // Most lives have no kicked users, so their fence is empty and rejects only callers without a ticket. A new
+        // empty fence does the same without a look-up.
         let fence = stage.hasRevocations ? journal.fence(of: stage.key) : RevocationFence()
         if let rejection = fence.rejection(of: caller) { throw rejection }
     }
