@@ -28,7 +28,8 @@ extension AudienceMachine {
                 return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
             case .joined(let isFirst, let count, let replacesOthers, let isRenamed):
                 confirmedJoin = (isFirst, count, replacesOthers, isRenamed)
-            default: break  // A join makes no other changes.
+            // A join makes no other changes.
+            default: break
             }
         }
         let isConfirmed = confirmedJoin != nil
