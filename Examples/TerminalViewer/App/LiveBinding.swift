@@ -159,6 +159,7 @@ extension LiveBinding {
             case .onHostInvitationResponded(let isAccept, let user):
                 live.addEvent("\(user.shownName) \(isAccept ? "takes" : "declines") the seat")
             case .onHostInvitationNoResponse(let user, _): live.addEvent("\(user.shownName) has not answered")
+            // The list of applicants above shows these.
             case .onGuestApplicationReceived, .onGuestApplicationCancelled, .onGuestApplicationProcessedByOtherHost:
                 break
             }
@@ -189,6 +190,7 @@ extension LiveBinding {
             case .onCoHostRequestAccepted(let user): live.addEvent("\(user.shownName) accepts the connection")
             case .onCoHostRequestRejected(let user): live.addEvent("\(user.shownName) declines the connection")
             case .onCoHostUserJoined(let user):
+                // The event comes for this user, too.
                 if user.userID != live.selfID { live.addEvent("\(user.shownName) is connected") }
             case .onCoHostUserLeft(let user): live.addEvent("\(user.shownName) is no longer connected")
             }
@@ -212,6 +214,7 @@ extension LiveBinding {
                 live.removeRequest(.battle, battle.battleID)
                 live.addEvent("the battle begins")
             case .onBattleEnded: live.addEvent(live.battleResult)
+            // The bar of the battle shows it.
             case .onUserJoinBattle: break
             case .onUserExitBattle(_, let user): live.addEvent("\(user.shownName) leaves the battle")
             }
@@ -219,6 +222,7 @@ extension LiveBinding {
     }
 
     private var battleResult: String {
+        // The highest score first; hosts with equal scores by their ids.
         let scores = self.battles.state.value.battleScore.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { user, score in "\(self.battleNames[user] ?? user) \(score)" }
         return "the battle is over" + (scores.isEmpty ? "" : ": " + scores.joined(separator: ", "))

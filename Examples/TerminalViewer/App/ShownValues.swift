@@ -10,6 +10,7 @@ extension LiveUserInfo {
 }
 
 extension SeatUserInfo {
+    /// The name, else the id of the user, else the id of the live that has this place on a stage of several lives.
     var shownName: String { self.userName.isEmpty ? (self.userID.isEmpty ? self.liveID : self.userID) : self.userName }
 }
 
@@ -41,6 +42,8 @@ extension BattleBar {
         self.init(
             sides: state.battleUsers.map {
                 Side(name: $0.shownName, score: Int(clamping: state.battleScore[$0.userID] ?? 0))
-            }, endTime: Double(battle.endTime) * 1000)
+            },
+            // From seconds to milliseconds.
+            endTime: Double(battle.endTime) * 1000)
     }
 }

@@ -35,6 +35,7 @@ struct Account: Sendable {
             guard !settings.gateways.isEmpty else { throw SignInError(text: "\(server) names no gateway") }
             let id = ViewerScreens.userID(ofName: name)
             self.userID = id
+            // The settings may leave out the path of the protocol.
             self.gateways = settings.gateways.map { $0.hasSuffix("/v1") ? $0 : $0 + "/v1" }
             self.tokenProvider = { try await demo.token(user: id, name: name) }
         }
@@ -47,6 +48,7 @@ struct Account: Sendable {
         struct Claims: Decodable { let sub: String }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
+        // `Data` reads base64 with padding; the claims are in base64url without it.
         var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
         text += String(repeating: "=", count: (4 - text.count % 4) % 4)
         guard let data = Data(base64Encoded: String(text)) else { return nil }

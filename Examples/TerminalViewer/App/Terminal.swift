@@ -10,7 +10,7 @@ import ViewerScreens
 final class Terminal {
     /// Switches to the alternate screen, turns bracketed paste on and the wrapping of lines off, and clears the screen.
     private static let enterSequence = "\u{1B}[?1049h\u{1B}[?2004h\u{1B}[?7l\u{1B}[2J"
-    /// Undoes `enterSequence`, and shows the cursor.
+    /// Undoes `enterSequence`; also ends a drawing that was interrupted, and shows the cursor.
     private static let leaveSequence = "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
     /// - Throws: `TerminalError` if standard input or output is no terminal.
@@ -83,7 +83,7 @@ private enum TerminalRestore {
     /// The bytes of `Terminal.leaveSequence`.
     private nonisolated(unsafe) static var leaveSequence = unsafe UnsafeMutableBufferPointer<UInt8>(
         start: nil, count: 0)
-    /// Signals that end the process by default and that the app does not handle elsewhere.
+    /// The signals that end the process by default and that the app handles only here.
     private static let crashSignals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 
     /// Stores the settings, and makes `exit` and crashes restore them.

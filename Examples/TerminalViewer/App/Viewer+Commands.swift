@@ -30,10 +30,12 @@ extension Viewer {
         case .admin(let user, isAdmin: false): try await live.audience.revokeAdministrator(userID: user)
         case .leave: try await self.leave()
         case .end: try await self.endLive()
+        // The key Enter has handled these.
         case .help, .quit: break
         }
     }
 
+    /// Carries out a command about seats; the index -1 stands for any free seat.
     private func runSeats(_ command: Command, _ live: LiveBinding) async throws {
         switch command {
         case .seat(let index):
@@ -52,6 +54,7 @@ extension Viewer {
         }
     }
 
+    /// Carries out a command about the connection with other lives, or about a battle with their hosts.
     private func runHosts(_ command: Command, _ live: LiveBinding) async throws {
         switch command {
         case .hosts:
@@ -80,7 +83,7 @@ extension Viewer {
         }
     }
 
-    /// Answers the oldest request, or the request of the named user.
+    /// Answers the oldest request, or the request of the user whose name or id is `name`.
     private func answer(_ name: String?, isAccept: Bool, _ live: LiveBinding) async throws {
         let requests = self.state.live?.requests ?? []
         guard let request = requests.first(where: { name == nil || $0.name == name || $0.key == name }) else {

@@ -69,7 +69,7 @@ extension Viewer {
         self.state.live?.scrolledLines = min(max(live.scrolledLines + lines, 0), max(live.chat.count - 1, 0))
     }
 
-    /// Completes the name of a command.
+    /// Completes the name of a command; if several names fit, shows them.
     private func complete() {
         let completions = Command.completions(of: self.state.input.text)
         if completions.count == 1 { return self.state.input.replace(completions[0] + " ") }

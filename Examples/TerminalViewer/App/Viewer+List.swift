@@ -5,7 +5,7 @@ import ViewerScreens
 
 /// The login, the list of lives, and entering and leaving a live.
 extension Viewer {
-    /// The number of lives of a page.
+    /// The number of lives that one call reads, which is a page of the list.
     private static let pageSize = 20
 
     func bindLogin() {
@@ -65,7 +65,7 @@ extension Viewer {
         self.openPage(of: liveID)
     }
 
-    /// Creates a live of this user, and enters it.
+    /// Creates a live of this user, and enters it; if the user's live still runs, enters that one.
     func goLive(name: String) async throws {
         var info = LiveInfo(seatTemplate: .videoDynamicGrid9Seats)
         info.liveID = "live-\(self.account.userID)"
@@ -116,6 +116,7 @@ extension Viewer {
         self.draw()
     }
 
+    /// Shows the name and the owner of the user's live.
     private func show(currentLive info: LiveInfo) {
         guard info.liveID == self.state.live?.id else { return }
         let owner = info.liveOwner

@@ -19,6 +19,7 @@ final class Viewer {
     private var painter: Painter
     private var keys = KeyParser()
     private var eventSources: [any DispatchSourceProtocol] = []
+    /// Draws while barrages move across the screen; nil while none moves.
     private var animation: (any DispatchSourceTimer)?
     private var isDrawingScheduled = false
 
@@ -80,6 +81,7 @@ final class Viewer {
             try? await self.plaza.loginStore.logout()
             exit(0)
         }
+        // The program ends even if the logout gets no answer.
         DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(3)) { exit(0) }
     }
 

@@ -8,6 +8,7 @@ func fail(_ text: String, status: Int32) -> Never {
     exit(status)
 }
 
+// The status 64 stands for wrong usage of a command (`EX_USAGE` of sysexits.h).
 let options: Options
 do {
     let arguments = Array(CommandLine.arguments.dropFirst())

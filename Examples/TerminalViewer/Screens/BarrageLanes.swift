@@ -19,12 +19,13 @@ package struct BarrageLanes: Hashable, Sendable {
         let style: Style
     }
 
+    /// The speed of all messages: 16 columns a second.
     private static let columnsPerMillisecond = 0.016
     /// The minimum distance of two messages of a lane, in columns.
     private static let gap = 3
     /// The maximum width of a message, in columns; the rest is left out.
     private static let maxColumns = 60
-    /// The maximum number of waiting messages for each lane.
+    /// The maximum number of waiting messages, as a multiple of the number of lanes.
     private static let maxWaitingPerLane = 2
 
     package private(set) var flights: [Flight] = []
@@ -42,7 +43,7 @@ package struct BarrageLanes: Hashable, Sendable {
 
     /// Starts messages that have room, and drops those that have flown by.
     ///
-    /// If more than `maxWaitingPerLane` messages wait for each lane, the oldest are dropped; the chat still shows them.
+    /// If too many messages wait, the oldest are dropped; the chat still shows them.
     ///
     /// - Parameters:
     ///   - now: the time in milliseconds.
@@ -68,11 +69,13 @@ package struct BarrageLanes: Hashable, Sendable {
         }
     }
 
+    /// Whether the lane's last message has moved so far that the next one can start behind it.
     private func hasRoom(in lane: Int, _ now: Double, _ columns: Int) -> Bool {
         guard let last = self.flights.last(where: { $0.lane == lane }) else { return true }
         return Self.x(of: last, now, columns) + last.text.width + Self.gap <= columns
     }
 
+    /// The column of a message's first character; negative when this character has left the screen.
     private static func x(of flight: Flight, _ now: Double, _ columns: Int) -> Int {
         columns - Int(((now - flight.startTime) * self.columnsPerMillisecond).rounded(.down))
     }

@@ -11,6 +11,7 @@ enum BattleLine {
         var x = box.x
         for (index, width) in widths.enumerated() {
             let style = Style(Self.colours[index % Self.colours.count], isBold: true)
+            // Two characters alternate, so that neighbours differ in a terminal without colours, too.
             canvas.fill(x: x, y: box.y + 1, columns: width, style, with: index % 2 == 0 ? "█" : "░")
             x += width
         }
@@ -33,13 +34,13 @@ enum BattleLine {
         }
     }
 
-    /// The columns of each side: in proportion to the scores, but even a host without a score gets some.
+    /// The columns of each side: a quarter of an equal share for each, and the others in proportion to the scores.
     static func widths(_ scores: [Int], columns: Int) -> [Int] {
         guard !scores.isEmpty, columns > 0 else { return [] }
         let minimumWidth = columns / (scores.count * 4)
         let total = scores.reduce(0.0) { $0 + Double($1) }
         let sharedColumns = Double(columns - minimumWidth * scores.count)
-        // The share of the sides so far, from 0 to 1.
+        // The part of the total score that the sides so far have, from 0 to 1.
         var fraction = 0.0
         var (edge, widths) = (0, [Int]())
         for (index, score) in scores.enumerated() {

@@ -24,6 +24,7 @@ package enum Command: Hashable, Sendable {
     case disconnect
     /// Challenge the hosts of the connected lives.
     case battle(seconds: Double)
+    /// Leave the battle.
     case exitBattle
     case microphone(isOn: Bool)
     case camera(isOn: Bool)
@@ -33,7 +34,9 @@ package enum Command: Hashable, Sendable {
     case mute(String, isMuted: Bool)
     /// Make the user with this id an admin, or dismiss the admin.
     case admin(String, isAdmin: Bool)
+    /// Leave the live for the list.
     case leave
+    /// End the user's own live.
     case end
     case help
     case quit
@@ -106,7 +109,7 @@ extension Command {
         self = command
     }
 
-    /// The commands that begin with this line, for the key Tab.
+    /// The commands, with their slash, that begin with the text of the line; for the key Tab.
     package static func completions(of line: String) -> [String] {
         guard line.hasPrefix("/"), !line.contains(" ") else { return [] }
         return self.all.map { "/\($0.name)" }.filter { $0.hasPrefix(line.lowercased()) }
@@ -154,7 +157,7 @@ extension Command {
         }
     }
 
-    /// Reads the number of a seat, which counts from one on the screen, and returns its index from zero.
+    /// The index of a seat, which counts from 0; `word` is the number on the screen, which counts from 1.
     private static func seatIndex(_ word: String) -> Int? { Int(word).flatMap { $0 >= 1 && $0 <= 100 ? $0 - 1 : nil } }
 
     /// True for `on`, false for `off`, nil for any other word.

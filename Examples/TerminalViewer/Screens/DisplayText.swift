@@ -68,6 +68,8 @@ package struct DisplayText: Hashable, Sendable {
     /// The number of columns of a character: 1, or 2 for wide East Asian characters and emoji.
     package static func width(of character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
+        // U+FE0F (variation selector 16) shows the scalar before it as an emoji. Without it, no scalar below U+1100 is
+        // wide.
         if first.value < 0x1100 { return character.unicodeScalars.contains("\u{FE0F}") ? 2 : 1 }
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
         return self.wide.contains { $0.contains(first.value) } ? 2 : 1
@@ -86,10 +88,12 @@ package struct DisplayText: Hashable, Sendable {
         guard let first = scalars.first, self.isSafe(first), !self.isMark(first) else { return " " }
         if scalars.count == 1 { return character }
         var safeScalars = String.UnicodeScalarView()
+        // The zero-width joiner U+200D is a format character, but joins emoji.
         for scalar in scalars.prefix(self.maxScalars) where self.isSafe(scalar) || scalar == "\u{200D}" {
             safeScalars.append(scalar)
         }
         let text = String(safeScalars)
+        // Without the scalars that were left out, the text may be more than one character.
         return text.count == 1 ? Character(text) : Character(first)
     }
 

@@ -3,7 +3,7 @@
 /// A line of text that the user edits.
 package struct InputLine: Hashable, Sendable {
     private var characters: [Character] = []
-    /// The index of the character at the cursor.
+    /// The index of the character at the cursor; the number of characters if the cursor is at the end.
     private var cursor = 0
     /// The lines that were entered before, oldest first.
     private var history: [String] = []
@@ -30,6 +30,7 @@ package struct InputLine: Hashable, Sendable {
             self.cursor -= 1
             self.characters.remove(at: self.cursor)
         case .delete where self.cursor < self.characters.count: self.characters.remove(at: self.cursor)
+        // At the beginning or the end of the line there is nothing to remove.
         case .backspace, .delete: break
         case .left: self.cursor = max(self.cursor - 1, 0)
         case .right: self.cursor = min(self.cursor + 1, self.characters.count)
@@ -79,6 +80,7 @@ package struct InputLine: Hashable, Sendable {
     /// Removes the word before the cursor, with the spaces after it.
     private mutating func removeWord() {
         let before = self.characters[..<self.cursor]
+        // The characters before the word, from right to left.
         let remaining = before.reversed().drop { $0 == " " }.drop { $0 != " " }
         self.characters.removeSubrange(remaining.count..<self.cursor)
         self.cursor = remaining.count

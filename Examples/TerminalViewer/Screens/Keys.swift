@@ -48,6 +48,7 @@ package struct KeyParser: Sendable {
         case 0x1B: return self.escapeSequence()
         case 0x0D, 0x0A: return (self.isPasting ? .character(" ") : .enter, 1)
         case 0x09: return (self.isPasting ? .character(" ") : .tab, 1)
+        // Terminals send one of these for the key Backspace.
         case 0x7F, 0x08: return (.backspace, 1)
         case 0x01...0x1A: return (.control(Character(Unicode.Scalar(first + 0x60))), 1)
         case 0x00...0x1F: return (nil, 1)
@@ -56,6 +57,7 @@ package struct KeyParser: Sendable {
         }
     }
 
+    /// Reads a character of several bytes in UTF-8; the result is that of `next`.
     private func nonASCII(_ first: UInt8) -> (Key?, Int)? {
         let count =
             switch first {
@@ -72,7 +74,7 @@ package struct KeyParser: Sendable {
         return (.character(character), count)
     }
 
-    /// `ESC [ parameters letter`, or `ESC O letter`.
+    /// Reads `ESC [ parameters letter` or `ESC O letter`; the result is that of `next`.
     private mutating func escapeSequence() -> (Key?, Int)? {
         guard self.pendingBytes.count > 1 else { return nil }
         let second = self.pendingBytes[1]
@@ -83,7 +85,7 @@ package struct KeyParser: Sendable {
         // Any other byte after the escape byte belongs to the next key.
         guard second == UInt8(ascii: "[") else { return (.escape, 1) }
         guard let end = self.pendingBytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-            // No escape sequence is this long, so its first two bytes are dropped.
+            // No escape sequence has more than 32 bytes, so the first two bytes of such input are dropped.
             return self.pendingBytes.count > 32 ? (nil, 2) : nil
         }
         let count = end + 1
@@ -96,6 +98,7 @@ package struct KeyParser: Sendable {
         case "4", "8": return (.end, count)
         case "5": return (.pageUp, count)
         case "6": return (.pageDown, count)
+        // The beginning and the end of pasted text.
         case "200": self.isPasting = true
         case "201": self.isPasting = false
         default: break

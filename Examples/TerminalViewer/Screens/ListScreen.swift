@@ -6,6 +6,7 @@ enum ListScreen {
 
     static func draw(_ list: LiveListPage, on canvas: inout Canvas) {
         let (columns, rows) = (canvas.size.columns, canvas.size.rows)
+        // Above the list are the title and the headings; below it are the message and the keys.
         let body = Box(x: 0, y: 2, columns: columns, rows: rows - 4)
         // The columns for the name and the owner share the room that the number of viewers leaves.
         let viewersWidth = 9
@@ -32,8 +33,9 @@ enum ListScreen {
         }
         if list.hasMore {
             let text = DisplayText("  … more lives: press n").prefix(columns: columns)
-            let y = min(body.y + list.lives.count - first, rows - 3)
-            if y >= body.y + list.lives.count - first { canvas.draw(text, x: 0, y: y, .dim) }
+            let rowAfterList = body.y + list.lives.count - first
+            let y = min(rowAfterList, rows - 3)
+            if y >= rowAfterList { canvas.draw(text, x: 0, y: y, .dim) }
         }
     }
 

@@ -13,7 +13,7 @@ enum LiveScreen {
         return "\(name) · \(live.owner) · \(count) watching · \(likes) · \(clockText(live.durationSeconds))"
     }
 
-    /// The boxes of the parts of the screen; a part without room has no rows.
+    /// The boxes of the parts of the screen; a part for which there is no room has no rows.
     struct Layout: Equatable {
         var lanes: Box
         var battle: Box
@@ -71,9 +71,9 @@ enum LiveScreen {
     }
 
     private static func drawChat(_ live: LivePage, _ userName: String, on canvas: inout Canvas, _ box: Box) {
-        // `authorColumns` is the width of the author's name at the beginning of the line.
+        // The newest line is the first. `authorColumns` is the width of the author's name at the beginning of the line.
         var lines: [(text: DisplayText, style: Style, authorColumns: Int)] = []
-        // Messages beyond the visible lines are not wrapped.
+        // Messages are wrapped from the newest one back, until the lines fill the box.
         for line in live.chat.dropLast(min(live.scrolledLines, max(live.chat.count - 1, 0))).reversed() {
             if lines.count >= box.rows { break }
             let author = DisplayText(line.author).prefix(columns: max(box.columns / 3, 4))

@@ -42,7 +42,7 @@ package struct Options: Hashable, Sendable {
 
     private static let names = ["--name", "--server", "--token", "--gateway", "--live", "--no-color", "--help"]
 
-    /// Reads the command line.
+    /// Reads the command line; without `--token` and `--name`, the variable LIVEPLAZA_TOKEN gives the token.
     ///
     /// - Parameters:
     ///   - arguments: the words after the program's name.

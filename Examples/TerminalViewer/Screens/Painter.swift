@@ -23,6 +23,7 @@ package struct Painter: Sendable {
         var text = "\u{1B}[?2026h\u{1B}[?25l"
         let before = self.shown?.size == canvas.size ? self.shown : nil
         if before == nil { text += "\u{1B}[0m\u{1B}[2J" }
+        // The style of the last cell that was sent; nil before the first one.
         var style: Style?
         for y in 0..<canvas.size.rows { self.paint(canvas.row(y), before?.row(y), y, &style, &text) }
         if style != nil { text += "\u{1B}[0m" }
@@ -36,6 +37,7 @@ package struct Painter: Sendable {
     private func paint(
         _ row: ArraySlice<Cell>, _ before: ArraySlice<Cell>?, _ y: Int, _ style: inout Style?, _ text: inout String
     ) {
+        // Whether the terminal's cursor is at the next cell, because the cell before it was sent.
         var isCursorInPlace = false
         for (x, cell) in row.enumerated() {
             let old = before.map { $0[$0.startIndex + x] }
@@ -43,6 +45,7 @@ package struct Painter: Sendable {
                 isCursorInPlace = false
                 continue
             }
+            // The terminal draws the right half of a wide character together with its left half.
             guard let character = cell.character else { continue }
             if !isCursorInPlace { text += Self.move(x, y) }
             if style != cell.style { text += self.sequence(cell.style) }

@@ -53,6 +53,7 @@ package enum Screen {
         canvas.draw(userText, x: columns - userText.width, y: 0, .reversed)
     }
 
+    /// Draws the prompt and the input in the last row, and returns the position of the cursor.
     private static func drawInput(
         _ prompt: String, _ input: InputLine, on canvas: inout Canvas
     ) -> (x: Int, y: Int) {
@@ -64,6 +65,7 @@ package enum Screen {
         return (prompt.width + visible.cursor, y)
     }
 
+    /// Draws the message in the last row but one; in a live without a message, the hint.
     private static func drawMessage(_ state: ViewerState, on canvas: inout Canvas, now: Double) {
         let y = canvas.size.rows - 2
         if let message = state.message, message.shownUntil > now {

@@ -37,7 +37,7 @@ enum StageBoxes {
         if seats.allSatisfy({ $0.region == nil }) { return Self.grid(seats.count, in: box) }
         return seats.map { seat in
             guard let region = seat.region else { return Box(x: 0, y: 0, columns: 0, rows: 0) }
-            // The edges are rounded, not the sizes, so that neighbours neither overlap nor leave a gap.
+            // Both edges are rounded to cells, not the sizes, so that neighbours neither overlap nor leave a gap.
             func edge(_ fraction: Double, _ length: Int) -> Int {
                 Int((min(max(fraction, 0), 1) * Double(length)).rounded())
             }

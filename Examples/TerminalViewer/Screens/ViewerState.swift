@@ -61,7 +61,7 @@ package struct LiveListPage: Hashable, Sendable {
         let id = self.selectedLive?.id
         (self.lives, self.hasMore) = (lives, hasMore)
         if let index = lives.firstIndex(where: { $0.id == id }) { self.selected = index }
-        // If the list has become shorter, the cursor moves into it.
+        // If the list has become shorter, this moves the cursor into it.
         self.move(by: 0)
     }
 }
@@ -89,12 +89,13 @@ package struct LivePage: Hashable, Sendable {
     /// Whether the user is the owner or an admin.
     package var isHost = false
     package var viewerCount = 0
+    /// Whether `viewerCount` is not certain at present.
     package var isCountStale = false
     package var likeCount = 0
     /// How long the live has lasted.
     package var durationSeconds = 0
     package var chat: [ChatLine] = []
-    /// How many lines the chat is scrolled back.
+    /// How many entries of `chat` the chat is scrolled back.
     package var scrolledLines = 0
     /// The list of viewers, which may have fewer entries than `viewerCount`.
     package var audience: [ViewerRow] = []

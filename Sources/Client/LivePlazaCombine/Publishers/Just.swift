@@ -32,7 +32,7 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable, Sendable {
 
     /// Makes a publisher.
     ///
-    /// - Parameter completeImmediately: If true, subscribers get the completion at once; if false, they get nothing at all.
+    /// - Parameter completeImmediately: If true, subscribers get the completion at once; if false, they get nothing.
     public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }
 
     /// Makes a publisher whose types are given.
