@@ -40,6 +40,7 @@ import Testing
         do {
             let screen = Screen()
             weakScreen = screen
+            // The first two publishers retain the screen by their own closures, all four by that of the sink.
             for publisher in [
                 subject.map { ($0, screen).0 }.eraseToAnyPublisher(),
                 subject.filter { _ in screen.isShown }
@@ -93,6 +94,7 @@ import Testing
         passthrough?.send(completion: .finished)
         current?.send(completion: .finished)
         #expect(passthrough == nil && current == nil)
+        // The cancellables of ended subscriptions exist until here.
         #expect(ended.count == 2 && released.isEmpty)
     }
 

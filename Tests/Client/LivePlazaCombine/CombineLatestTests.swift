@@ -3,6 +3,8 @@ import LivePlazaCombine
 import Testing
 
 /// `combineLatest` with two to four publishers.
+///
+/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
 @Suite struct CombineLatestTests {
     @Test func `combineLatest begins when both sources have sent a value, and then publishes each change`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<String, Never>())
@@ -81,6 +83,7 @@ import Testing
         #expect(subscriber.values == [12])
         #expect(first.requests == [.max(1), .max(1)])
         first.emit(3)
+        // There is no demand for a combination with 4, so this value is stored until the next one.
         second.emit(4)
         #expect(subscriber.values == [12, 32])
         subscriber.request(.max(1))

@@ -34,11 +34,13 @@ import Testing
         subscriber.request(.max(1))
         #expect(subscriber.values == [3])
         subscriber.request(.max(1))
+        // The subscriber has the latest value already, so this request waits for the next one.
         #expect(subscriber.values == [3])
         subject.send(4)
         subject.send(5)
         #expect(subscriber.values == [3, 4])
         subscriber.request(.max(2))
+        // One of the two requested values is 5; the other one is the next that is sent.
         #expect(subscriber.values == [3, 4, 5])
         subject.send(6)
         subject.send(7)

@@ -3,6 +3,8 @@ import LivePlazaCombine
 import Testing
 
 /// `merge` with any number of publishers.
+///
+/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
 @Suite struct MergeTests {
     @Test func `values of all sources arrive in the order in which they are sent`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())

@@ -3,6 +3,8 @@ import LivePlazaCombine
 import Testing
 
 /// Operators without timers, publishers of fixed values, and the arithmetic of demands.
+///
+/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
 @Suite struct OperatorTests {
     private struct User { var name = "ann" }
 
@@ -11,6 +13,7 @@ import Testing
         var values: [Int] = []
         let cancellable = subject.map { $0 + "0" }.compactMap { Int($0) }.filter { $0 > 10 }.removeDuplicates()
             .dropFirst().sink { values.append($0) }
+        // "x0" is no number, 10 is not above 10, and the first value of 20, 30, 20 is dropped.
         for text in ["2", "2", "x", "1", "3", "3", "2", "2"] { subject.send(text) }
         #expect(values == [30, 20])
         _ = cancellable
@@ -87,6 +90,7 @@ import Testing
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         let cancellable = subject.removeDuplicates { abs($0 - $1) < 3 }.sink { values.append($0) }
+        // 2 and 3 are close to 1, and 5 is close to 4.
         for value in [1, 2, 3, 4, 5, 1] { subject.send(value) }
         #expect(values == [1, 4, 1])
         _ = cancellable

@@ -3,6 +3,8 @@ import LivePlazaCombine
 import Testing
 
 /// A subject without a current value: demand, completion, and sends and cancels within a sink.
+///
+/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
 @Suite struct PassthroughSubjectTests {
     @Test func `a subscriber gets the values that are sent while it is subscribed`() {
         let subject = PassthroughSubject<Int, Never>()

@@ -62,6 +62,7 @@ import Testing
             for value in 1...5 { subject.send(value) }
         }
         #expect(values.all.last == 5)
+        // The interval is 0.005 s.
         let throttled = await self.values(
             of: [1, 2, 3].publisher.throttle(for: 0.005, scheduler: queue, latest: true))
         #expect(throttled.last == 3)
@@ -98,6 +99,7 @@ import Testing
     @Test func `a run loop delivers on its own thread in order`() async {
         let subject = PassthroughSubject<Int, Never>()
         let values = LockedList<String>()
+        // Contains the thread's loop once the thread is ready.
         let ready = LockedList<RunLoop>()
         await withCheckedContinuation { continuation in
             let thread = Thread {
@@ -118,6 +120,7 @@ import Testing
             }
             thread.start()
             DispatchQueue.global().async {
+                // The values are sent once the thread has its loop.
                 while ready.all.isEmpty { DispatchQueue.global().sync {} }
                 for value in 1...3 { subject.send(value) }
             }

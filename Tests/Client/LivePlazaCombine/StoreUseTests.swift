@@ -148,7 +148,7 @@ import Testing
             store.state.value.liveList.append(Live())
         }
         scheduler.advance(milliseconds: 100)
-        // A state is sent every 10 ms, and at most one is delivered every 100 ms.
+        // The first state is delivered at once. Then a state is sent every 10 ms, and one is delivered every 100 ms.
         #expect(throttled == [0, 9, 19, 29, 30])
         #expect(debounced == [30])
     }

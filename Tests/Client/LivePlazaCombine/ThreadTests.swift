@@ -11,7 +11,7 @@ import Testing
     private static let threadCount = 4
     private static let valuesPerThread = 2_000
 
-    /// Counts how often two threads are within `enter` at once.
+    /// Records values, and counts how often two threads are within `enter` at once.
     private final class OverlapDetector: @unchecked Sendable {
         private let lock = NSLock()
         private(set) var overlaps = 0

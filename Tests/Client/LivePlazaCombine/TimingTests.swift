@@ -78,6 +78,7 @@ import Testing
         #expect(self.subscriber.values == [1, latest ? 4 : 2])
         self.scheduler.advance(milliseconds: 250)
         #expect(self.subscriber.values.count == 2)
+        // The interval after the last delivery is over, so the next value is delivered at once.
         self.subject.send(5)
         self.scheduler.runDueActions()
         #expect(self.subscriber.values == [1, latest ? 4 : 2, 5])

@@ -88,7 +88,7 @@ struct ClientCoreTests {
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 1000))
         harness.perform(harness.core.tick(at: 1100))
-        // The second attempt is to the next address.
+        // For each attempt: whether it is to the next address.
         #expect(harness.connects == [false, true])
         harness.perform(harness.core.connectionOpened(at: 1200))
         try harness.receive(
@@ -134,9 +134,13 @@ struct ClientCoreTests {
 
     @Test(arguments: [
         "[]", "null", #"{"feed":"#,
+        // The token does not name the last item.
         #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":8,"content":{}}]}}"#,
+        // The token is of another epoch.
         #"{"feed":{"live":"a","epoch":78,"token":"77.9","items":[]}}"#,
+        // The items have a gap.
         #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":7,"content":{}},{"n":9,"content":{}}]}}"#,
+        // The reply has no id.
         #"{"reply":{"result":{}}}"#,
     ])
     func `a frame that violates the protocol is refused`(text: String) {
@@ -174,6 +178,7 @@ struct TokenKeeperTests {
     }
 
     @Test func `a token is renewed a minute before its end, or after four fifths of its validity`() {
+        // All times are in milliseconds. The random number is from 0 to 1.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)
         // A random time of up to a minute is subtracted, so that clients do not all renew at once.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0.5) == 3_510_000)

@@ -72,6 +72,6 @@ import Testing
             reader.cancel()
             await reader.value
         }
-        #expect(weakToken == nil, "the subscription retains its publisher")
+        #expect(weakToken == nil, "the subscription still retains its publisher")
     }
 }

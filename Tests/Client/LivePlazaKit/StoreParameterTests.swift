@@ -25,7 +25,7 @@ import Testing
         #expect(info.maxSeatCount == 10 && info.seatLayoutTemplateID == 70)
         info.maxSeatCount = 4
         #expect(info.creationParams["maxSeatCount"] == 4)
-        // A video template has a fixed number of seats, which the server knows, so the client sends none.
+        // A video template has a fixed number of seats, which the server knows, so the client sends no number.
         info.seatTemplate = .videoDynamicFloat7Seats
         #expect(info.maxSeatCount == 0 && info.creationParams["maxSeatCount"] == nil)
         #expect(info.creationParams["seatTemplate"] == 601)

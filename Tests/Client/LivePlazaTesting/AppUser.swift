@@ -86,8 +86,10 @@ struct StoreSnapshot: Equatable {
         ].compactMap { $0 }
     }
 
-    /// Clears what other users do not see: requests that concern this user, what only hosts read, and the gifts, which
-    /// a client reads only when its app asks for them.
+    /// Clears the parts that differ between users.
+    ///
+    /// These are requests that concern this user, what only hosts read, and the gifts, which a client reads only when
+    /// its app asks for them.
     mutating func keepSharedStates() {
         self.guests.applicants = []
         self.guests.invitees = []

@@ -26,6 +26,7 @@ struct RecordingTests {
         let lines = recorder.recording.lines
         // A recording does not contain the claims of the user's token, its second part.
         let claims = cluster.token("viewer").split(separator: ".")[1]
+        // Their first 20 characters would be enough to find them.
         #expect(!lines.contains(claims.prefix(20)))
         let recording = try #require(SessionRecording(lines: lines))
         #expect(recording == recorder.recording)

@@ -118,6 +118,7 @@ struct SimulatedCallCutTests {
 
     /// Lets the rival request a battle that the host must accept, and returns the battle's id.
     private static func requestBattle(by rival: ScriptedUser) throws -> String {
+        // The id is the text after the last `"battle":"` of the reply.
         let reply = try rival.call(
             "battle.request",
             json: #"{"live":"two","to":["one"],"duration":300,"needResponse":true,"timeout":300}"#)
@@ -231,10 +232,10 @@ private final class CutSession {
         return value
     }
 
-    /// Lets the witness enter the live, a client whose connection is never cut.
+    /// Lets the witness, a client whose connection is never cut, enter the live.
     func addWitness() throws { self.witness = try self.enterWithStores("witness") }
 
-    /// Lets a user enter the live whose calls the test makes itself.
+    /// Lets a scripted user, whose calls the test makes itself, enter the live.
     func enter(_ user: String) throws -> ScriptedUser {
         let scripted = try self.cluster.user(user)
         try scripted.joinLive(self.live)

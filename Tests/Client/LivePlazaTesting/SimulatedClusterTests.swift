@@ -80,7 +80,7 @@ struct SimulatedClusterTests {
         cluster.advance(by: .seconds(2))
         #expect(battles.state.value.battleScore["host"] == 7)
         cluster.advance(by: .seconds(26))
-        // 28 of the battle's 30 s have passed.
+        // With the 2 s from above, 28 of the battle's 30 s have passed.
         #expect(battles.state.value.currentBattleInfo != nil)
         cluster.advance(by: .seconds(4))
         #expect(host.hasReceived("onBattleEnded"))

@@ -8,8 +8,9 @@ import Testing
 ///
 /// At the end, the user's stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCutTests {
-    /// How many frames are delivered before the cut, in both directions together; the session has fewer frames than the
-    /// largest number.
+    /// How many frames are delivered before the cut, in both directions together.
+    ///
+    /// The session has fewer frames than the largest number, so the last sessions are not cut.
     private static let framesBeforeCut = 0..<60
 
     @Test(arguments: Self.framesBeforeCut)

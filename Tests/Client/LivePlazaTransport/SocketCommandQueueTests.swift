@@ -25,6 +25,7 @@ import Testing
         try runLoop { loop in
             try commands.attach(to: loop) { batch in
                 received += batch.map(Self.text)
+                // There is room for "d", but "d" must not be sent after the lost "c".
                 if received == ["a", "b"] { queue.send(Array("d".utf8)) } else { loop.stop() }
             }
         }

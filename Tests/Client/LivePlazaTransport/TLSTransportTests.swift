@@ -26,6 +26,7 @@ struct TLSTransportTests {
             #expect(isEchoed, "\(size) bytes")
         }
         connection.send(Array("close 4102".utf8))
+        // The events are `opened`, five texts, and `closed`.
         #expect(log.events(waitingForCount: 7).last == .closed(code: 4102))
     }
 
@@ -38,6 +39,7 @@ struct TLSTransportTests {
         #expect(log.events(waitingForCount: 1) == [.opened])
         let texts = (0..<500).map { Array("\($0) \(String(repeating: "x", count: $0))".utf8) }
         for text in texts { connection.send(text) }
+        // The first event is `opened`.
         #expect(log.events(waitingForCount: 501).dropFirst() == ArraySlice(texts.map { .text($0) }))
     }
 

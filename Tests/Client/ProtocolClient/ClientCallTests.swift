@@ -124,6 +124,7 @@ import Testing
         harness.now += 1
         #expect(harness.takeSentCalls().count == 16)
         let queued = harness.call()
+        // A call may take 15 s. The 17 calls were made at 1000 and time out; `queued` was made 1 ms later.
         harness.core.tick(at: 16_000, into: &harness.actions)
         let nextCall = harness.call()
         #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queued, nextCall])

@@ -93,14 +93,15 @@ struct ClientHarness {
         self.core.call(method, params: Array(params.utf8), live: live, at: self.now, into: &self.actions)
     }
 
-    /// Joins `live`; the server answers with this ticket and the feed's epoch.
+    /// Joins `live`; the server answers with this ticket and this epoch of the feed.
     mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
         let id = self.call("live.join", #"{"live":"concert"}"#, live: live)
         self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
         _ = self.takeActions()
     }
 
-    /// Receives a feed frame whose items have these numbers; returns how they relate to earlier items.
+    /// Receives a feed frame whose items have these numbers; returns whether they are new or known, or nil for a frame
+    /// that cannot be scanned.
     mutating func receiveFeed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker
         .Verdict?
     {
@@ -118,6 +119,7 @@ struct ClientHarness {
 
 /// Feed frames for tests, and their scans.
 enum FeedSamples {
+    /// A frame whose items have these numbers; `offset` is the offset of its record, for the token.
     static func frame(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> ServerFrame {
         let items = numbers.map {
             FeedEntry(n: $0, at: .init(milliseconds: 1), content: .adminSet(user: "bob"))
@@ -126,7 +128,7 @@ enum FeedSamples {
         return .feed(live: "concert", epoch: epoch, items: items, token: token.text)
     }
 
-    /// A frame with messages from before the join.
+    /// A frame with messages from before the join; `token` is the position of the feed at the join.
     static func history(_ numbers: [Int64], at token: String, epoch: Int64 = 77) -> ServerFrame {
         let items = numbers.map {
             FeedEntry(n: $0, at: .init(milliseconds: 1), content: .custom(sender: Self.bob, businessID: "b", data: ""))

@@ -52,6 +52,7 @@ import Testing
         var login = try harness.connect()
         #expect(login.params.resume?.token == "77.4.4711")
         harness.reply(login.call.id, self.resumed(at: 4, replayed: true))
+        // The items 3 and 4 are known.
         #expect(harness.receiveFeed(3...6, offset: 4720) == .partlyKnown(2))
         harness.loseConnection()
         login = try harness.connect()

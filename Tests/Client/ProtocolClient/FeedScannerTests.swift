@@ -121,17 +121,21 @@ import Testing
 
     @Test(
         arguments: [
+            // The items have a gap, or are not in order.
             #"{"feed":{"epoch":1,"items":[{"n":1},{"n":3}],"live":"concert","token":"1.3"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":2},{"n":1}],"live":"concert","token":"1.1"}}"#,
+            // The token does not name the last item, is malformed, or is missing.
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"concert","token":"1.2"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"concert","token":"1"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"concert","token":"1.1.1.1"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"concert","token":"1.1.x"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"concert","token":"1.x"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"concert"}}"#,
+            // An item has no number, the frame has no epoch, or a number exceeds 64 bits.
             #"{"feed":{"epoch":1,"items":[{"x":1}],"live":"concert","token":"1.1"}}"#,
             #"{"feed":{"items":[],"live":"concert","token":"1.1"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":99999999999999999999}],"live":"concert","token":"1.99999999999999999999"}}"#,
+            // These are no feed frames at all.
             #"{"reply":{"id":1}}"#, "", "{", #"{"feed":{"#,
         ]) func `a text that is no valid feed frame is not scanned`(text: String)
     {

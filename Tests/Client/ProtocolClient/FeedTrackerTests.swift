@@ -25,6 +25,7 @@ import Testing
         for number in [Int64.max, .min, -1] {
             var tracker = FeedTracker()
             tracker.resume(at: FeedPosition(epoch: 77, number: number))
+            // After the largest number, the items 1 to 3 are old; after a negative number, they are new.
             #expect(try self.record(&tracker, 1...3) == (number > 0 ? .known : .fresh))
             tracker.resume(at: FeedPosition(epoch: 77, number: .max))
             tracker.resume(at: FeedPosition(epoch: 78, number: 0))
@@ -40,6 +41,7 @@ import Testing
         #expect(tracker.missing == 3 && tracker.received == 5)
         #expect(try self.record(&tracker, 5...5) == .known)
         #expect(tracker.missing == 2 && tracker.reordered == 1)
+        // The items 4 and 6 are late, and 5 is repeated.
         #expect(try self.record(&tracker, 4...6) == .known)
         #expect(tracker.missing == 0 && tracker.reordered == 3 && tracker.repeated == 1)
     }

@@ -45,6 +45,8 @@ import Testing
             var type: String
             var dependencies: [Dependency]
         }
+        /// A dependency of a target; in JSON an object with one member, whose value is an array that begins with the name.
+        ///
         /// The conditions of a dependency are ignored, because Xcode builds the dependency in any case.
         struct Dependency: Decodable {
             var name: String

@@ -80,7 +80,7 @@ public final class AppCode {
         self.plaza.loginStore.setSelfInfo(userProfile: profile, completion: self.note("setSelfInfo"))
     }
 
-    /// Creates the live.
+    /// Creates the live, and thereby enters it.
     public func goLive() {
         var info = LiveInfo(seatTemplate: .videoDynamicGrid9Seats)
         info.liveID = self.liveID
@@ -231,6 +231,7 @@ public final class AppCode {
             BattleStore.create(liveID: liveID), GiftStore.create(liveID: liveID), LikeStore.create(liveID: liveID),
             LiveSummaryStore.create(liveID: liveID),
         ]
-        return BarrageStore.create(liveID: liveID) === stores[4]
+        let firstBarrageStore = stores[4]
+        return BarrageStore.create(liveID: liveID) === firstBarrageStore
     }
 }

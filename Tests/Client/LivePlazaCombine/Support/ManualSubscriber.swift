@@ -41,7 +41,7 @@ final class ManualSubscriber<Input, Failure: Error>: Subscriber {
     func cancel() { self.subscriptions.last?.cancel() }
 }
 
-/// A publisher that records requests; the test calls its subscriber as it likes, even against the rules for publishers.
+/// A publisher that records requests, and sends what the test says, even against the rules for publishers.
 final class UnrulyPublisher<Output, Failure: Error>: Publisher, Subscription {
     private(set) var requests: [Subscribers.Demand] = []
     /// How often the subscriber has cancelled.

@@ -11,7 +11,7 @@ final class VirtualTimeScheduler: Scheduler {
 
     private struct Entry {
         let due: SchedulerTimeType
-        /// Orders actions with the same due time.
+        /// Counts the scheduled actions; of two actions with the same due time, the lower number runs first.
         let number: Int
         let action: () -> Void
     }

@@ -25,11 +25,13 @@ final class CaseRun {
     private let outcomes = Locked<[String: Result<JSONValue, ErrorInfo>]>([:])
     /// The events of each store that no step has checked yet.
     private let events = Locked<[String: [(type: String, detail: JSONValue)]]>([:])
-    /// The codes of the faults that the client has reported and no step has checked yet.
+    /// The names of the codes of the faults that the client has reported and no step has checked yet.
     private let reports = Locked<[String]>([])
     private var subscriptions: Set<AnyCancellable> = []
 
     /// Makes a client and its server, which answers at once with the results in `answers`, by method.
+    ///
+    /// A null stands for a method that the server does not answer by itself.
     init(answers: [String: JSONValue], userID: String) {
         self.network = TestNetwork(answers: answers.filter { $0.value != .null })
         let options = PlazaOptions(gateways: ["ws://gateway/v1"], transport: self.network, session: "s")
@@ -175,7 +177,7 @@ final class CaseRun {
         return true
     }
 
-    /// Checks that the client has sent a call with these parameters, and takes the call.
+    /// Checks that the client has sent a call with these parameters, and takes the call, so no later step finds it.
     private func checkSent(_ params: CaseParams) throws {
         let socket = try self.socket
         guard let call = socket.takeCall(params.text("method")) else {

@@ -76,6 +76,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
             do {
                 try run.runStep(step)
             } catch {
+                // The steps of the setup have negative numbers, and the first step of the case has the number 0.
                 let text = String(decoding: Wire.encode(step), as: UTF8.self)
                 Issue.record("step \(index - testCase.setupCount) \(text.prefix(300)): \(error)")
                 break

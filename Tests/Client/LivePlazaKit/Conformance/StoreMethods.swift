@@ -60,6 +60,7 @@ struct StoreMethods {
         case "battle": return self.call(plaza.battleStore(liveID: live), method, params, done)
         case "gift": return self.call(plaza.giftStore(liveID: live), method, params, done)
         case "like":
+            // The store has only this method.
             let count = UInt(params.number("count", 1))
             plaza.likeStore(liveID: live).sendLike(count: count, completion: Self.void(done))
             return method == "sendLike"

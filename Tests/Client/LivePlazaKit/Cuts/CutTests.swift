@@ -8,7 +8,7 @@ import Testing
 
 /// A client that logs in, joins, sends and receives messages, and leaves, while its connection is cut.
 ///
-/// `decideCut` gets the number of each frame, and decides whether the connection is cut before or after it.
+/// `decideCut` gets the number of each frame, and decides whether the connection is cut before or after the frame.
 private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = SimulationClock.forTest()
@@ -50,6 +50,7 @@ private final class ViewerScenario {
         for text in ["a", "b", "c"] {
             self.performCall("send") { done in
                 barrage.sendTextMessage(text: text, extensionInfo: nil) { done($0.map {}) }
+                // Another user's message arrives while the call is open.
                 self.server.publish("\(text)!")
             }
         }

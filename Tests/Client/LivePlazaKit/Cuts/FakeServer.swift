@@ -5,9 +5,9 @@ import PlazaWire
 
 /// A server with one live, which implements the calls of a viewer.
 ///
-/// It keeps the answer to each call by the call's id, numbers the items of the feed, and replays the items that a
-/// resuming client has missed. `decideCut` may cut the connection at each frame in either direction. Everything runs on
-/// the test's thread.
+/// It stores the answer to each call, and repeats it if the call comes again. It numbers the items of the feed, and
+/// replays the items that a resuming client has missed. `decideCut` may cut the connection at each frame in either
+/// direction. Everything runs on the test's thread.
 final class FakeServer: Transport, @unchecked Sendable {
     /// Where a connection is cut: before or after a frame.
     enum Cut { case before, after }
@@ -47,7 +47,9 @@ final class FakeServer: Transport, @unchecked Sendable {
     private(set) var violations: [String] = []
     private let queue: ManualQueue
     private var appliedCalls: [Int64: AppliedCall] = [:]
+    /// The highest id of the calls so far.
     private var lastID: Int64 = 0
+    /// The ticket of the last join; the first join makes it 421.
     private var ticket: Int64 = 420
     /// Whether the viewer is in the live.
     private var hasJoined = false

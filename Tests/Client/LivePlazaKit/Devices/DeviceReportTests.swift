@@ -6,6 +6,8 @@ import Testing
 @testable import LivePlazaKit
 
 /// The state of the user's devices while the seat, notices and replies to device reports arrive in any order.
+///
+/// A device report is the call `seat.device`, by which the client tells the server that a device was opened or closed.
 @Suite struct DeviceReportTests {
     private let harness = StoreHarness()
     private let plaza: LivePlaza
@@ -136,6 +138,7 @@ import Testing
         self.devices.closeLocalCamera()
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
+        // The first report is refused; those of the closing and of the second opening are accepted.
         self.answerReport(errorCode: -1)
         self.answerReport()
         self.answerReport()

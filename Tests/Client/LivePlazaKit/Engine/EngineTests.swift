@@ -165,7 +165,7 @@ import Testing
     /// Rules: R2.27.
     @Test func `the server's time is shown whatever the device's clock says`() {
         let harness = EngineHarness()
-        // Before the login only the device's clock is known.
+        // Before the login only the device's clock is known, which shows 1 s after its start.
         #expect(harness.engine.serverTime == 1_700_000_001_000)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
         harness.actAsServer { $0.open() }

@@ -27,7 +27,7 @@ final class ManualQueue: WorkQueue {
 extension SimulationClock {
     /// A clock as it is when a test begins.
     static func forTest() -> SimulationClock {
-        // The wall time at the clock's 0, in milliseconds since 1970.
+        // `start` is the wall time at the clock's 0, in milliseconds since 1970. The test begins one second later.
         let clock = SimulationClock(start: 1_700_000_000_000)
         clock.advance(to: 1000)
         return clock

@@ -44,6 +44,7 @@ struct StoreHarness {
         self.queue.drain()
     }
 
+    /// Enters a live.
     func enter(_ plaza: LivePlaza, _ live: String = "concert") {
         plaza.liveListStore.joinLive(liveID: live, completion: nil)
         self.queue.drain()
@@ -77,7 +78,7 @@ struct StoreHarness {
         ["text": ["sender": EngineHarness.user, "text": .text(text)]]
     }
 
-    /// The content that a viewer was muted: the audience store publishes an event, and changes its state.
+    /// The content of an item that a viewer was muted; it makes the audience store publish an event and a new state.
     static func mute(_ user: String) -> JSONValue {
         [
             "messageDisabled": [

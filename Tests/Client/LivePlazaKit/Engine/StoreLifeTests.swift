@@ -214,7 +214,7 @@ import Testing
         _ = plaza.barrageStore(liveID: "last")
         // The registry removes the entries of released lives when it has 16 entries and gets another.
         #expect(plaza.registry.liveCount <= 17)
-        // Only the timer of the connection is left.
+        // At most the timer of the connection is left.
         #expect(self.harness.clock.timerCount <= 1)
     }
 }

@@ -124,7 +124,9 @@ import Testing
         #expect(log.all == ["two", "one", "three"])
     }
 
-    /// On Linux, another thread may serve the main queue once the main thread has ended, so this tests the queue.
+    /// Marks the main queue.
+    ///
+    /// On Linux, another thread may serve this queue once the main thread has ended, so tests do not check the thread.
     private static let mainQueueKey = {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)

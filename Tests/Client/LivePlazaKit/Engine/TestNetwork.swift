@@ -9,6 +9,7 @@ struct SentCall: Sendable {
     let id: Int64
     let method: String
     let params: JSONValue
+    /// The milliseconds since the call was first sent; nil unless it is sent again.
     let age: JSONValue?
     /// Whether an answer or a step of a case has used this call already.
     var isTaken = false
@@ -35,7 +36,7 @@ final class TestNetwork: Transport {
 
     init(answers: [String: JSONValue] = [:]) { self.answers = answers }
 
-    /// The socket that was made last.
+    /// The socket that was made last; nil before the first attempt to connect.
     var socket: TestSocket? { self.sockets.withLock { $0.last } }
 
     func connect(

@@ -51,6 +51,7 @@ import Testing
     }
 
     @Test mutating func `messages of the history come before newer messages, and the oldest messages are dropped`() {
+        // The history, 1 and 2, arrives after two newer messages.
         for number: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.message(number)) }
         #expect(self.fold.states.barrage.messageList.map(\.sequence) == [1, 2, 3, 4])
         for number in 5...Int64(BarrageState.maxMessages + 2) { _ = self.fold.apply(Self.message(number)) }

@@ -55,7 +55,9 @@ private final class WidgetMaker: StageWidgetDelegate {
             region: RegionInfo(x: CGFloat(index) * 540, y: 0, w: 540, h: 960, zorder: index))
     }
 
-    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it; `@` is its x, `l` its level on the stage.
+    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it.
+    ///
+    /// The number after `@` is the widget's x, the one after `l` its level on the stage.
     private func describe(_ changes: [WidgetChange<Widget>]) -> [String] {
         changes.map { change in
             switch change {
@@ -178,7 +180,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         var model = StageWidgetModel<Widget>()
         model.delegate = maker
         var seat = Self.seat(0, "ann")
-        // Without a size.
+        // The region has no size: the user has no video.
         seat.region = RegionInfo()
         #expect(model.show(StageScene(seats: [seat], canvas: Self.canvas), width: 1, height: 1).isEmpty)
     }
