@@ -4,6 +4,7 @@ import Testing
 
 /// IP addresses and blocks of them, from text and from bytes.
 @Suite struct IPAddressTests {
+    // The description of an IPv6 address has all eight groups; that of an IPv4 address in IPv6 has the IPv4 form.
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1"), ("255.255.255.255", "255.255.255.255"), ("0.0.0.0", "0.0.0.0"),
         ("::1", "0:0:0:0:0:0:0:1"), ("::", "0:0:0:0:0:0:0:0"), ("fe80::1:2", "fe80:0:0:0:0:0:1:2"),

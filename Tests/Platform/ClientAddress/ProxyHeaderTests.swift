@@ -12,6 +12,8 @@ import Testing
     /// client and proxy, and their ports.
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
     /// A header with the client 2001::7, and behind the ports a further field of three bytes.
+    ///
+    /// The 39 bytes of the rest are 36 for the addresses and ports, and the further field.
     static let ipv6 =
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
@@ -44,6 +46,7 @@ import Testing
         // 0x20 is version 2 with the command LOCAL, 0x21 with the command PROXY. Family 0 is unspecified.
         #expect(
             try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
+        // With LOCAL, the family 0x31 and the two further bytes are skipped.
         #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.usedBytes == 18)
         #expect(
             try self.read(Self.signature + [0x21, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))

@@ -36,6 +36,7 @@ import Testing
     }
 
     @Test func `I16 only the end of a long header is searched`() throws {
+        // The client's entry is too far from the end, so the client is the address of a proxy.
         let longHeader = "6.6.6.6" + String(repeating: ", 10.2.2.2", count: 100_000)
         #expect(try self.client(peer: "10.0.0.1", header: longHeader) == "10.2.2.2")
     }

@@ -18,6 +18,7 @@ import Testing
     }
 
     @Test func `I16 within the limit any stream may queue; beyond it only a stream within its share`() {
+        // `admits(n, ofStreamWith: m)` says whether a stream that has queued m bytes may queue n more.
         let halfFullBudget = self.budget([500])
         #expect(halfFullBudget.admits(500, ofStreamWith: 500) && halfFullBudget.excessBytes == 0)
 
@@ -80,7 +81,7 @@ import Testing
     @Test func `I16 streams that each queue one step stay within the limit, and a step within half a share`() {
         var budget = self.budget([])
         budget.limitBytes = 32 << 20
-        #expect(budget.stepBytes == 128 << 10, "a small part of the free memory")
+        #expect(budget.stepBytes == 128 << 10, "a 256th of the free memory")
         for count in 1...1_000 {
             // A gateway lets a viewer who catches up queue at most 256 KiB.
             let bytes = min(256 << 10, budget.stepBytes)

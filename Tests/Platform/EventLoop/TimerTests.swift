@@ -90,7 +90,7 @@ import Testing
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }
-        // The hook was last scheduled in the turn that stopped the loop; it still ran at the end of that turn.
+        // The timer also scheduled the hook in the turn that stopped the loop, and the hook still ran at its end.
         #expect(runCount == 3)
     }
 

@@ -56,7 +56,7 @@ struct AdminTests {
             let consumer = try Server.real.consumer()
             try consumer.assign([partition: 0])
             let first = try #require(try consumer.poll { records, _ in records.count == 1 }).records[0]
-            // Sends records until one has a later timestamp.
+            // Sends records until one has a later timestamp than the first: two records of one millisecond are alike.
             var last = first
             while last.timestamp == first.timestamp {
                 _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "later"), timeout: .seconds(10))

@@ -103,6 +103,7 @@ struct FailureTests {
     }
 
     @Test func `the error for a wrong setting contains its name`() {
+        // The settings are checked before any connection, so the address does not matter.
         let error = #expect(throws: KafkaError.self) {
             _ = try KafkaProducer(Self.silentSettings("127.0.0.1:1", overrides: ["no.such.setting": "1"]))
         }

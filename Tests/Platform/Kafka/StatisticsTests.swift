@@ -24,7 +24,7 @@ struct StatisticsTests {
         #expect(statistics.sentRecords == 4 && statistics.receivedRecords == 5)
         #expect(statistics.brokers.map(\.name) == ["h:1/1", "h:2/b"])
         #expect(statistics.brokers[0].roundTripMicroseconds == 700 && statistics.brokers[0].timeouts == 5)
-        // A lag of -1 is unknown, and partition -1 is internal to librdkafka.
+        // A lag of -1 stands for an unknown one, and partition -1 is internal to librdkafka.
         #expect(statistics.lag == [TopicPartition("t", 0): 7])
         #expect(statistics.rebalances == 2 && statistics.transactionState == "Ready")
 

@@ -35,7 +35,7 @@ struct TransactionTests {
 
             let uncommittedReader = try Server.real.consumer(isolation: .uncommitted)
             // The partition holds kept, marker, dropped, marker: the broker ends each transaction with a marker record.
-            // It writes the last marker after it has answered the abort.
+            // The broker writes the last marker after it has answered the abort, so the test waits for it.
             var endOffset: Int64 = 0
             let giveUpAt = ContinuousClock.now + .seconds(10)
             while endOffset < 4, ContinuousClock.now < giveUpAt {

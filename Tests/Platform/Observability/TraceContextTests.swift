@@ -33,6 +33,7 @@ import Testing
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "x") == nil)
     }
 
+    // Wrong are: the version ff, an id of zeros, uppercase letters, a further field, a separator, lengths, and a digit.
     @Test(arguments: [
         "", "00", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-00000000000000000000000000000000-b7ad6b7169203331-01",

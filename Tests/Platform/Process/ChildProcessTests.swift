@@ -28,7 +28,7 @@ import Testing
         }
         withExtendedLifetime(parentPipe) {}
         #expect(files == "0\n1\n2\n")
-        // Signals 32 and 33 belong to the C library, which itself ignores them in a child.
+        // The mask keeps the signals 1 to 31. Signals 32 and 33 belong to the C library, which ignores them in a child.
         let masks = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }
         #expect(masks.map { $0 & 0x7fff_ffff } == [0, 0], "\(signals)")
     }

@@ -79,6 +79,7 @@ struct RedisClientTests {
 
             _ = try client.pipeline([RedisCommand(["SCRIPT", "FLUSH"])])
             #expect(runError(client, calls) == .scriptsMissing)
+            // To the 7 from above, 5 and 2 are added once more.
             #expect(try client.run(calls).last == .integer(14), "the scripts are loaded again")
 
             try redis.restart()

@@ -210,6 +210,7 @@ enum Sample {
             "\(parts[0]).\(Base64URL.encode([UInt8](repeating: 65, count: 8_192))).\(parts[2])",
         ]
         for text in cases { #expect(try Self.error(text) == .malformed, "\(text.prefix(80))") }
+        // By RFC 7515, a token with a critical extension that is not known must be refused.
         let critical = try Sample.token(#"{"alg":"HS256","kid":"k1","crit":["x"]}"#, Self.payload)
         #expect(try Self.error(critical) == .malformed)
     }

@@ -8,12 +8,12 @@ import Testing
 
 /// Input that a peer sends although this side has sent its close frame.
 @Suite struct ClosingInputTests {
-    @Test func `I16 a connection that this side closes buffers none of the input beyond its limit`() throws {
+    @Test func `I16 after a connection has sent its close frame, it buffers no input beyond its limit`() throws {
         let serverEvents = Recorder()
         var bufferedBytes: [Int] = []
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
-                // 100 frames and 1 MiB a second, which this test does not reach.
+                // The test does not reach the limits of 100 frames and 1 MiB a second.
                 var limits = InboundLimits(frames: RateLimit(100), bytes: RateLimit(1 << 20))
                 limits.bytesBeforeAccepted = 1000
                 $0.inbound = limits

@@ -88,12 +88,12 @@ final class RawClient: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         let span = bytes.span
         for index in span.indices {
-            // A response ends with an empty line: 13 10 is CR LF, and 12 bytes are `HTTP/1.1 101`.
             if self.isUpgraded {
                 self.undecodedBytes.append(span[index])
             } else {
                 self.received.append(span[index])
             }
+            // A response ends with an empty line: 13 10 is CR LF, and 12 bytes are `HTTP/1.1 101`.
             if !self.isUpgraded, self.received.count > 12, self.received.suffix(4) == [13, 10, 13, 10],
                 self.response.hasPrefix("HTTP/1.1 101")
             {

@@ -39,7 +39,7 @@ import Testing
         let received = try #require(receiver.received.first)
         #expect(received.text == body)
         #expect(received.headers["x-test"] == "yes" && received.headers["content-type"] == "application/json")
-        #expect(received.headers["expect"] == nil, "the client does not wait for a 100 before it sends the body")
+        #expect(received.headers["expect"] == nil, "the client must not wait for a status 100 before it sends the body")
         #expect(await runningClient.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
     }
 
@@ -60,7 +60,8 @@ import Testing
         let runningClient = RunningClient()
         let startedAt = MonotonicClock.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
-        // In milliseconds; the upper bound is large because the computer may be busy.
+        // In milliseconds. The lower bound is a little below the timeout, for the rounding of clocks; the upper bound is
+        // large, because the computer may be busy.
         #expect((190..<20_000).contains(MonotonicClock.milliseconds - startedAt))
         #expect(receiver.received.count <= 1, "no second attempt")
     }

@@ -11,7 +11,7 @@ import Testing
         router.add(.get, "/v1/lives/{live}", "info")
         router.add(.get, "/v1/lives/mine", "mine")
         router.add(.put, "/v1/lives/{live}/admins/{user}", "admin")
-        router.add(.delete, "/v1/lives/{id}/admins/{who}", "no admin")
+        router.add(.delete, "/v1/lives/{id}/admins/{who}", "dismiss")
         router.add(.get, "/", "root")
         return router
     }()
@@ -35,7 +35,7 @@ import Testing
         #expect(Self.matchText(.get, "/v1/lives/mine") == "mine")
         #expect(Self.matchText(.put, "/v1/lives/a/admins/b") == "admin live=a user=b")
         #expect(Self.matchText(.put, "/v1/lives/mine/admins/b") == "admin live=mine user=b")
-        #expect(Self.matchText(.delete, "/v1/lives/a/admins/b") == "no admin id=a who=b")
+        #expect(Self.matchText(.delete, "/v1/lives/a/admins/b") == "dismiss id=a who=b")
         #expect(Self.matchText(.get, "/") == "root")
         #expect(Self.matchText(.head, "/v1/lives/abc") == "info live=abc")
     }

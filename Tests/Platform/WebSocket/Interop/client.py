@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
+# Ends this process if it hangs.
 signal.alarm(50)
 URL = f"ws://127.0.0.1:{sys.argv[1]}/"
 

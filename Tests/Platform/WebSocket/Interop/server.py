@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Opcode
 from websockets.server import ServerProtocol
 
+# Ends this process if it hangs.
 signal.alarm(50)
 
 
