@@ -10,7 +10,9 @@ import Testing
         "shell", "kafka", "redis", "webhooks", "http", "gateway", "barrage", "audience", "process",
     ]
 
-    /// The names of metrics in an expression or a series: words with a family's prefix, without a histogram's ending.
+    /// The names of metrics in an expression or a series: words with a family's prefix.
+    ///
+    /// The ending that Prometheus adds to a histogram's name, such as `_bucket`, is left out.
     static func metrics(in text: String) -> Set<String> {
         // A text in quotes is a label's value or a path.
         let unquoted = text.replacing(/"[^"]*"/, with: "\"\"")

@@ -56,6 +56,7 @@ import Testing
         let groups = [
             "Shell", "Kafka", "Redis", "HTTP", "Gateway", "Barrage", "Audience", "Process", "Webhooks", "Traces",
         ]
+        // Some files have a short name for their group: `typealias Names` or `let names`.
         let owners = ["Names", "names"] + groups.map { "MetricNames.\($0)" }
         for (name, value) in metrics {
             #expect(Self.isUsed(name, outside: path, after: owners), "\(name) is exported by nobody")

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// The types and targets that the sources declare.
+    /// The names of the types that the sources declare, and of all targets.
     private static let declaredNames: Set<String> = {
         let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
         var names = Set((SourceTree.sources + SourceTree.tests).map(\.target))

@@ -9,7 +9,8 @@ import Testing
     private static func words(ofList name: String) throws -> [String] {
         let script = try Repository.text("deploy/test.sh")
         let line = try #require(script.split(separator: "\n").first { $0.hasPrefix("\(name)=\"") }, "no list \(name)")
-        return line.dropFirst(name.count + 2).dropLast().split(separator: " ").map(String.init)
+        let list = line.dropFirst("\(name)=\"".count).dropLast()
+        return list.split(separator: " ").map(String.init)
     }
 
     /// The suites that a test file declares.

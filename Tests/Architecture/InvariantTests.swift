@@ -7,7 +7,7 @@ import Testing
     /// The numbers of the invariants, I1 to I17.
     private static let numbers = 1...17
 
-    /// The tests whose name cites an invariant, such as `I9 …`.
+    /// The tests whose names cite each invariant; such a name begins, for example, with `I9`.
     private static let testsByInvariant: [Int: [String]] = {
         var found: [Int: [String]] = [:]
         for file in SourceTree.tests {

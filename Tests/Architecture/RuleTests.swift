@@ -9,7 +9,7 @@ import Testing
     private struct Rule {
         let number: String
         let text: String
-        /// The files that decide the rule; `client` for a rule of the SDKs; a dash for a rule that no test can show.
+        /// The files that decide the rule, `client` for a rule of the SDKs, or a dash for a rule that no test can show.
         let decidedIn: String
         /// Where LivePlaza differs from systems of its family, or why no test can show the rule; may be empty.
         let difference: String
@@ -99,7 +99,7 @@ import Testing
         let cited = Set(files.flatMap(\.rules) + Self.ruleLists.flatMap(\.cited))
         for rule in try Self.rules() where rule.isOfClient {
             let isCited = cited.contains(rule.number)
-            // A rule about unused codes must not be cited, every other rule must be.
+            // A rule about unused codes must not be cited. Every other rule must be.
             #expect(isCited != Self.rulesOfUnusedCodes.contains(rule.number), "\(rule.number): \(rule.text)")
         }
     }

@@ -70,7 +70,7 @@ package enum SourceTree {
         return targets
     }()
 
-    /// The target that a file belongs to.
+    /// The target that a file belongs to: that of the nearest enclosing folder; empty if there is none.
     static func target(of path: String) -> String {
         var folder = path[...]
         while let slash = folder.lastIndex(of: "/") {

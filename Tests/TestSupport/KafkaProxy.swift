@@ -114,7 +114,7 @@ package final class KafkaProxy: Sendable {
             while let request = Self.readRequest(client) {
                 let wasHeld = Self.waitForTurn(of: request, from: client, state)
                 guard Self.write(request, to: broker) else { break }
-                // The broker must read the request before its connection ends.
+                // The client has ended this connection. The broker must read the held request before its end follows.
                 if wasHeld { DedicatedThread.sleep(for: .seconds(1)) }
             }
             shutdown(broker, Int32(SHUT_WR))
@@ -173,6 +173,7 @@ package final class KafkaProxy: Sendable {
     private static func readRequest(_ socket: Int32) -> [UInt8]? {
         guard let length = Self.read(4, from: socket) else { return nil }
         let count = length.reduce(0) { $0 << 8 | Int($1) }
+        // By default, Kafka accepts no longer request than about 100 MB.
         guard count <= 100_000_000, let content = Self.read(count, from: socket) else { return nil }
         return length + content
     }

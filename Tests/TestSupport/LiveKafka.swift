@@ -43,7 +43,7 @@ package final class LiveKafka: Sendable {
     /// - Parameters:
     ///   - settings: additional lines for `server.properties`.
     ///   - listeners: further listeners on 127.0.0.1, by their names and ports.
-    ///   - formatting: further arguments of `kafka-storage.sh format`.
+    ///   - formatting: further arguments of `kafka-storage.sh format`, which prepares the server's data directory.
     /// - Throws: an error if there is no Kafka or if it does not answer in time; its text contains the end of the log.
     package init(
         settings: [String: String] = [:], listeners: [(name: String, port: Int)] = [], formatting: [String] = []

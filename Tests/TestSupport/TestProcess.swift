@@ -9,7 +9,7 @@ package final class TestProcess: Sendable {
     package let pid: Int32
     /// The pipe to the program's standard input; closing the pipe ends the input.
     package let input: FileHandle
-    /// The pipe from the program's standard output; empty when the output goes elsewhere.
+    /// The pipe from the program's standard output; it delivers nothing if the output goes elsewhere.
     package let output: FileHandle
 
     /// Starts the program.

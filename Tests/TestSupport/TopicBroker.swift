@@ -5,7 +5,7 @@ package import PlazaModel
 
 /// A broker with all topics of LivePlaza: an in-memory one private to the test, or the real one that all tests share.
 package struct TopicBroker {
-    /// The number of partitions of each topic: one number, because all tests of a process share the real broker's topics.
+    /// The number of partitions of each topic; the same in all tests, because they share the real broker's topics.
     package static let partitions = 4
 
     /// The address and the client id.

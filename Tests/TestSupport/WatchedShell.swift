@@ -4,7 +4,9 @@ internal import Concurrency
 internal import Foundation
 internal import Glibc
 
-/// A shell script that ends with this process: its standard input is a pipe to which only this process can write.
+/// A shell script that ends with this process.
+///
+/// Its standard input is a pipe to which only this process can write. When this process ends, so does the input.
 @safe final class WatchedShell: Sendable {
     private struct State {
         var input: Int32?

@@ -4,6 +4,8 @@ import MachineKit
 import Testing
 
 /// Calculations with times, spans and counts at the limits of their types do not trap.
+///
+/// Times are kept within a quarter of the limits of `Int64`, and spans within a half.
 @Suite struct BoundedTimeTests {
     private static let edges: [Int64] = [
         .min, .min + 1, .min / 2, .min / 4, -1, 0, 1, .max / 4, .max / 2, .max - 1, .max,

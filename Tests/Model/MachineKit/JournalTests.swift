@@ -83,11 +83,12 @@ extension Journal {
         #expect(!rows.hasChanges)
     }
 
-    @Test func `a look-up right after another row's finds the right row, also after removals`() throws {
+    @Test func `a look-up that follows the look-up of another row finds the right row, also after removals`() throws {
         var rows = Rows()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let first = try #require(rows.index(of: NumberKey(1)))
-        // Each row stores the place of the row that was looked up right after it last. That place may be out of date.
+        // To speed up the next such look-up, a row stores the place of the row that was last looked up right after it.
+        // The place may be out of date.
         func rowNearFirst(_ number: Int) -> NumberRow? {
             rows.index(of: NumberKey(number), near: first).flatMap { rows.row(at: $0) }
         }

@@ -44,6 +44,7 @@ import Testing
             #expect(decoded == count)
             count = decoded
         }
+        // The hashes are not in ascending order; the registers of the estimate are too few.
         for broken in [#"{"count":1,"known":[2,1]}"#, #"{"count":1,"registers":"00"}"#] {
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(UniqueCount.self, from: Data(broken.utf8))

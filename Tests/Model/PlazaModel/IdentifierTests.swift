@@ -96,6 +96,7 @@ import Testing
         #expect(policy.historyCount == 0)
         let policies = Policies(["demo": policy])
         #expect(policies["demo"].feedBudget == 60)
+        // An app without a policy has the defaults.
         #expect(policies["other"].feedBudget == 40)
     }
 

@@ -5,6 +5,8 @@ import PlazaWire
 import Testing
 
 /// `Golden/calls.json`: every call with all its parameters, from which the boundary table of `Tests/Cluster` is made.
+///
+/// `LIVEPLAZA_WRITE_GOLDEN=1` rewrites the file.
 @Suite struct CallCatalogTests {
     @Test func `calls.json has each call with all its parameters`() throws {
         let lines = CallTable.all.map { spec in

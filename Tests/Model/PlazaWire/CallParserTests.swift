@@ -33,6 +33,7 @@ import Testing
                 }
                 let call = "\(spec.method) without \(field.name): \(error?.message ?? "accepted")"
                 #expect(error?.code == .badParameter, "\(call)")
+                // Most errors have the first form; the others belong to calls with a rule of their own.
                 let isNamed = [
                     "params.\(field.name) is missing",
                     "\(field.name) is missing: an app's server creates a live for a user",

@@ -13,7 +13,9 @@ struct GoldenFile {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(self.name).json")
     }
 
-    /// Expects that each case's JSON is the file's, and that this JSON decodes, as it is and with unknown members.
+    /// Expects that each value encodes to the JSON on its line of the file, and that this JSON decodes to the value.
+    ///
+    /// The JSON must also decode to the value after unknown members were added to it.
     ///
     /// - Parameters:
     ///   - cases: values by name.

@@ -123,7 +123,7 @@ private struct FoundationValue: Decodable {
     func `of several members with the same name, the first one counts`(json: String) throws {
         Self.compare([String: Int?].self, json)
         Self.compareAnyValue(json)
-        // The same in an object with so many members that they are indexed.
+        // The same holds in an object with so many members that the decoder indexes them.
         let addedMembers = (0..<100).map { ",\"m\($0)\":\($0),\"m\($0)\":-1" }.joined()
         let longJSON = json == "{}" ? "{\(addedMembers.dropFirst())}" : json.dropLast() + addedMembers + "}"
         Self.compare([String: Int?].self, String(longJSON))

@@ -21,6 +21,7 @@ import Testing
 
     @Test func `each effect goes to its topic under its key`() {
         let live = "demo/concert"
+        // Each effect with its topic, key and value; a record without a value removes the key from a compacted topic.
         let cases: [(Effect, PlazaTopic, String, [UInt8]?)] = [
             (.directory(Self.create), .directoryInbox, "demo/bob", Wire.encode(Self.create)),
             (.directory(Self.end), .directoryInbox, live, Wire.encode(Self.end)),

@@ -26,6 +26,7 @@ import Testing
         let validJSON =
             #"{"app":"demo","at":1,"count":3,"epoch":7,"live":"l","stale":false,"totalViewers":8,"v":1}"#
         #expect(self.error(validJSON) == nil)
+        // A part of the JSON, its replacement, and the path and the beginning of the message that follow.
         let cases: [(String, String, String, String)] = [
             (#","count":3"#, "", "count", "is missing"), (#""count":3"#, #""count":"3""#, "count", "is not a whole"),
             (#""count":3"#, #""count":null"#, "count", "is null"),
