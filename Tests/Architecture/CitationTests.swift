@@ -21,6 +21,7 @@ import Testing
             return []
         }
         let name = "(\(names.joined(separator: "|")))(?:\\.md`?)?,? (?:section )?"
+        // The first group is the name of the page, if there is one; the second is the number of the section.
         let citation = try Regex("(?:\(name)|section )([0-9]+(?:\\.[0-9]+)?)")
         return line.matches(of: citation).compactMap { match in
             guard let section = match.output[2].substring,

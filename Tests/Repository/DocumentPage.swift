@@ -11,7 +11,7 @@ package struct DocumentPage: Sendable {
         package let lines: [String]
     }
 
-    /// The names of all pages with numbered sections.
+    /// The names of all pages of `docs/` with numbered sections.
     package static let names = ["PROTOCOL", "HTTP-API", "WEBHOOKS", "OPERATING", "TOPICS", "TESTING"]
 
     /// The page's name, such as `PROTOCOL`.

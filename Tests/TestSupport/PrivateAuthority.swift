@@ -9,7 +9,7 @@ package final class PrivateAuthority: Sendable {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// The folder, which is removed with this object.
+    /// The folder with all the files; it is removed with this object.
     package let directory: String
     /// The authority's certificate.
     package var certificate: String { self.directory + "/ca.pem" }

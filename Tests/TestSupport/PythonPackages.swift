@@ -14,7 +14,7 @@ package enum PythonPackages {
     package static let path: String? = {
         let directory = Repository.root.appending(path: ".build/python").path
         let requirements = Repository.root.appending(path: "Tests/requirements.txt").path
-        // Exits with 0 if every package of the file is installed in its version.
+        // A Python program that exits with 0 if every package of the file is installed in the version given there.
         let check = """
             import importlib.metadata as m, sys
             lines = [l.strip() for l in open(sys.argv[1]) if "==" in l and not l.startswith("#")]

@@ -7,10 +7,12 @@ import LivePlazaTransport
 // FirstLive host|watch USER TOKEN: the program of docs/FIRST-LIVE.md.
 guard CommandLine.arguments.count == 4 else {
     print("usage: FirstLive host|watch USER TOKEN")
+    // `EX_USAGE` of sysexits.h.
     exit(64)
 }
 let (role, user, token) = (CommandLine.arguments[1], CommandLine.arguments[2], CommandLine.arguments[3])
 
+// The app's number is not compared with the token if the token's app is a name, such as `demo`.
 let options = PlazaOptions(gateways: ["ws://127.0.0.1:8080/v1"], transport: try LoopTransport())
 let plaza = LivePlaza(options: options)
 try await plaza.loginStore.login(sdkAppID: 0, userID: user, userSig: token)

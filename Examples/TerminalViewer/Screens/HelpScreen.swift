@@ -7,7 +7,8 @@ enum HelpScreen {
         canvas.fill(x: 0, y: 0, columns: columns, .reversed)
         canvas.draw(DisplayText(" Help: any key goes back").prefix(columns: columns), x: 0, y: 0, .reversed)
         let entries = isLive ? Self.liveEntries : Self.listEntries
-        // In 80 by 24 cells, all commands fit only in two columns.
+        // The entries begin in the third row, and the last row stays empty. In 80 by 24 cells, all commands fit only in
+        // two columns.
         let hasTwoColumns = columns >= 76 && entries.count > rows - 3
         let entriesPerColumn = hasTwoColumns ? (entries.count + 1) / 2 : entries.count
         let columnWidth = hasTwoColumns ? columns / 2 : columns

@@ -136,7 +136,7 @@ struct DeviceStoreTests {
         (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),
         (.noDeviceDetected, -1103, -1107),
     ])
-    func `a device that does not open fails with the code of its error`(
+    func `a camera or microphone that does not open fails with the code of its error`(
         fault: DeviceError, cameraCode: Int, microphoneCode: Int
     )
         async throws

@@ -18,6 +18,7 @@ import Testing
         let firstRefill = start + refillMilliseconds * 1000
         #expect(bucket.take(of: limit, at: firstRefill - 1) == Milliseconds(1))
         #expect(bucket.take(of: limit, at: firstRefill) == nil)
+        // The bucket is full again at the latest one second after it was empty.
         #expect(!bucket.isFull(at: firstRefill) && bucket.isFull(at: 5_000_000))
     }
 

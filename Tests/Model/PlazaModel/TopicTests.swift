@@ -41,6 +41,7 @@ import Testing
             user: UserInfo(userID: "alice"), role: .user, request: RequestID(session: "s", counter: 1), replyTo: "g")
         func key(_ command: DirectoryCommand) -> String { DirectoryInput(app: "demo", command).keyText }
         let changes = LiveChanges()
+        // Creations and releases are ordered for each owner, all other commands for each live.
         let byOwner: [DirectoryCommand] = [
             .create(live: "show", changes: changes, owner: caller.user, caller: caller),
             .release(owner: "alice", live: "show", thenReply: nil),

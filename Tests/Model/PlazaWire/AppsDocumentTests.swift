@@ -17,6 +17,7 @@ import Testing
     }
 
     @Test func `only a service that sends to backends needs their addresses and secrets`() throws {
+        // `sending` says which requests to backends the reading service makes: none, those before an action, or all.
         let file = Array(
             #"{"apps":{"demo":{"hooks":{"events":["roomCreated"]}},"quiet":{"hooks":{"events":[]}}}}"#.utf8)
         #expect(AppsDocument.validationErrors(in: file, sending: .none) == [])

@@ -12,7 +12,7 @@ struct CallSpec: Sendable {
         /// An array or an object.
         case list = "is not of the right type"
 
-        /// A JSON value of another type.
+        /// A JSON value of another type: a number for a text, and a text for all others.
         var wrongValue: String { self == .text ? "7" : "\"x\"" }
     }
 

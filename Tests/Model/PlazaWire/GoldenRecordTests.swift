@@ -122,7 +122,7 @@ import Testing
         ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
         ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
         ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
-        // Earlier versions wrote these kinds without a revision, which the cases above show.
+        // Earlier versions wrote these kinds without a revision; the cases above show that form.
         ("infoChangedTo", .infoChanged(info: Samples.info, revision: 4)),
         ("metadataChangedTo", .metadataChanged(set: ["n": "5"], removed: ["old"], revision: 5)),
         ("adminSetAt", .adminSet(user: "bob", revision: 6)),
@@ -219,7 +219,7 @@ import Testing
             "battleRequestTimedOut",
             .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.otherLive)
         ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
-        // Earlier versions wrote these kinds without members, which the cases above show.
+        // Earlier versions wrote these kinds without the members at the end; the cases above show that form.
         (
             "coHostRequestCancelledTo",
             .coHostRequestCancelled(

@@ -10,6 +10,7 @@ final class Peer: TCPStreamDelegate {
     var endError: LoopError?
     var onConnected: ((Peer) -> Void)?
     var onReceived: ((Peer) -> Void)?
+    /// Called when the queue of bytes to send has become empty.
     var onDrained: ((Peer) -> Void)?
     var onEnded: ((Peer, LoopError) -> Void)?
 

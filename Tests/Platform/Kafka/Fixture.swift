@@ -44,7 +44,8 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
     /// New records do not complete a pending fetch on the embedded broker, so fetches must be short there.
     var fetchWait: Duration { self == .embedded ? .milliseconds(5) : .milliseconds(50) }
 
-    /// Makes a consumer; a member of `group` needs its partitions from the group, another consumer assigns its own.
+    /// Makes a consumer: with a group, a member that gets its partitions from the group; without one, the test assigns
+    /// them.
     func consumer(_ group: String? = nil, isolation: IsolationLevel = .committed) throws -> KafkaConsumer {
         try KafkaConsumer(
             try self.settings(), group: group, isolation: isolation, fetchWait: self.fetchWait,

@@ -20,6 +20,7 @@ struct GroupTests {
                 self.events.append(event)
                 switch event {
                 case .assigned(let partitions):
+                    // Each partition is read from its offset 0.
                     self.assigned.formUnion(partitions)
                     try? self.consumer.assign(Dictionary(uniqueKeysWithValues: partitions.map { ($0, 0) }))
                 case .revoked(let partitions, _):

@@ -52,6 +52,7 @@ import Tokens
                 continue
             }
         }
+        // Two keys of an app have the same id.
         let repeatedKey = #"{"kid":"k","alg":"HS256","k":"\#(encodedSecret)"}"#
         #expect(Self.error(#"{"apps":{"a":{"keys":[\#(repeatedKey),\#(repeatedKey)]}}}"#) != nil)
     }

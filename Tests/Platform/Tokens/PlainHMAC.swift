@@ -10,7 +10,7 @@ enum PlainHMAC {
 
     /// The digest of a message, with the constants and functions of FIPS 180-4.
     ///
-    /// `v` has the working variables that the standard calls a to h, and `first` is its T1.
+    /// `v` has the working variables that the standard calls a to h; `first` is what the standard calls T1.
     static func sha256(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = self.primes(8).map { self.fraction(Double($0).squareRoot()) }
         let constants = self.primes(64).map { self.fraction(self.cubeRoot(Double($0))) }

@@ -18,7 +18,7 @@ enum DecodedEvent: Equatable {
     case failure(ProtocolViolation)
 }
 
-/// Passes chunks to a decoder, and returns all its events.
+/// Passes chunks, the pieces in which bytes arrive, to a decoder, and returns all its events.
 func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent] {
     var events: [DecodedEvent] = []
     for chunk in chunks {

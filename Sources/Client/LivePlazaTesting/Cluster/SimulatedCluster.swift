@@ -77,7 +77,7 @@ public final class SimulatedCluster: Sendable {
     /// Creates a client that connects to this cluster.
     ///
     /// - Parameters:
-    ///   - name: Names the client's device in `cutConnection` and the like; a fault applies to all devices of this name.
+    ///   - name: The device's name for `cutConnection` and the like; a fault applies to all devices of this name.
     ///   - transport: The transport, for example a `RecordingTransport`; nil for `transport(name)`.
     ///   - tokenProvider: Returns newer tokens; nil if the client has only the token of its login.
     /// - Returns: A client that works on the cluster's queue and clock; the caller must retain it.
@@ -205,9 +205,7 @@ public final class SimulatedCluster: Sendable {
 
     /// If true, holds back the frames of a device in both directions, but does not end its connections.
     ///
-    /// If false, delivers the frames that were held back.
-    ///
-    /// The held frames are delivered in order, if the connection still exists.
+    /// If false, delivers the frames that were held back, in order, if their connection still exists.
     public func setStalled(_ isStalled: Bool, _ name: String) {
         self.queue.sync { self.network.setStalled(isStalled, name) }
     }

@@ -5,6 +5,7 @@ struct ConnectionOutput: Sendable {
     enum Action: Sendable {
         /// Send a frame.
         case text([UInt8])
+        /// Close the connection with this WebSocket close code.
         case close(code: Int)
     }
 

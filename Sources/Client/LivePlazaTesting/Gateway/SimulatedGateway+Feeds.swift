@@ -68,7 +68,7 @@ extension SimulatedGateway {
         if !entries.isEmpty {
             self.send(.history(live: live, epoch: epoch, items: entries, token: token.text), to: connection)
         } else if lastNumber > 0 {
-            // There is no message for the history, so an empty frame tells the client the token.
+            // There is no history, so a feed frame without items tells the client the position of the feed.
             self.send(.feed(live: live, epoch: epoch, items: [], token: token.text), to: connection)
         }
         self.sendCurrentCount(of: key, to: connection)

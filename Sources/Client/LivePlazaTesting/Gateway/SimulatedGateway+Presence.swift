@@ -17,7 +17,7 @@ extension SimulatedGateway {
         }
     }
 
-    /// Tells presence all connected members, after presence has lost its leases, which it stored for them.
+    /// Tells presence all connected members, after presence has lost their leases.
     mutating func assertMembers() {
         for live in self.connectedMembers() {
             self.write(.audience(AudienceInput(live.key, .assert(members: live.members))))

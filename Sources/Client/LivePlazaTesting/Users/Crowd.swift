@@ -2,7 +2,7 @@
 
 /// How a crowd of scripted users behaves in a live.
 public struct Crowd: Sendable, Hashable {
-    /// How many users are in the live.
+    /// How many users the crowd has; all are in the live at first.
     public var viewers: Int
     /// Texts a second of all users together.
     public var messagesPerSecond: Double
@@ -12,7 +12,7 @@ public struct Crowd: Sendable, Hashable {
     public var likesPerSecond: Double
     /// How many users a second leave the live, or enter it again.
     public var changesPerSecond: Double
-    /// Whether the live is in a battle with another live, whose id ends with `-rival`.
+    /// Whether the live is in a battle with another live, whose id is the live's id with the ending `-rival`.
     ///
     /// Only possible for a live that the crowd creates, because its owner must request the connection and the battle.
     public var hasBattle: Bool

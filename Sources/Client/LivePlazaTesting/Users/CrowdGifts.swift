@@ -5,9 +5,10 @@ internal import PlazaWire
 
 /// The gifts that crowds send.
 enum CrowdGifts {
+    /// The ids of the gifts, which are also their names.
     static let ids = ["rose", "rocket", "castle"]
 
-    /// The price of a gift in coins, which is also its score in a battle.
+    /// The price of the gift with this id, in coins; it is also the gift's score in a battle.
     static func coins(of gift: String) -> Int64 { ["rose": 1, "rocket": 100, "castle": 1000][gift] ?? 1 }
 
     /// Adds the gifts to the app's catalogue.

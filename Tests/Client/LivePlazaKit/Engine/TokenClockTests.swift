@@ -32,6 +32,7 @@ import Testing
         let token = Self.token(endingAt: harness.clock.wall - Self.clockLead + Self.validity)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: token) }
         harness.actAsServer { $0.open() }
+        // Together the rounds take 50 minutes, which is less than the validity of a token.
         for _ in 0..<50 {
             let at = JSONValue.integer(Int64(harness.clock.wall - Self.clockLead))
             harness.reply(
