@@ -30,6 +30,7 @@ struct CoreHarness {
             switch action {
             case .connect(let toNextAddress): self.connects.append(toNextAddress)
             case .send(let bytes): self.sent.append(String(decoding: bytes, as: UTF8.self))
+            // No test of this harness checks these.
             case .disconnect, .fetchToken: break
             case .callEnded(let handle, let result): self.outcomes[handle] = result
             case .event(let event): self.events.append(event)
@@ -53,7 +54,7 @@ struct CoreHarness {
         return harness
     }
 
-    /// Makes a core that is in the live `concert`, in epoch 77, after item 11.
+    /// Makes a core that is in the live `concert`, in epoch 77, after item 11; the token's third number is an offset.
     static func joined() throws -> CoreHarness {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
@@ -94,6 +95,7 @@ struct ClientCoreTests {
         try harness.receive(
             #"{"reply":{"id":3,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
                 + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#, at: 1250)
+        // The call was first sent at 0, and the second login, call 3, was answered at 1250.
         #expect(harness.sent.last == #"{"age":1250,"id":2,"method":"like.send","params":{}}"#)
         try harness.receive(#"{"reply":{"id":2,"result":{"done":{}}}}"#, at: 1300)
         #expect(try harness.outcomes[handle]?.get() == .done)

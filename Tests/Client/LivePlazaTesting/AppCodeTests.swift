@@ -32,6 +32,7 @@ extension AppInSwift6.AppCode: App {}
 @MainActor @Suite struct AppCodeTests {
     @Test(arguments: [5, 6])
     func `every call of an app ends, and its subscriptions show the live`(swiftVersion: Int) throws {
+        // The app's code in Swift 6 mode is on the main actor, so the cluster runs on the main queue.
         let cluster = SimulatedCluster(seed: 3, queue: .main)
         func makeLoggedInApp(_ user: String) -> any App {
             let plaza = cluster.client(user)

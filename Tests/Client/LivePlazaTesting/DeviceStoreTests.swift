@@ -207,6 +207,7 @@ private final class FakeMedia: MediaEngine {
         var isMuted = false
         var fault = DeviceError.noError
         var defersOpening = false
+        /// The openings that `finishOpening` completes.
         var pendingOpenings: [@Sendable () -> Void] = []
     }
 

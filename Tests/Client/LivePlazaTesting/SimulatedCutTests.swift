@@ -68,13 +68,13 @@ struct SimulatedCutTests {
         plaza.loginStore.login(
             sdkAppID: 1, userID: name, userSig: cluster.token(name), completion: failures.record("login"))
         Self.passTime(cluster)
-        let entered = Mutex(false)
+        let hasEntered = Mutex(false)
         plaza.liveListStore.joinLive(liveID: "eve") { result in
-            if case .success = result { entered.withLock { $0 = true } }
+            if case .success = result { hasEntered.withLock { $0 = true } }
         }
         Self.passTime(cluster)
         #expect(failures.all.isEmpty)
-        #expect(entered.withLock { $0 })
+        #expect(hasEntered.withLock { $0 })
         return plaza
     }
 }

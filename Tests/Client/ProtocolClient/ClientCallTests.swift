@@ -146,6 +146,7 @@ import Testing
         var harness = ClientHarness.loggedIn()
         let count = LiveCount(live: "concert", count: 1, totalViewers: 2, stale: false, at: .init(milliseconds: 3))
         harness.receive(.counts(count))
+        // A frame to a client does not name the app.
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 4),
             content: .battleNotStarted(battle: "b"))

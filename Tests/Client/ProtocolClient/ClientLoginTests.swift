@@ -77,6 +77,7 @@ import Testing
         #expect(harness.takeActions() == [.event(.ended(code: code)), .callEnded(call, .failure(error: error))])
         harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
         #expect(harness.takeActions().isEmpty)
+        // A call of an ended client fails at once.
         let lateCall = harness.call()
         guard case .callEnded(lateCall, .failure(let refusal))? = harness.takeActions().first else {
             Issue.record("a call of an ended client does not end")

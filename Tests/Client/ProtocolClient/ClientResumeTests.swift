@@ -143,6 +143,7 @@ import Testing
     @Test func `I6 a kicked client does not resume`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
+        // A frame to a client does not name the app.
         let noticeOfOtherLive = Notice(
             to: UserKey("", "alice"), live: "other", at: .init(milliseconds: 1), floor: Ticket(6),
             content: .kickedOut(reason: .byAdmin, by: "bob"))

@@ -17,7 +17,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// The number of steps of the setup.
     let setupCount: Int
 
-    /// The user in the first reply to a login.
+    /// The user in the first reply to a login; `carol` if the case has no login.
     var userID: String {
         for step in self.steps {
             let reply = step.members["reply"]?.members["result"]?.members["loggedIn"]

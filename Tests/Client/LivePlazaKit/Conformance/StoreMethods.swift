@@ -8,6 +8,7 @@ import PlazaWire
 struct CaseParams {
     let value: JSONValue
 
+    /// The parameter with this label; `defaultText` if it is missing or no text.
     func text(_ label: String, _ defaultText: String = "") -> String {
         if case .text(let text)? = self.value.members[label] { return text }
         return defaultText

@@ -43,6 +43,7 @@ private final class ViewerScenario {
     private func playSession() {
         let barrage = self.plaza.barrageStore(liveID: "concert")
         let (login, list) = (self.plaza.loginStore, self.plaza.liveListStore)
+        // `map` drops the results, because only the success of a call counts.
         self.performCall("login") { done in login.login(sdkAppID: 1, userID: "carol", userSig: "t") { done($0.map {}) }
         }
         self.performCall("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
@@ -121,6 +122,7 @@ private final class ParkMiller: Sendable {
         let scenario = ViewerScenario { _ in
             // The same generator as `ParkMiller`, so that each seed has its own cuts.
             state = (state * 48_271) % 2_147_483_647
+            // Each sixth frame, on average, is cut.
             guard state % 6 == 0 else { return nil }
             return state % 4 < 2 ? .before : .after
         }

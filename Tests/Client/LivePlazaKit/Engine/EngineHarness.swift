@@ -18,7 +18,7 @@ enum ShownItem: Equatable {
     case callEnded(String)
 }
 
-/// Stores that record what is shown.
+/// Records what an engine shows and publishes, in place of the stores of a client.
 final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
     let shown = Locked<[ShownItem]>([])
     let states = Locked(LiveStates())
@@ -86,7 +86,7 @@ struct EngineHarness {
         self.queue.drain()
     }
 
-    /// Answers the first unanswered call of the method.
+    /// Answers the first unanswered call of the method; does nothing if there is none.
     func reply(_ method: String, _ result: JSONValue) {
         self.actAsServer { socket in
             guard let call = socket.takeCall(method) else { return }

@@ -52,6 +52,7 @@ import Testing
             socket.receive(Self.message(13))
         }
         let shown = harness.stores.takeShownItems()
+        // Each feed frame makes the engine show the live and its messages once.
         #expect(
             shown.suffix(4) == [
                 .currentLive("concert"), .messages([12]), .currentLive("concert"), .messages([12, 13]),
