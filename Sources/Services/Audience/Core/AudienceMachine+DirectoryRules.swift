@@ -5,10 +5,10 @@ internal import PlazaModel
 // MARK: - Rules that the directory decides and presence enforces
 
 extension AudienceMachine {
-    /// Applies a rule of the directory (admins, limit of users, bans) in the first phase, so that the rule holds for
-    /// the next input of the batch.
+    /// Applies a rule of the directory (admins, limit of users, bans) in the first phase of a batch, which plans the
+    /// lease requests.
     ///
-    /// Other commands change nothing here.
+    /// So the rule holds for the next input of the batch. Other commands change nothing here.
     ///
     /// - Returns: true when the command is done; false when it still needs a lease request.
     func applyDirectoryRule(_ command: AudienceCommand, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) -> Bool

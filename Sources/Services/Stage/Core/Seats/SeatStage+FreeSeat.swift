@@ -21,9 +21,9 @@ extension SeatStage {
     func freeSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
         guard !self.seats.isEmpty else { throw ReplyError(.roomHasNoSeats, "the live has no seats") }
         if index == Self.anySeat {
-            let lowestFree = self.seats.indices.first { index in
-                let seat = self.seats[index]
-                return seat.occupant == nil && !seat.isLocked && !self.isReserved(index, from: user)
+            let lowestFree = self.seats.indices.first { candidate in
+                let seat = self.seats[candidate]
+                return seat.occupant == nil && !seat.isLocked && !self.isReserved(candidate, from: user)
             }
             if let lowestFree { return lowestFree }
             if self.seats.allSatisfy({ $0.occupant != nil }) {

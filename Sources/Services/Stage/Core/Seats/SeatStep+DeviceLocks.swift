@@ -56,6 +56,7 @@ extension SeatStep {
     ) {
         let isAllowed = self.stage.seats[index].occupant?.allows(device)
         guard user != caller.userID, isAllowed != wasAllowed else { return }
+        // `unlockOnly`: the user may turn the device on again, but it stays off.
         self.notify(
             user,
             isAllowed == true

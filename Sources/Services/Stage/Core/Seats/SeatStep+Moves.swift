@@ -24,7 +24,8 @@ extension SeatStep {
             throw ReplyError(.seatOccupied, "seat \(target) is reserved for the owner")
         }
         if let occupant = self.stage.seats[target].occupant {
-            switch self.isHost(caller) ? policy : .abortWhenOccupied {
+            let allowedPolicy: MoveSeatPolicy = self.isHost(caller) ? policy : .abortWhenOccupied
+            switch allowedPolicy {
             case .abortWhenOccupied: throw ReplyError(.seatOccupied, "seat \(target) is occupied")
             case .forceReplace:
                 try self.requireRemovable(occupant.user.userID)
