@@ -55,7 +55,7 @@ extension Viewer {
 
     private func pressInLive(_ key: Key) {
         switch key {
-        case .enter: self.run(self.state.input.takeLine())
+        case .enter: self.runLine(self.state.input.takeLine())
         case .escape: self.state.input.replace("")
         case .tab: self.complete()
         case .pageUp: self.scroll(by: 5)
@@ -77,7 +77,7 @@ extension Viewer {
     }
 
     /// Carries out a line that was entered.
-    private func run(_ line: String) {
+    private func runLine(_ line: String) {
         if line.isEmpty { return }
         do throws(CommandError) {
             let command = try Command(line)

@@ -122,8 +122,8 @@ extension Viewer {
         let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
         self.handle(input) { $0.readKeys() }
         for number in [SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGPIPE] {
-            // These are ignored, because their default action would end the process before the source gets the signal.
-            // SIGWINCH and SIGCONT keep their default, which does not end it.
+            // A signal whose default action ends the process is ignored, so that the source can receive it. SIGWINCH and
+            // SIGCONT keep their default action, which does not end the process.
             signal(number, number == SIGWINCH || number == SIGCONT ? SIG_DFL : SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             self.handle(source) { $0.receive(signal: number) }

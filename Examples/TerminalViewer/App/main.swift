@@ -26,9 +26,9 @@ var viewer: Viewer?
 Task { @MainActor in
     do {
         let account = try await Account(options.signIn)
-        let started = try Viewer(account, options)
-        viewer = started
-        started.start(entering: options.live)
+        let newViewer = try Viewer(account, options)
+        viewer = newViewer
+        newViewer.start(entering: options.live)
     } catch let error as TerminalError {
         fail(error.text, status: 64)
     } catch {

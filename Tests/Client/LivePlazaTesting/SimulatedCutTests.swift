@@ -81,18 +81,20 @@ struct SimulatedCutTests {
 
 /// Records the calls that have failed or have not ended.
 final class Failures: Sendable {
+    /// The names of the calls that have not ended.
     private let unanswered = Mutex<Set<String>>([])
-    private let failed = Mutex<[String]>([])
+    /// The names of the failed calls, with their errors.
+    private let failedCalls = Mutex<[String]>([])
 
     /// Returns the completion of a call that is about to be made; the completion records the end and a failure.
     func record(_ name: String) -> CompletionClosure {
         self.unanswered.withLock { _ = $0.insert(name) }
         return { result in
             self.unanswered.withLock { _ = $0.remove(name) }
-            if case .failure(let error) = result { self.failed.withLock { $0.append("\(name): \(error)") } }
+            if case .failure(let error) = result { self.failedCalls.withLock { $0.append("\(name): \(error)") } }
         }
     }
 
     /// The calls that have failed, with their errors, and those that have not ended.
-    var all: [String] { self.failed.withLock { $0 } + self.unanswered.withLock { $0.map { "\($0): no answer" } } }
+    var all: [String] { self.failedCalls.withLock { $0 } + self.unanswered.withLock { $0.map { "\($0): no answer" } } }
 }

@@ -13,8 +13,8 @@ extension RingBuffer {
     @Test func `a ring returns the oldest element first, and rejects elements beyond its limit`() {
         var ring = RingBuffer<Int>(limit: 3)
         #expect(ring.count == 0 && ring.first == nil && ring.last == nil)
-        let accepted = (1...4).map { ring.append($0) }
-        #expect(accepted == [true, true, true, false])
+        let areAccepted = (1...4).map { ring.append($0) }
+        #expect(areAccepted == [true, true, true, false])
         #expect(ring.first == 1 && ring.last == 3 && ring.count == 3)
         let oldest = ring.popFirst()
         #expect(oldest == 1)
@@ -32,9 +32,9 @@ extension RingBuffer {
         var expected: [Int] = []
         for value in 0..<2000 {
             if Int.random(in: 0..<5, using: &random) < 3 {
-                let accepted = ring.append(value)
-                #expect(accepted == (expected.count < limit))
-                if accepted { expected.append(value) }
+                let isAccepted = ring.append(value)
+                #expect(isAccepted == (expected.count < limit))
+                if isAccepted { expected.append(value) }
             } else {
                 let oldest = ring.popFirst()
                 #expect(oldest == (expected.isEmpty ? nil : expected.removeFirst()))

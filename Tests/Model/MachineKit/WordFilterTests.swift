@@ -28,7 +28,7 @@ import Testing
             #expect(filter.matches(text), "\(text)")
         }
         for text in ["verbot", "arger", "привe"] { #expect(!filter.matches(text), "\(text)") }
-        // A letter whose lower case is two scalars stays as it is.
+        // A letter whose lower case is two scalars is not folded.
         #expect(WordFilter(["İ"]).matches("İstanbul"))
         #expect(!WordFilter(["İ"]).matches("istanbul"))
     }

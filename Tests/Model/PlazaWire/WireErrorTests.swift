@@ -6,7 +6,7 @@ import Testing
 /// The errors of JSON that does not decode.
 @Suite struct WireErrorTests {
     /// The error of JSON that is decoded as a `CountRecord`; nil if it decodes.
-    private func error(_ json: String) -> WireError? {
+    private func decodingError(_ json: String) -> WireError? {
         do throws(WireError) {
             _ = try Wire.decode(CountRecord.self, from: Array(json.utf8))
             return nil
@@ -19,13 +19,13 @@ import Testing
     func `invalid JSON is reported as notJSON`(
         json: String
     ) {
-        #expect(self.error(json) == .notJSON)
+        #expect(self.decodingError(json) == .notJSON)
     }
 
     @Test func `an error names the wrong field by its path`() {
         let validJSON =
             #"{"app":"demo","at":1,"count":3,"epoch":7,"live":"l","stale":false,"totalViewers":8,"v":1}"#
-        #expect(self.error(validJSON) == nil)
+        #expect(self.decodingError(validJSON) == nil)
         // A part of the JSON, its replacement, and the path and the beginning of the message that follow.
         let cases: [(String, String, String, String)] = [
             (#","count":3"#, "", "count", "is missing"), (#""count":3"#, #""count":"3""#, "count", "is not a whole"),
@@ -38,7 +38,7 @@ import Testing
         for (old, new, path, message) in cases {
             let json = validJSON.replacing(old, with: new)
             #expect(json != validJSON)
-            guard case .badField(let foundPath, let foundMessage) = self.error(json) else {
+            guard case .badField(let foundPath, let foundMessage) = self.decodingError(json) else {
                 Issue.record("\(json) was decoded")
                 continue
             }
@@ -81,9 +81,9 @@ import Testing
 
     @Test func `I16 JSON nested too deeply is rejected and does not crash the process`() {
         let deep = String(repeating: "[", count: 60_000)
-        #expect(self.error(deep) == .notJSON)
+        #expect(self.decodingError(deep) == .notJSON)
         let object = String(repeating: #"{"a":"#, count: 10_000)
-        #expect(self.error(object) == .notJSON)
+        #expect(self.decodingError(object) == .notJSON)
         #expect(throws: ReplyError.self) { _ = try CallFrame(Array(deep.utf8)) }
     }
 }

@@ -53,7 +53,7 @@ struct AdminTests {
             let partition = TopicPartition(topic, 0)
             let producer = try KafkaProducer(Server.real.settings())
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "first"), timeout: .seconds(10))
-            let consumer = try Server.real.consumer()
+            let consumer = try Server.real.makeConsumer()
             try consumer.assign([partition: 0])
             let first = try #require(try consumer.poll { records, _ in records.count == 1 }).records[0]
             // Sends records until one has a later timestamp than the first: two records of one millisecond are alike.

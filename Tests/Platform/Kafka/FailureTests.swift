@@ -122,7 +122,7 @@ struct FailureTests {
             #expect(
                 #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord("t", 0, "x")) }?.kind == .closed)
             #expect(producer.queueDepth == 0)
-            let consumer = try Server.embedded.consumer()
+            let consumer = try Server.embedded.makeConsumer()
             consumer.close()
             consumer.close()
             var records: [IncomingRecord] = []
@@ -136,7 +136,7 @@ struct FailureTests {
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `a topic that does not exist is a typed error`() async throws {
         try await runOnDedicatedThread {
-            let consumer = try Server.real.consumer()
+            let consumer = try Server.real.makeConsumer()
             let error = #expect(throws: KafkaError.self) {
                 _ = try consumer.loadTopicMetadata("no-such-topic", timeout: .seconds(5))
             }

@@ -46,7 +46,7 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
 
     /// Makes a consumer: with a group, a member that gets its partitions from the group; without one, the test assigns
     /// them.
-    func consumer(_ group: String? = nil, isolation: IsolationLevel = .committed) throws -> KafkaConsumer {
+    func makeConsumer(_ group: String? = nil, isolation: IsolationLevel = .committed) throws -> KafkaConsumer {
         try KafkaConsumer(
             try self.settings(), group: group, isolation: isolation, fetchWait: self.fetchWait,
             sessionTimeout: self == .embedded ? EmbeddedBroker.sessionTimeout : .seconds(2))

@@ -14,7 +14,7 @@ struct GroupTests {
         var events: [RebalanceEvent] = []
 
         init(_ server: Server, group: String, topic: String) throws {
-            self.consumer = try server.consumer(group)
+            self.consumer = try server.makeConsumer(group)
             try self.consumer.subscribe(topic) { [weak self] event in
                 guard let self else { return }
                 self.events.append(event)

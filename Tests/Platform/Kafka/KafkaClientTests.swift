@@ -27,7 +27,7 @@ struct ProducingAndConsumingTests {
             for record in sent { offsets.append(try producer.sendAndWait(record, timeout: .seconds(10))) }
             #expect(offsets == [0, 1, 2, 3])
 
-            let consumer = try server.consumer()
+            let consumer = try server.makeConsumer()
             let partition = TopicPartition(topic, 0)
             try consumer.assign([partition: LogicalOffset.beginning])
             let read = try #require(try consumer.readToEnd([partition]))
@@ -64,7 +64,7 @@ struct ProducingAndConsumingTests {
             let topic = try server.makeTopic("ends", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let producer = try KafkaProducer(server.settings())
-            let consumer = try server.consumer()
+            let consumer = try server.makeConsumer()
             try consumer.assign([partitions[0]: 0, partitions[1]: 0])
             let readBefore = try #require(try consumer.readToEnd(partitions))
             #expect(readBefore.ends == [partitions[0]: 0, partitions[1]: 0])
@@ -90,7 +90,7 @@ struct ProducingAndConsumingTests {
             }
             try producer.flush(timeout: .seconds(10))
 
-            let consumer = try server.consumer()
+            let consumer = try server.makeConsumer()
             try consumer.assign([partitions[0]: 0, partitions[1]: 0])
             #expect(try #require(try consumer.readToEnd(partitions)).records.count == 20)
             try consumer.seek([partitions[0]: 7])
@@ -114,7 +114,7 @@ struct ProducingAndConsumingTests {
             }
             try producer.flush(timeout: .seconds(10))
 
-            let consumer = try server.consumer()
+            let consumer = try server.makeConsumer()
             #expect(try consumer.loadTopicMetadata(topic, timeout: .seconds(5)) == 2, "the number of partitions")
             try consumer.incrementalAssign([partitions[0]: 0])
             #expect(try #require(try consumer.readToEnd([partitions[0]])).records.count == 5)
@@ -138,7 +138,7 @@ struct ProducingAndConsumingTests {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("commits", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
-            let consumer = try server.consumer("group-\(topic)")
+            let consumer = try server.makeConsumer("group-\(topic)")
             let sent = OffsetAndMetadata(offset: 42, metadata: #"{"epoch":"ab","last":17,"name":"é"}"#)
             try consumer.commit([partitions[0]: sent])
             let committed = try consumer.committedOffsets(of: partitions, timeout: .seconds(10))
@@ -150,7 +150,7 @@ struct ProducingAndConsumingTests {
     func `a wake-up from another thread makes a waiting poll return`(server: Server) async throws {
         let topic = try server.makeTopic("wake")
         let elapsed = try await runOnDedicatedThread {
-            let consumer = try server.consumer()
+            let consumer = try server.makeConsumer()
             try consumer.assign([TopicPartition(topic, 0): 0])
             var records: [IncomingRecord] = []
             // No wake-up: the poll returns because the partition's end was reached.

@@ -13,6 +13,7 @@ import Testing
 struct KafkaSecurityTests {
     private static let sharedKafka = Result { try SecureKafka() }
 
+    /// The Kafka that all tests of this suite share; the first call starts it.
     private static func server() throws -> SecureKafka { try Self.sharedKafka.get() }
 
     /// Makes a topic, writes a record in a transaction, and reads it as a member of a group.

@@ -7,7 +7,8 @@ import Testing
 /// Transactions of producers, and what consumers read of them.
 @Suite(.serialized, .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
 struct TransactionTests {
-    static func producer(transactionalID: String) throws -> KafkaProducer {
+    /// Makes a producer that can begin transactions; it fences earlier producers with the same id.
+    static func makeProducer(transactionalID: String) throws -> KafkaProducer {
         let producer = try KafkaProducer(Server.real.settings(), transactionalID: transactionalID)
         try producer.initTransactions(timeout: .seconds(20))
         return producer
@@ -26,14 +27,14 @@ struct TransactionTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("abort")
             let partition = TopicPartition(topic, 0)
-            let producer = try Self.producer(transactionalID: topic)
+            let producer = try Self.makeProducer(transactionalID: topic)
             try Self.append("kept", to: topic, with: producer)
             try producer.beginTransaction()
             try producer.send(OutgoingRecord(topic, 0, "dropped"))
             try producer.flush(timeout: .seconds(10))
             try producer.abortTransaction(timeout: .seconds(10))
 
-            let uncommittedReader = try Server.real.consumer(isolation: .uncommitted)
+            let uncommittedReader = try Server.real.makeConsumer(isolation: .uncommitted)
             // The partition holds kept, marker, dropped, marker: the broker ends each transaction with a marker record.
             // The broker writes the last marker after it has answered the abort, so the test waits for it.
             var endOffset: Int64 = 0
@@ -46,7 +47,7 @@ struct TransactionTests {
             let uncommittedRead = try #require(try uncommittedReader.readToEnd([partition]))
             #expect(uncommittedRead.records.map(\.text) == ["kept", "dropped"])
 
-            let committedReader = try Server.real.consumer()
+            let committedReader = try Server.real.makeConsumer()
             try committedReader.assign([partition: 0])
             let read = try #require(try committedReader.readToEnd([partition]))
             #expect(read.records.map(\.text) == ["kept"])
@@ -59,8 +60,8 @@ struct TransactionTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("open")
             let partition = TopicPartition(topic, 0)
-            let producer = try Self.producer(transactionalID: topic)
-            let consumer = try Server.real.consumer()
+            let producer = try Self.makeProducer(transactionalID: topic)
+            let consumer = try Server.real.makeConsumer()
             try consumer.assign([partition: 0])
             _ = try #require(try consumer.readToEnd([partition]))
             try producer.beginTransaction()
@@ -83,7 +84,7 @@ struct TransactionTests {
             let member = try GroupTests.Member(.real, group: "g-\(topic)", topic: topic)
             #expect(try GroupTests.wait([member]) { member.assigned.count == 2 })
             let group = try #require(member.consumer.groupMetadata())
-            let producer = try Self.producer(transactionalID: topic)
+            let producer = try Self.makeProducer(transactionalID: topic)
 
             // A broker accepts 4096 bytes of metadata unless it is set otherwise.
             let longest = OffsetAndMetadata(offset: 9, metadata: String(repeating: "x", count: 4096))
@@ -92,7 +93,7 @@ struct TransactionTests {
             try producer.sendOffsets(
                 [partitions[0]: longest, partitions[1]: plain], group: group, timeout: .seconds(10))
             try producer.commitTransaction(timeout: .seconds(10))
-            let reader = try Server.real.consumer("g-\(topic)")
+            let reader = try Server.real.makeConsumer("g-\(topic)")
             #expect(
                 try reader.committedOffsets(of: partitions, timeout: .seconds(10)) == [
                     partitions[0]: longest, partitions[1]: plain,
@@ -121,12 +122,12 @@ struct TransactionTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("fence")
             let partition = TopicPartition(topic, 0)
-            let older = try Self.producer(transactionalID: topic)
+            let older = try Self.makeProducer(transactionalID: topic)
             try older.beginTransaction()
             try older.send(OutgoingRecord(topic, 0, "old"))
             try older.flush(timeout: .seconds(10))
 
-            let newer = try Self.producer(transactionalID: topic)
+            let newer = try Self.makeProducer(transactionalID: topic)
             let error = #expect(throws: KafkaError.self) { try older.commitTransaction(timeout: .seconds(10)) }
             #expect(error?.kind == .fenced)
             #expect(error?.isFatal == true)
@@ -135,7 +136,7 @@ struct TransactionTests {
             older.close(timeout: .zero)
 
             try Self.append("new", to: topic, with: newer)
-            let consumer = try Server.real.consumer()
+            let consumer = try Server.real.makeConsumer()
             try consumer.assign([partition: 0])
             #expect(try #require(try consumer.readToEnd([partition])).records.map(\.text) == ["new"])
             newer.close(timeout: .seconds(1))
@@ -147,7 +148,7 @@ struct TransactionTests {
     {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("turn")
-            let producer = try Self.producer(transactionalID: topic)
+            let producer = try Self.makeProducer(transactionalID: topic)
             #expect(throws: KafkaError.self) { try producer.commitTransaction(timeout: .seconds(1)) }
             try producer.beginTransaction()
             #expect(throws: KafkaError.self) { try producer.beginTransaction() }

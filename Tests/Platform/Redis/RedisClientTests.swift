@@ -26,7 +26,7 @@ struct RedisClientTests {
         name: "add", source: "return redis.call('INCRBY', KEYS[1], ARGV[1])")
     static let failScript = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
 
-    static func client(
+    static func makeClient(
         _ port: Int, clock: TestClock = TestClock(), change: (inout RedisClient.Settings) -> Void = { _ in }
     ) -> RedisClient {
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
@@ -39,7 +39,7 @@ struct RedisClientTests {
     @Test func `a pipeline returns each command's reply in order and continues after a failed one`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
-            let client = Self.client(redis.port)
+            let client = Self.makeClient(redis.port)
             let binary: [UInt8] = [0, 13, 10, 255, 36]
             let replies = try client.pipeline([
                 RedisCommand(bytes: [Array("SET".utf8), Array("k".utf8), binary]), RedisCommand(["GET", "k"]),
@@ -69,7 +69,7 @@ struct RedisClientTests {
     @Test func `scripts run by their hash, and are loaded again after a flush and after a restart`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
-            let client = Self.client(redis.port)
+            let client = Self.makeClient(redis.port)
             let calls = [
                 RedisScriptCall(Self.addScript, keys: ["a"], arguments: ["5"]),
                 RedisScriptCall(Self.failScript, keys: [], arguments: []),
@@ -93,7 +93,7 @@ struct RedisClientTests {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let clock = TestClock()
-            let client = Self.client(redis.port, clock: clock)
+            let client = Self.makeClient(redis.port, clock: clock)
             let firstIdentity = try client.connect()
             #expect(try client.connect() == firstIdentity)
             redis.kill()
@@ -124,7 +124,7 @@ struct RedisClientTests {
     {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
-            let client = Self.client(redis.port)
+            let client = Self.makeClient(redis.port)
             try client.connect()
             try redis.restart()
             let error = pipelineError(client, [RedisCommand(["PING"])])
@@ -140,7 +140,7 @@ struct RedisClientTests {
     @Test func `I16 a pipeline to a paused server fails after one timeout`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
-            let client = Self.client(redis.port) { $0.timeout = .milliseconds(300) }
+            let client = Self.makeClient(redis.port) { $0.timeout = .milliseconds(300) }
             try client.connect()
             redis.pause()
             var start = DispatchTime.now().uptimeNanoseconds
@@ -164,7 +164,7 @@ struct RedisClientTests {
     @Test func `I16 a pipeline or a reply over its size limit is a typed error`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
-            let client = Self.client(redis.port) { settings in
+            let client = Self.makeClient(redis.port) { settings in
                 settings.maxPipelineCommands = 10
                 settings.maxPipelineBytes = 2_000
                 settings.maxReplyBytes = 100_000
@@ -233,11 +233,11 @@ struct RedisClientTests {
     @Test func `a killed server loses its data, and a restarted one has the same port`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
-            #expect(try Self.client(redis.port).pipeline([Self.ping]) == [.status("PONG")])
+            #expect(try Self.makeClient(redis.port).pipeline([Self.ping]) == [.status("PONG")])
             redis.kill()
-            #expect(connectError(Self.client(redis.port)) != nil)
+            #expect(connectError(Self.makeClient(redis.port)) != nil)
             try redis.restart()
-            #expect(try Self.client(redis.port).pipeline([RedisCommand(["DBSIZE"])]) == [.integer(0)])
+            #expect(try Self.makeClient(redis.port).pipeline([RedisCommand(["DBSIZE"])]) == [.integer(0)])
         }
     }
 
@@ -280,7 +280,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
 /// Servers that are unreachable or still load their data, and replies that violate the protocol of Redis.
 @Suite(.timeLimit(.minutes(1))) struct OddServerTests {
     /// A client whose clock stands still.
-    static func client(_ port: Int, timeoutMilliseconds: Int = 5_000) -> RedisClient {
+    static func makeClient(_ port: Int, timeoutMilliseconds: Int = 5_000) -> RedisClient {
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
         settings.timeout = .milliseconds(timeoutMilliseconds)
         settings.maxReplyBytes = 200_000
@@ -322,7 +322,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test func `a connection to a server that is still loading its data fails`() async throws {
         await runOnDedicatedThread {
             let server = FakeRedis(replies: [Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)])
-            let client = Self.client(server.port)
+            let client = Self.makeClient(server.port)
             #expect(connectError(client) == .loading)
         }
     }
@@ -331,7 +331,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     func `a reply that breaks the protocol is a typed error`(text: String) async throws {
         await runOnDedicatedThread {
             let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(text.utf8)])
-            let client = Self.client(server.port, timeoutMilliseconds: 1_000)
+            let client = Self.makeClient(server.port, timeoutMilliseconds: 1_000)
             let error = pipelineError(client, [RedisClientTests.ping])
             switch error {
             case .protocolViolation, .timedOut: break
@@ -344,7 +344,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
         await runOnDedicatedThread {
             // The reply announces two elements and has one.
             let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array("*2\r\n$4\r\nslow\r\n".utf8)])
-            let client = Self.client(server.port, timeoutMilliseconds: 200)
+            let client = Self.makeClient(server.port, timeoutMilliseconds: 200)
             let error = pipelineError(client, [RedisClientTests.ping])
             #expect(error == .timedOut)
         }
@@ -354,7 +354,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
         await runOnDedicatedThread {
             let list = "*100000\r\n" + String(repeating: "$1\r\nx\r\n", count: 100_000)
             let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(list.utf8)])
-            let client = Self.client(server.port)
+            let client = Self.makeClient(server.port)
             let error = pipelineError(client, [RedisClientTests.ping])
             guard case .replyTooLarge = error else {
                 Issue.record("\(String(describing: error))")

@@ -32,7 +32,7 @@ extension Subscribers {
 
         /// The sum.
         ///
-        /// It is unlimited if either demand is unlimited, or if the sum is greater than `Int.max`.
+        /// The sum is unlimited if either demand is unlimited, or if it would be greater than `Int.max`.
         public static func + (lhs: Demand, rhs: Demand) -> Demand {
             if lhs == .unlimited || rhs == .unlimited { return .unlimited }
             let sum = lhs.count + rhs.count
@@ -99,10 +99,10 @@ extension Subscribers {
 
     /// How a sequence of values ended.
     public enum Completion<Failure: Error> {
-        /// It ended normally.
+        /// The sequence ended normally.
         case finished
 
-        /// It ended with this error.
+        /// The sequence ended with this error.
         case failure(Failure)
     }
 }

@@ -40,7 +40,7 @@ final class Delivery<Event> {
             self.waiting = FIFO()
             return waiting
         }
-        // This use keeps them until here.
+        // This use keeps the events until here.
         _ = dropped.isEmpty
     }
 

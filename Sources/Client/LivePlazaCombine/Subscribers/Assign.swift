@@ -17,7 +17,7 @@ extension Subscribers {
 
         /// Makes a subscriber.
         ///
-        /// It retains the object until the sequence ends or is cancelled.
+        /// The subscriber retains the object until the sequence ends or is cancelled.
         ///
         /// - Parameters:
         ///   - object: The object whose property is set.

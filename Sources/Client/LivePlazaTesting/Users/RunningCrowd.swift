@@ -31,7 +31,7 @@ public final class RunningCrowd: Sendable {
         var isStopped = false
     }
 
-    /// The time between two calls of `act`.
+    /// The time between two calls of `performStep`.
     private static let stepMilliseconds = 50.0
     private static let texts = [
         "hello!", "😂😂😂", "first time here", "666", "what song is this?", "加油！", "so good", "greetings from Rome 🇮🇹",
@@ -78,11 +78,11 @@ public final class RunningCrowd: Sendable {
 
     private func scheduleNextStep() {
         guard let cluster, !self.state.withLock({ $0.isStopped }) else { return }
-        let timer = cluster.clock.schedule(after: Self.stepMilliseconds, on: cluster.engineQueue) { self.act() }
+        let timer = cluster.clock.schedule(after: Self.stepMilliseconds, on: cluster.engineQueue) { self.performStep() }
         self.state.withLock { $0.timer = timer }
     }
 
-    private func act() {
+    private func performStep() {
         for _ in 0..<self.takeDue(\.messages, perSecond: self.crowd.messagesPerSecond) { self.sendMessage() }
         for _ in 0..<self.takeDue(\.gifts, perSecond: self.crowd.giftsPerSecond) { self.sendGift() }
         self.sendLikes(self.takeDue(\.likes, perSecond: self.crowd.likesPerSecond))

@@ -25,7 +25,7 @@ final class ManualQueue: WorkQueue {
 }
 
 extension SimulationClock {
-    /// A clock as it is when a test begins.
+    /// The clock with which a test begins.
     static func forTest() -> SimulationClock {
         // `start` is the wall time at the clock's 0, in milliseconds since 1970. The test begins one second later.
         let clock = SimulationClock(start: 1_700_000_000_000)

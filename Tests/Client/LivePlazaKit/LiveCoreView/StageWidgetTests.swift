@@ -113,11 +113,11 @@ private final class WidgetMaker: StageWidgetDelegate {
         #expect(changes.count == 4)
         let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "cem-live")]
         let battle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true, fighters: ["bob", "cem"])
-        let started = self.describe(model.show(battle, width: 1080, height: 1920))
+        let changesAtStart = self.describe(model.show(battle, width: 1080, height: 1920))
         // The two widgets of the guest bob are removed, because he is now shown as a host.
-        #expect(started.filter { $0.hasPrefix("-") }.count == 2)
-        #expect(started.contains("+ battle bob @0 l3") && started.contains("+ battle cem @540 l7"))
-        #expect(started.last == "+ battle @0 l8")
+        #expect(changesAtStart.filter { $0.hasPrefix("-") }.count == 2)
+        #expect(changesAtStart.contains("+ battle bob @0 l3") && changesAtStart.contains("+ battle cem @540 l7"))
+        #expect(changesAtStart.last == "+ battle @0 l8")
         let afterBattle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true)
         #expect(
             Set(self.describe(model.show(afterBattle, width: 1080, height: 1920))) == [

@@ -30,9 +30,9 @@ final class ResponderQueue: Sendable {
 /// The HTTP server: its responses, limits, time limits and end.
 @Suite(.timeLimit(.minutes(1))) struct WebServerTests {
     /// A server that echoes requests and collects the responders of `/later`.
-    static func server(_ responders: ResponderQueue = ResponderQueue(), change: (inout HTTPLimits) -> Void = { _ in })
-        throws -> WebServer
-    {
+    static func makeServer(
+        _ responders: ResponderQueue = ResponderQueue(), change: (inout HTTPLimits) -> Void = { _ in }
+    ) throws -> WebServer {
         var router = Router<HTTPHandler>()
         router.add(.get, "/hello/{name}") { request, responder in
             let name = request.parameters["name"] ?? ""
@@ -58,7 +58,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `requests on one connection are answered in order with decoded query and headers`() throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         client.send("GET /hello/bob?q=a+b%2B%26c&x HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nx-a: 2\r\n\r\n")
@@ -119,7 +119,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `a request of URLSession is answered`() async throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
@@ -133,7 +133,7 @@ final class ResponderQueue: Sendable {
 
     @Test func `a deferred response is sent at the call of complete, and only once`() async throws {
         let responders = ResponderQueue()
-        let server = try Self.server(responders)
+        let server = try Self.makeServer(responders)
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -148,7 +148,7 @@ final class ResponderQueue: Sendable {
 
     @Test func `I16 a handler over its time limit is answered with 504`() async throws {
         let responders = ResponderQueue()
-        let server = try Self.server(responders) { $0.handlerTimeout = .milliseconds(30) }
+        let server = try Self.makeServer(responders) { $0.handlerTimeout = .milliseconds(30) }
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         for _ in 0..<3 {
@@ -161,7 +161,7 @@ final class ResponderQueue: Sendable {
 
     @Test func `stopping answers waiting requests with 503, and the responder outlives the server`() async throws {
         let responders = ResponderQueue()
-        let server = try Self.server(responders)
+        let server = try Self.makeServer(responders)
         let client = try RawClient(port: server.port)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         let responder = try await responders.next()
@@ -173,7 +173,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `I16 a body over the limit is refused, however its length is announced`() throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         let announced = try RawClient(port: server.port)
         announced.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
@@ -202,7 +202,7 @@ final class ResponderQueue: Sendable {
     // A request may have 1000 query items.
     @Test(arguments: [1001, 2000, 3000, 5000, 7000])
     func `I16 a request with too many query items is refused and not left waiting`(count: Int) throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         let items = Array(repeating: "a", count: count).joined(separator: "&")
@@ -212,7 +212,7 @@ final class ResponderQueue: Sendable {
 
     @Test(arguments: [10, 100, 300, 1000, 4000])
     func `I16 a request with very many parts of any kind is answered, or its connection is closed`(count: Int) throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         func repeated(_ part: String) -> String { String(repeating: part, count: count) }
         let chunkedHead = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -255,7 +255,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test(arguments: BadRequest.allCases) func `each bad request gets its status`(request: BadRequest) throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         client.send(request.text)
@@ -263,7 +263,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `mutated and truncated requests never stop the server`() throws {
-        let server = try Self.server {
+        let server = try Self.makeServer {
             $0.connections = 2_000
             $0.connectionsPerAddress = 2_000
         }
@@ -289,7 +289,7 @@ final class ResponderQueue: Sendable {
 
     @Test func `the server still answers after clients have disconnected while they waited`() async throws {
         let responders = ResponderQueue()
-        let server = try Self.server(responders)
+        let server = try Self.makeServer(responders)
         defer { server.stop() }
         for _ in 0..<50 {
             var client: RawClient? = try RawClient(port: server.port)
@@ -305,7 +305,7 @@ final class ResponderQueue: Sendable {
 
     @Test func `responses that race with deadlines and with the end of the server have a valid status`() throws {
         for round in 0..<15 {
-            let server = try Self.server { $0.handlerTimeout = .milliseconds(round % 3) }
+            let server = try Self.makeServer { $0.handlerTimeout = .milliseconds(round % 3) }
             DispatchQueue.concurrentPerform(iterations: 8) { worker in
                 // In every second round one thread stops the server while the others send requests.
                 if worker == 7, round % 2 == 0 { return server.stop() }
@@ -322,7 +322,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `a port in use and a foreign address are typed errors`() throws {
-        let server = try Self.server()
+        let server = try Self.makeServer()
         defer { server.stop() }
         #expect(throws: HTTPServerError.portInUse(host: "127.0.0.1", port: server.port)) {
             try WebServer(port: server.port) { _, _ in }
