@@ -12,15 +12,13 @@ package final class ClientHub: Sendable {
     /// - Throws: `LoopError` when the system has no thread or descriptor left.
     package init(name: String = "plaza-clients") throws {
         let commands = self.commands
-        self.thread = try EventLoop.start(name: name) { loop in
-            guard let hub = try? HubLoop(loop) else { return loop.stop() }
-            do {
-                try commands.attach(to: loop) { batch in
-                    for command in batch { hub.perform(command) }
-                }
-            } catch {
-                loop.stop()
+        // The form of `start` with a result throws the errors of its closure; the result itself is not needed.
+        (self.thread, _) = try EventLoop.start(name: name) { (loop) throws(LoopError) -> Bool in
+            let hub = try HubLoop(loop)
+            try commands.attach(to: loop) { batch in
+                for command in batch { hub.perform(command) }
             }
+            return true
         }
     }
 

@@ -110,6 +110,23 @@ struct ClientCoreTests {
         #expect(harness.sent.count == 2)
     }
 
+    @Test func `a notice about a live that is being joined is delivered although the join fails`() throws {
+        var harness = try CoreHarness.loggedIn()
+        _ = harness.call("live.join", live: "concert")
+        harness.events = []
+        try harness.receive(
+            #"{"notice":{"at":1700000000000,"content":{"applicationCancelled":{"guest":{"avatarURL":"","#
+                + #""userID":"bob","userName":"B"}}},"id":"3-17","live":"concert","to":"carol"}}"#)
+        try harness.receive(#"{"counts":{"live":"concert","counts":{"audience":{"count":3}}}}"#)
+        #expect(harness.events.isEmpty, "frames of the live wait for the reply to the join")
+        try harness.receive(#"{"reply":{"id":2,"error":{"code":-2100,"message":"no such live"}}}"#)
+        guard case .notice(let notice)? = harness.events.first, case .applicationCancelled = notice.content else {
+            Issue.record("other events: \(harness.events)")
+            return
+        }
+        #expect(harness.events.count == 1)
+    }
+
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 0))

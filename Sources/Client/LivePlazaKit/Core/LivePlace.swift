@@ -116,8 +116,11 @@ struct LivePlace: Sendable {
 
     private mutating func joinEnded(_ join: PendingJoin, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         self.pendingJoin = nil
-        // After a failed join, the client stays in the live that it was in.
-        guard case .success(let result) = result, let joined = result.joinedLive else { return [] }
+        // After a failed join, the client stays in the live that it was in. Of the frames that waited, only the notices
+        // are for it; the server does not send them again.
+        guard case .success(let result) = result, let joined = result.joinedLive else {
+            return join.earlyFrames.flatMap { self.apply($0) }
+        }
         // A new epoch is a new feed, whose numbers do not continue those of the former feed.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
         if !isAgain { self.tracker = FeedTracker() }

@@ -181,6 +181,6 @@ public struct TUIError: RawRepresentable, Sendable, Hashable {
     /// A parameter is missing or wrong.
     public static let invalidParameter = TUIError(rawValue: -1001)
     /// The microphone's seat must be unlocked first.
-    public static let openMicrophoneNeedSeatUnlock = TUIError(rawValue: -2361)
+    public static let openMicrophoneNeedSeatUnlock = TUIError(rawValue: -2360)
 }
 #endif

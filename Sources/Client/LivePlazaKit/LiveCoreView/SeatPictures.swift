@@ -64,7 +64,8 @@ internal import UIKit
         let hasVideo = !user.userID.isEmpty && user.cameraStatus == .on
         let fillsStage = seat.region.w >= scene.canvas.w && seat.region.h >= scene.canvas.h
         let image = fillsStage ? self.closedCameraImages.big : self.closedCameraImages.small
-        view.image = !hasVideo && user.userID == ownID ? image : nil
+        // An empty seat has an empty user id, and so has a client before its login.
+        view.image = !hasVideo && !ownID.isEmpty && user.userID == ownID ? image : nil
         view.isHidden = !hasVideo && view.image == nil
         let shownUser = hasVideo ? user.userID : nil
         if self.users[key] != shownUser {

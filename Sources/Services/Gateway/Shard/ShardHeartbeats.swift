@@ -43,8 +43,9 @@ final class ShardHeartbeats {
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
             // If the sink refuses the record, nothing is repeated: further heartbeats follow long before the leases
             // expire.
-            try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)
-            self.shard.gateway.metrics.heartbeats.add(end - start)
+            if (try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)) != nil {
+                self.shard.gateway.metrics.heartbeats.add(end - start)
+            }
             start = end
         }
     }

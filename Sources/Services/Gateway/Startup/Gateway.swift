@@ -223,7 +223,12 @@ package final class Gateway: Sendable {
         do throws(MailboxError) {
             try self.mailboxes[shard].post(.request(call))
         } catch {
-            call.complete(.failure(error: ReplyError(.unavailable, "the gateway stops", retryAfter: 1000)))
+            let rejection =
+                switch error {
+                case .overflow: ReplyError(.overloaded, "too many messages wait for this gateway", retryAfter: 1000)
+                case .closed: ReplyError(.unavailable, "the gateway stops", retryAfter: 1000)
+                }
+            call.complete(.failure(error: rejection))
         }
     }
 

@@ -94,10 +94,10 @@ final class ShellHarness {
             [inboxPartition: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()),
             timeout: .seconds(5)
         )
-        for topic in [PlazaTopic.barrageState, .roomFeed] {
+        for (topic, key) in [(PlazaTopic.barrageState, TallyMachine.Key(live).text), (.roomFeed, live.text)] {
             try producer.send(
                 OutgoingRecord(
-                    topic: topic.rawValue, partition: partition, key: Array(live.text.utf8), value: nil, headers: []))
+                    topic: topic.rawValue, partition: partition, key: Array(key.utf8), value: nil, headers: []))
         }
         // If this claim were committed, readers would ignore all later batches.
         try producer.send(

@@ -12,6 +12,8 @@ package struct TallyMachine: Machine {
         static let prefix = "tally/"
         package var text: String
         package init(_ text: String) { self.text = text }
+        /// The key of the row of a live.
+        package init(_ live: LiveKey) { self.text = Self.prefix + live.text }
         package init?(text: String) {
             guard text.hasPrefix(Self.prefix) else { return nil }
             self.text = text
@@ -37,7 +39,7 @@ package struct TallyMachine: Machine {
     ) {
         guard case .sendText(let text, _, let caller) = input.command else { return }
         if text == "deadly" { fatalError("a deadly input") }
-        let key = Key(Key.prefix + input.key.text)
+        let key = Key(input.key)
         let count = (journal[key]?.count ?? 0) + 1
         var row = journal[key] ?? Row(count: 0)
         row.count = count
