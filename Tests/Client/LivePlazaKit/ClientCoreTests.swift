@@ -117,7 +117,8 @@ struct ClientCoreTests {
         try harness.receive(
             #"{"notice":{"at":1700000000000,"content":{"applicationCancelled":{"guest":{"avatarURL":"","#
                 + #""userID":"bob","userName":"B"}}},"id":"3-17","live":"concert","to":"carol"}}"#)
-        try harness.receive(#"{"counts":{"live":"concert","counts":{"audience":{"count":3}}}}"#)
+        try harness.receive(
+            #"{"counts":{"at":1700000000000,"count":3,"live":"concert","stale":false,"totalViewers":8}}"#)
         #expect(harness.events.isEmpty, "frames of the live wait for the reply to the join")
         try harness.receive(#"{"reply":{"id":2,"error":{"code":-2100,"message":"no such live"}}}"#)
         guard case .notice(let notice)? = harness.events.first, case .applicationCancelled = notice.content else {
