@@ -121,7 +121,8 @@ package struct ClientCore: Sendable {
         switch frame {
         case .reply(self.loginID, let outcome): self.loginReplyReceived(outcome, at: now, into: &actions)
         case .reply(let id, let outcome): self.replyReceived(id, outcome, at: now, into: &actions)
-        // A feed frame comes here only if `FeedScan` could not read it; it is ignored.
+        // A frame of the feed, with new items or with history (messages from before the join), comes here only if
+        // `FeedScan` could not read it; it is ignored.
         case .feed, .history: break
         case .counts(let count): actions.append(.event(.counts(count)))
         case .notice(let id, let notice):

@@ -45,6 +45,7 @@ import Testing
         source.filter { $0.isMultiple(of: 2) }.subscribe(subscriber)
         for value in 1...4 { source.emit(value) }
         #expect(source.requests == [.max(1)])
+        // 1 and 3 are left out, and the subscriber asks for 3 more values at 4.
         #expect(source.returnedDemands == [.max(1), .none, .max(1), .max(3)])
     }
 

@@ -30,6 +30,7 @@ import Testing
         #expect(subscriber.values == [2, 3])
         subscriber.onValue = { $0 == 5 ? .max(2) : .none }
         subscriber.request(.max(1))
+        // 5 uses this demand and returns 2 more, for 6 and 7; 8 and 9 are dropped.
         for value in 5...9 { subject.send(value) }
         #expect(subscriber.values == [2, 3, 5, 6, 7])
         subscriber.request(.unlimited)

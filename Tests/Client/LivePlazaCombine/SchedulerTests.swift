@@ -86,6 +86,7 @@ import Testing
                 cancellables.append(
                     queue.schedule(after: queue.now, interval: .milliseconds(1)) {
                         if runs.all.count >= 3 { laterRuns.append(1) }
+                        // In 20 runs of the second action, an action that was not cancelled would run again.
                         if laterRuns.all.count == 20 {
                             cancellables.all[1].cancel()
                             continuation.resume()

@@ -148,7 +148,8 @@ import Testing
             store.state.value.liveList.append(Live())
         }
         scheduler.advance(milliseconds: 100)
-        // The first state is delivered at once. Then a state is sent every 10 ms, and one is delivered every 100 ms.
+        // The first state is delivered at once. Then a state is sent every 10 ms, and one is delivered every 100 ms. The
+        // state 10 is sent at 100 ms, right after the delivery of the state 9.
         #expect(throttled == [0, 9, 19, 29, 30])
         #expect(debounced == [30])
     }

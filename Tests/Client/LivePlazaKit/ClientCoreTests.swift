@@ -88,6 +88,7 @@ struct ClientCoreTests {
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 1000))
+        // With the random number 0.5 the pause before the reconnect is 50 ms, so it is over.
         harness.perform(harness.core.tick(at: 1100))
         // For each attempt: whether it is to the next address.
         #expect(harness.connects == [false, true])
@@ -125,6 +126,7 @@ struct ClientCoreTests {
             Issue.record("other events: \(harness.events)")
             return
         }
+        // The counts are dropped, because the client is not in the live.
         #expect(harness.events.count == 1)
     }
 
@@ -143,6 +145,7 @@ struct ClientCoreTests {
         try harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
                 + #"{"n":13,"content":{"fromTheFuture":{"x":1}}},{"n":14,"content":{"adminSet":{"user":"bob"}}}]}}"#)
+        // The text 12, whose sender is no user, is reported as a fault; the unknown content 13 is not.
         #expect(harness.events.count == 2)
         guard case .badFrame = harness.events[0], case .feed(_, let items, _, let hasGap) = harness.events[1] else {
             Issue.record("other events: \(harness.events)")
@@ -197,11 +200,13 @@ struct TokenKeeperTests {
         #expect(TokenValue.expiry(of: "") == nil)
     }
 
-    @Test func `a token is renewed a minute before its end, or after four fifths of its validity`() {
+    @Test func `a token is renewed a minute before its end, or a fifth of its validity before it if that is less`() {
         // All times are in milliseconds. The random number is from 0 to 1.
+        // 3,600,000 - 60,000 = 3,540,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)
-        // A random time of up to a minute is subtracted, so that clients do not all renew at once.
+        // A random time of up to a minute is subtracted, so that clients do not all renew at once: here 0.5 · 60,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0.5) == 3_510_000)
+        // A fifth of 100,000 is 20,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 100_000, random: 0) == 80_000)
         #expect(TokenKeeper.renewalDelay(remainingTime: -5, random: 0.5) == 0)
     }

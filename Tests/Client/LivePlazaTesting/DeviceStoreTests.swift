@@ -59,6 +59,7 @@ struct DeviceStoreTests {
         case "kicked out of the live":
             try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "guest")
         case "leaves the live": try await guest.plaza.liveListStore.leaveLive()
+        // "live ends".
         default: _ = try await host.plaza.liveListStore.endLive()
         }
         cluster.advance(by: .seconds(1))
@@ -132,6 +133,7 @@ struct DeviceStoreTests {
         #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
     }
 
+    /// The arguments are an error of the media engine, and its codes for the camera and for the microphone.
     @Test(arguments: [
         (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),
         (.noDeviceDetected, -1103, -1107),
@@ -167,6 +169,7 @@ struct DeviceStoreTests {
 
     // MARK: Set-up
 
+    /// A user with its media engine.
     private struct Guest {
         let user: AppUser
         var plaza: LivePlaza { self.user.plaza }
@@ -233,7 +236,7 @@ private final class FakeMedia: MediaEngine {
             defer { state.pendingOpenings = [] }
             return state.pendingOpenings
         }
-        for finishOpening in openings { finishOpening() }
+        for finish in openings { finish() }
     }
 
     /// Opens a device now or, if openings are deferred, at `finishOpening()`.

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Each test runs a whole session and cuts the connection once per call, always after the same number of frames: before
 /// the call, between the call and its reply, or after it. Every call must succeed and be applied once. At the end the
-/// stores must equal those of a witness whose connection was never cut, and those of a newcomer.
+/// stores must equal those of a witness whose connection was never cut, and those of a newcomer who enters at the end.
 struct SimulatedCallCutTests {
     /// How many frames are still delivered before each cut; the last number stands for a session without cuts.
     private static let framesBeforeCut = [0, 1, 2, 3, 5, CutSession.neverCut]
@@ -111,6 +111,7 @@ struct SimulatedCallCutTests {
         // The custom message has no text.
         try session.expectSameStores(messages: ["welcome", ""])
         let totals = session.call("end the live") { lives.endLive(completion: $0) }
+        // The text and the custom message, each counted once.
         #expect(totals?.totalMessageCount == 2)
         session.call("log out") { host.loginStore.logout(completion: $0) }
         #expect(session.failures.all.isEmpty)
@@ -168,6 +169,7 @@ struct SimulatedCallCutTests {
         session.call("take a seat") { seats.takeSeat(seatIndex: 4, completion: $0) }
 
         try session.expectSameStores(messages: ["hello"])
+        // Two roses to the live, and one to the host.
         #expect(guest.summaryStore(liveID: "one").state.value.summaryData.totalGiftsSent == 3)
         session.call("leave the live") { guest.liveListStore.leaveLive(completion: $0) }
         session.call("log out") { guest.loginStore.logout(completion: $0) }

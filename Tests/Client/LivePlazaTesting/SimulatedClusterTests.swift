@@ -74,6 +74,7 @@ struct SimulatedClusterTests {
         let battles = host.plaza.battleStore(liveID: "one")
         let (battle, codes) = try await battles.requestBattle(
             config: BattleConfig(duration: 30), userIDList: ["rival"], timeout: 10)
+        // By user id; 0 means that the battle includes this user.
         #expect(codes == ["rival": 0])
         try cluster.backend().call(
             "battle.score", json: #"{"battle":"\#(battle.battleID)","scores":[{"live":"one","score":7}]}"#)
@@ -121,6 +122,7 @@ struct SimulatedFaultTests {
         let (cluster, host, viewer) = try await Self.makeLive()
         try host.say("before", in: "eve")
         cluster.setReachable(false, "viewer")
+        // 70 s: longer than the minute of items that the gateway caches, and shorter than the lease of 90 s.
         for second in 0..<70 {
             try host.say("away \(second)", in: "eve")
             cluster.advance(by: .seconds(1))
@@ -150,6 +152,7 @@ struct SimulatedFaultTests {
     @Test func `I5 nobody leaves when all leases are lost`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.loseLeases()
+        // The gateway has 12 s to assert its members; no lease ends before.
         cluster.advance(by: .seconds(20))
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
         #expect(!viewer.plaza.liveListStore.state.value.currentLive.isEmpty)
@@ -159,6 +162,7 @@ struct SimulatedFaultTests {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.setStalled(true, "viewer")
         try host.say("unheard", in: "eve")
+        // The client pings after 20 s of silence, and gives the connection up after 10 s without an answer.
         cluster.advance(by: .seconds(60))
         cluster.setStalled(false, "viewer")
         cluster.advance(by: .seconds(60))
@@ -196,6 +200,7 @@ struct SimulatedFaultTests {
         let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: plaza)
         try await viewer.login(validFor: .seconds(600))
         try await viewer.joinLive("eve")
+        // Thirty minutes need at least three tokens of ten minutes.
         for minute in 0..<30 {
             // The provider runs on the cluster's queue, so its token has arrived when `advance` returns.
             cluster.advance(by: .seconds(60))

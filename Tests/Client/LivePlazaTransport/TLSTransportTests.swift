@@ -25,6 +25,7 @@ struct TLSTransportTests {
             let isEchoed = log.events(waitingForCount: index + 2).last == .text(text)
             #expect(isEchoed, "\(size) bytes")
         }
+        // This text makes the echo server close the connection with the code 4102.
         connection.send(Array("close 4102".utf8))
         // The events are `opened`, five texts, and `closed`.
         #expect(log.events(waitingForCount: 7).last == .closed(code: 4102))

@@ -140,7 +140,7 @@ import Testing
         for seed in 0..<200 as Range<UInt64> {
             var harness = ClientHarness(seed: seed)
             harness.core.start(into: &harness.actions)
-            // After six attempts, the longest pause is 5 s.
+            // After six failures the limit of the pause is 5 s, because 100 ms << 6 = 6.4 s is above this maximum.
             for _ in 0..<6 {
                 harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
                 harness.core.tick(at: harness.now + 5000, into: &harness.actions)
@@ -149,6 +149,7 @@ import Testing
             harness.core.disconnected(code: 1006, at: 0, into: &harness.actions)
             if case .waiting(let until) = harness.core.state { pauses.insert(until) }
         }
+        // 200 random pauses of 0 to 5000 ms: most differ, and they fill the range.
         #expect(pauses.count > 150)
         #expect((pauses.max() ?? 0) > 4000)
         #expect((pauses.min() ?? 5000) < 1000)
@@ -210,9 +211,9 @@ import Testing
             }
             #expect(harness.now - lastPingAt < 20_050)
         }
-        // The 1000 steps of 50 ms take 50 s, so two pings were due.
+        // The 1000 steps of 50 ms take 50 s, so two pings were due: at 21 s and 41 s, as the clock began at 1 s.
         #expect(lastPingAt > 40_000)
-        // Any call replaces a ping.
+        // Any call replaces a ping: 10 s after the call below none is due, although the last ping was 34 s ago.
         harness.now += 15_000
         _ = harness.call("live.list")
         _ = harness.takeActions()

@@ -20,6 +20,7 @@ import Testing
         #expect(harness.receiveFeed(1...4) == .fresh)
         harness.loseConnection()
         var login = try harness.connect()
+        // The harness's join has the ticket 5 and the epoch 77.
         #expect(
             login.params.resume
                 == ResumePoint(

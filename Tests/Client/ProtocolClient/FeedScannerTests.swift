@@ -86,7 +86,8 @@ import Testing
             FeedEntry(n: $0, at: .init(milliseconds: 5), content: Self.randomContent(&random))
         }
         let bytes = Wire.encode(ServerFrame.feed(live: "concert", epoch: 77, items: items, token: "77.7"))
-        // The scanner needs no byte after the token's last digit, so the shortest cuts are left out.
+        // The scanner needs no byte after the token's last digit, which `"}}` follows, so the shortest cuts are left
+        // out.
         for count in 0..<bytes.count - 4 { #expect(FeedSamples.scan(Array(bytes[..<count])) == nil, "\(count)") }
     }
 

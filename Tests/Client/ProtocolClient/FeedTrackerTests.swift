@@ -60,6 +60,7 @@ import Testing
         #expect(try self.record(&tracker, 1...3, epoch: 77) == .fresh)
         #expect(try self.record(&tracker, 1...2, epoch: 90) == .fresh)
         #expect(tracker.position == FeedPosition(epoch: 90, number: 2) && tracker.missing == 0)
+        // Items of an old epoch count as repeated.
         #expect(try self.record(&tracker, 4...5, epoch: 77) == .known)
         #expect(tracker.repeated == 2 && tracker.received == 5)
     }
@@ -75,6 +76,7 @@ import Testing
         #expect(tracker.position?.number == 31 && tracker.repeated == 0 && tracker.missing == 0)
         let frameAhead = try #require(FeedSamples.scan(FeedSamples.empty(at: 35)))
         #expect(tracker.record(frameAhead) == .known)
+        // The items 32 to 35 are missing.
         #expect(tracker.missing == 4 && tracker.position?.number == 35)
         let frameOfOldEpoch = try #require(FeedSamples.scan(FeedSamples.empty(at: 99, epoch: 1)))
         #expect(tracker.record(frameOfOldEpoch) == .known)
@@ -93,6 +95,7 @@ import Testing
         var tracker = FeedTracker()
         #expect(try self.record(&tracker, 1...3) == .fresh)
         tracker.resume(at: FeedPosition(epoch: 77, number: 10))
+        // The items 4 to 10 are missing.
         #expect(tracker.missing == 7 && tracker.position?.number == 10)
         // The new gateway lags behind the previous one.
         tracker.resume(at: FeedPosition(epoch: 77, number: 6))
@@ -146,6 +149,7 @@ import Testing
             case 1, 2: first = max(100, next - Int64.random(in: 1...12, using: &random))
             default: break
             }
+            // The first frame begins the stream at 100, whatever was drawn.
             if oracle.receivedNumbers.isEmpty { first = 100 }
             let numbers = first...first + count - 1
             let previousLast = oracle.lastNumber
@@ -162,6 +166,7 @@ import Testing
             #expect(tracker.received == oracle.inOrder)
             #expect(tracker.position?.number == oracle.lastNumber)
         }
+        // 80 frames with three items on average are enough for both.
         #expect(oracle.repeated > 0 && oracle.inOrder > 100)
     }
 }

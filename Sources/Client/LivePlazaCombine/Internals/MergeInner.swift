@@ -14,7 +14,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     enum Event {
         case value(Input, source: Int)
         case completion(Completion, source: Int)
-        /// The subscriber has asked for values, and `demand` contains the new number.
+        /// The subscriber has asked for more values, which `demand` includes already.
         case demand
     }
 

@@ -104,7 +104,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
         var replaced: Input?
         let (mustSchedule, lastDelivery) = self.lock.withLock {
             if self.state.hasEnded { return (false, nil as Time?) }
-            // If the first value of an interval is wanted, a later one is ignored once that one is scheduled.
+            // Without `latest` the first value of an interval is kept, and the others are ignored.
             if self.latest || !self.state.isScheduled {
                 replaced = self.state.pending
                 self.state.pending = .some(input)

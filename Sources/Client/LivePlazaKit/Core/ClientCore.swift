@@ -88,7 +88,7 @@ struct ClientCore: Sendable {
         return self.takeActions()
     }
 
-    /// The connection was closed, or an attempt to open it failed (1006).
+    /// The connection was closed, or an attempt to open it failed (code 1006).
     mutating func connectionClosed(code: Int, at now: Double) -> [ClientAction] {
         if self.link.isOpenOrOpening { self.link.connectionLost(code: code, at: now) }
         return self.takeActions()
@@ -260,10 +260,11 @@ extension ClientCore {
         let live = self.place.live
         var minimumPause = 0.0
         switch LoginVerdict(error, isResume: live != nil) {
-        // The error means the same as this close code; the connection is still open, and is closed here.
+        // The error means the same as this close code; the connection is still open, and `connectionLost` closes it.
         case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .dropLive:
+            // A leave of the live may wait for this login; its app then learns of a leave, not of a failed resume.
             let isLeaving = live.map { self.calls.contains("live.leave", about: $0) } ?? false
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
         case .retry: minimumPause = error.retryMilliseconds ?? 0

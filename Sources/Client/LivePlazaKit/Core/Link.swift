@@ -121,6 +121,8 @@ struct Link: Sendable {
     }
 
     /// Records whether the system reports a network.
+    ///
+    /// The loss of the network lengthens the pause of a waiting client. When a network is back, the owner calls `probe`.
     mutating func setOnline(_ isOnline: Bool, at now: Double) {
         if self.isOnline, !isOnline, self.state == .waiting {
             self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause)
@@ -168,6 +170,7 @@ struct Link: Sendable {
     /// closed here. Nil if the connection is closed already.
     /// `minimumPause`: the milliseconds to wait before the next attempt; the back-off is added to them.
     mutating func connectionLost(code: Int, at now: Double, error: ErrorInfo? = nil, minimumPause: Double = 0) {
+        // After a refused token the client may still reconnect with another token; `recordRefusal` says whether it may.
         let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
         let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : CloseCode.allowsReconnect(after: code)
         guard mayReconnect else {

@@ -73,12 +73,13 @@ struct LivePlace: Sendable {
     mutating func resumed(ticket: Ticket, position: FeedPosition, replayed: Bool) -> [ClientEvent] {
         self.ticket = ticket
         if !replayed { self.tracker.resume(at: position) }
-        return self.live.map { [.resumed($0, replayed: replayed)] } ?? []
+        guard let live = self.live else { return [] }
+        return [.resumed(live, replayed: replayed)]
     }
 
     /// The client could not resume its live.
     ///
-    /// `isLeaving`: whether the app has already asked to leave the live.
+    /// `isLeaving`: whether the app has already asked to leave the live; what it asked for has then happened.
     mutating func resumeFailed(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
         guard let live = self.live else { return [] }
         self.forgetLive()

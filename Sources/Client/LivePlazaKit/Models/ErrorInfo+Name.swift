@@ -18,7 +18,7 @@ extension ErrorInfo {
         self.code == Self.sdkAppIDNotFoundCode ? .sdkAppIDNotFound : Name(rawValue: ReplyCode(self.code).name)
     }
 
-    /// The code of a login for another app than the token's; only clients use it.
+    /// The code of a login whose `sdkAppID` is not that of the token; the client finds this, and no server sends it.
     static let sdkAppIDNotFoundCode = -1000
 }
 

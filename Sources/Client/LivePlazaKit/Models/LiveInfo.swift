@@ -32,8 +32,8 @@ public struct LiveInfo: Sendable, Hashable {
     public var keepOwnerOnSeat = true
     /// The number of seats; 0 for the number of the template.
     ///
-    /// Setting `seatTemplate` replaces this number. Only with the templates for voices, `karaoke` and `audioSalon`, can
-    /// the app choose the number.
+    /// Setting `seatTemplate` replaces this number. The app can choose the number only with `karaoke` and `audioSalon`,
+    /// the templates for voices.
     public var maxSeatCount = 0
     /// How a viewer gets a seat.
     public var seatMode = TakeSeatMode.apply

@@ -2,6 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
+/// The connection: `ClientCore` decides what happens, and the engine performs it with a WebSocket and a timer.
 extension PlazaEngine {
     /// Begins to connect.
     ///

@@ -167,11 +167,15 @@ extension PlazaEngine {
             return self.liveEnded(live, reason)
         }
         let isDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
-        // Items about users who joined or left are missing, so the audience is read again.
+        // A gap, or a time in which the server left out tips (degraded), lost items about users who joined or left, so
+        // the audience is read again.
         if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
         if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
     }
 
+    /// Reads again what the client may have missed while its connection was lost.
+    ///
+    /// `replayed`: whether the server sends the feed items that the client has missed.
     private func resumed(replayed: Bool) {
         guard self.liveSession != nil else { return }
         if !replayed {

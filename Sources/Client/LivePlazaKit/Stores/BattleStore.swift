@@ -109,7 +109,8 @@ public final class BattleStore: @unchecked Sendable {
             let info = BattleInfo(
                 battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
                 endTime: UInt(clamping: end?.seconds ?? 0))
-            // The server gives codes by live, the app gets them by user. A live without a code was asked, which is 0.
+            // The server gives codes by live, the app gets them by user. A live without a code was asked, and its code
+            // for the app is 0.
             let codeOfLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
             let codeOfUser = hosts.map { ($0.user, codeOfLive[$0.live] ?? 0) }
             return (info, Dictionary(codeOfUser, uniquingKeysWith: { first, _ in first }))

@@ -173,7 +173,8 @@ public final class CoGuestStore: @unchecked Sendable {
                 "extraInfo": .text(ifPresent: extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            // If the call fails, an earlier invitation of the same viewer is still open.
+            // If the call fails, the viewer is no longer shown as invited, except for an earlier invitation, which
+            // stays open.
             let isNew = !engine.states(of: liveID).coGuest.invitees.contains { $0.userID == userID }
             engine.applyLocalChange(.invited(user: userID), in: liveID)
             do throws(ErrorInfo) {

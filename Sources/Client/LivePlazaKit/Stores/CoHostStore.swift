@@ -11,7 +11,7 @@ public final class CoHostStore: @unchecked Sendable {
     /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
-    /// The hosts who are connected, were asked, and can be asked.
+    /// The hosts who are connected, who were asked, and who can be asked.
     public var state: StatePublisher<CoHostState> { self.stores.coHost }
     /// Publishes requests and their ends, and hosts who join and leave.
     public var coHostEventPublisher: PassthroughSubject<CoHostEvent, Never> { self.stores.coHostEvents }
@@ -142,7 +142,7 @@ public final class CoHostStore: @unchecked Sendable {
                 "extensionInfo": .text(extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            // If the call fails, an earlier request to the same live is still open.
+            // If the call fails, the host is no longer shown as asked, except for an earlier request, which stays open.
             let isNew = !engine.states(of: liveID).coHost.invitees.contains { $0.liveID == target }
             engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
             do throws(ErrorInfo) {

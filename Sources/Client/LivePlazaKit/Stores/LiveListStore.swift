@@ -42,7 +42,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// - Parameters:
     ///   - cursor: as in the method without a category.
     ///   - count: as in the method without a category.
-    ///   - category: a number of `LiveInfo.categoryList`.
+    ///   - category: one of the numbers in the `categoryList` of the lives to read.
     ///   - isDescending: whether the lives with the most joins come first.
     ///   - completion: errors: `badParameter`.
     public func fetchLiveList(
@@ -139,7 +139,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// Adds to the live's metadata; for the owner and admins.
     ///
     /// - Parameters:
-    ///   - metaData: the values to add or replace, by key; with those that it has, the live may have at most 10 keys.
+    ///   - metaData: the values to add or replace, by key. The live may have at most 10 keys, old and new together.
     ///   - completion: errors: `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`,
     ///     `metadataValueTooLong`, `metadataTooLong`.
     public func updateLiveMetaData(_ metaData: [String: String], completion: CompletionClosure?) {
@@ -154,7 +154,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// Removes metadata; for the owner and admins.
     ///
     /// - Parameters:
-    ///   - keys: at least one.
+    ///   - keys: the keys to remove, at least one.
     ///   - completion: errors: `needsOwnerOrAdmin`, `noSuchMetadataKey`.
     public func deleteLiveMetaData(keys: [String], completion: CompletionClosure?) {
         self.engine.start(completion, self.currentLiveOperation("metadata.delete", ["keys": .texts(keys)]))

@@ -49,7 +49,8 @@ extension SimulatedGateway {
         case .createAndJoin(let live, let effect):
             try self.forward(effect, frame.id, .create(live, isLateRetry: isLateRetry), in: nil, number)
         case .leave(let live, _) where connection.core.live != live:
-            // The call may repeat an earlier leave. The connection's ticket is for another live, so the call has none.
+            // The call may repeat an earlier leave. It is sent without the connection's ticket, which is not of this
+            // live.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(connection.key(live), .leave(caller: caller))
@@ -110,7 +111,7 @@ extension SimulatedGateway {
         self.connections[number]?.core.registerCall(id, purpose, SentEffect(effect: effect), at: self.now, since: start)
     }
 
-    /// The result of a read; `handleCall` makes no other calls here.
+    /// The result of a read; `handleCall` passes no other calls.
     private func answerFromMemory(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         let model = self.model
         switch call {
@@ -178,6 +179,7 @@ extension SimulatedGateway {
             return self.reply(ended.id, .success(result: created), to: connection.number)
         }
         var caller = connection.caller(ended.id, self.id, isLateRetry: isLateRetry)
+        // The connection's ticket is then not of the created live.
         if connection.core.live != live { caller.ticket = nil }
         let effect = Effect.audience(AudienceInput(connection.key(live), .join(caller: caller)))
         self.beginCall(ended.id, .joinCreated(live, created), effect, connection.number, since: ended.startedAt)

@@ -19,6 +19,7 @@ struct SimulatedGateway: Sendable {
     /// The numbers of the connections by their sessions.
     var connectionOfSession: [SessionID: Int] = [:]
     var model = ReadModel()
+    /// The order of the lives in lists.
     var ranking: Ranking
     /// The last notices, for clients that connect again.
     var notices = NoticeRing()
@@ -140,6 +141,7 @@ struct SimulatedGateway: Sendable {
         for sent in self.connections[number]?.core.takeRecordsToResend(at: self.now) ?? [] { self.write(sent.effect) }
     }
 
+    /// Orders the lives anew, and drops old notices at the same interval.
     private mutating func refreshRanking() {
         self.rankedAt = self.now
         self.ranking.refresh(self.model.rankingEntries(), at: self.now)

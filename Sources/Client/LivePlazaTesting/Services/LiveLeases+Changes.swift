@@ -71,7 +71,8 @@ extension LiveLeases {
     ) -> [LeaseChange] {
         let member = self.members.removeValue(forKey: user)
         if member != nil || includesAbsent { self.revoke(user, nil, upTo: ticket, at: clock) }
-        return member.map { [.kicked(user: $0.user, count: self.count)] } ?? []
+        guard let member else { return [] }
+        return [.kicked(user: member.user, count: self.count)]
     }
 
     mutating func rename(

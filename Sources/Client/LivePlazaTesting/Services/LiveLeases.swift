@@ -31,6 +31,7 @@ struct LiveLeases: Sendable {
     /// All tickets up to `ticket` are void, until the revocation is dropped.
     private struct Revocation: Sendable {
         let ticket: Ticket
+        /// When the revocation is dropped.
         let droppedAt: Timestamp
     }
 
@@ -102,8 +103,10 @@ struct LiveLeases: Sendable {
     }
 
     func isRevoked(_ user: UserID, _ session: SessionID, _ ticket: Ticket, at now: Timestamp) -> Bool {
-        [session, nil].contains { session in
-            guard let revocation = self.revocations[RevokedKey(user: user, session: session)] else { return false }
+        // The revocation of this session, and that of all sessions of the user.
+        [session, nil].contains { revokedSession in
+            guard let revocation = self.revocations[RevokedKey(user: user, session: revokedSession)]
+            else { return false }
             return revocation.droppedAt > now && ticket <= revocation.ticket
         }
     }

@@ -23,6 +23,7 @@ public final class RunningCrowd: Sendable {
         var messages = DueActions()
         var gifts = DueActions()
         var likes = DueActions()
+        /// Users who enter or leave.
         var changes = DueActions()
         /// The indices of the users who are in the live.
         var presentUsers: Set<Int> = []

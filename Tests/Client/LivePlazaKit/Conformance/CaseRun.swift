@@ -186,6 +186,7 @@ final class CaseRun {
         if let expected = params.value.members["params"], call.params != expected {
             // The Swift SDK sends more than the cases: all fields of `LiveInfo` with a creation, and a timeout.
             let additional = Set(call.params.members.keys).subtracting(expected.members.keys)
+            // `difference` ignores additional members: nil means that the expected ones have their values.
             let differsAsExpected =
                 (call.method == "live.create" || additional == ["timeout"])
                 && Reflection.difference(call.params, expected) == nil

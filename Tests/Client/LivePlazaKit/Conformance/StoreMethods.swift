@@ -61,7 +61,7 @@ struct StoreMethods {
         case "battle": return self.call(plaza.battleStore(liveID: live), method, params, done)
         case "gift": return self.call(plaza.giftStore(liveID: live), method, params, done)
         case "like":
-            // The store has only this method.
+            // The store has only this method. A case that names another one fails, because false is returned.
             let count = UInt(params.number("count", 1))
             plaza.likeStore(liveID: live).sendLike(count: count, completion: Self.void(done))
             return method == "sendLike"
@@ -72,6 +72,7 @@ struct StoreMethods {
     private func call(_ store: LoginStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "login":
+            // The case's server does not check the token.
             store.login(sdkAppID: 1, userID: self.userID, userSig: "t.o.ken") { result in
                 // The method returns nothing, so the user is read from the state.
                 done(result.map { Reflection.json(store.state.value.loginUserInfo as Any) })
@@ -142,6 +143,7 @@ struct StoreMethods {
     }
 
     private func call(_ store: LiveSeatStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
+        // The seat −1 stands for the lowest free one.
         let (seat, user) = (Int(params.number("seatIndex", -1)), params.text("userID"))
         switch method {
         case "takeSeat": store.takeSeat(seatIndex: seat, completion: Self.void(done))
@@ -173,7 +175,7 @@ struct StoreMethods {
 
     private func call(_ store: CoGuestStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         let (seat, user) = (Int(params.number("seatIndex", -1)), params.text("userID"))
-        // SDKs whose methods have a default timeout use 30 s.
+        // A case that names no timeout expects the default of the SDKs that have one, 30 s.
         let timeout = TimeInterval(params.number("timeout", 30))
         switch method {
         case "applyForSeat":
@@ -252,6 +254,7 @@ struct StoreMethods {
             store.sendGift(
                 giftID: params.text("giftID"), count: UInt(params.number("count", 1)), completion: Self.void(done))
         case "setLanguage":
+            // This step has no labels: its parameter is the language itself.
             guard case .text(let language) = params.value else { return false }
             store.setLanguage(language)
             done(.success(.null))

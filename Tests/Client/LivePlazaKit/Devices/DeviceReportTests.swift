@@ -27,7 +27,7 @@ import Testing
         self.receiveSeat(revision: 2, isCameraOn: true, isMicrophoneOn: true)
     }
 
-    /// Sends a stage on which the user sits with these devices.
+    /// Sends a stage on which the user sits with these devices; its revision is also the number of its feed item.
     private func receiveSeat(
         revision: Int64, isCameraOn: Bool, isMicrophoneOn: Bool, allowsMicrophone: Bool = true
     ) {

@@ -143,6 +143,7 @@ import Testing
         harness.enter()
         harness.network.badAddresses.withLock { $0 = ["ws://two/v1"] }
         harness.actAsServer { $0.end(code: CloseCode.lost) }
+        // The pause before the first attempt is 50 ms.
         harness.advance(by: 50)
         harness.actAsServer { $0.open() }
         harness.reply(
@@ -196,6 +197,7 @@ import Testing
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
+        // Longer than the pause before the first attempt, which is 50 ms.
         harness.advance(by: 100)
         #expect(harness.network.socket?.address == "ws://two/v1")
     }
@@ -204,6 +206,7 @@ import Testing
         let requestCount = Locked(0)
         let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
+            // The first request is the login's. The second one, after the connection has ended, gets no answer.
             let isHanging = requestCount.withLock { count in
                 count += 1
                 return count == 2

@@ -155,6 +155,7 @@ import Testing
         let plaza = self.harness.makeClient()
         weak var state: StateStorage<BarrageState>?
         weak var events: PassthroughSubject<LiveAudienceEvent, Never>?
+        /// Makes the two publishers, and sets the weak references to what they must release.
         func publishers() -> (StatePublisher<BarrageState>, PassthroughSubject<LiveAudienceEvent, Never>) {
             let barrage = plaza.barrageStore(liveID: "concert").state
             let audienceEvents = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
@@ -164,6 +165,7 @@ import Testing
         do {
             let (barrage, audienceEvents) = publishers()
             let cancellables = [barrage.subscribe().sink { _ in }, audienceEvents.sink { _ in }]
+            // The subscriptions exist until here.
             #expect(cancellables.count == 2)
         }
         #expect(state == nil && events == nil)

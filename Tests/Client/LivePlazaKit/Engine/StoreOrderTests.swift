@@ -94,6 +94,7 @@ import Testing
         let fixture = Fixture()
         fixture.harness.receive([StoreHarness.message("a")])
         fixture.log.clear()
+        // The floor is above the ticket of the harness's join, 421, so the kick voids the ticket.
         fixture.harness.network.socket?.receive([
             "notice": [
                 "at": 1, "id": "3-11", "live": "concert", "to": "carol", "floor": 422,

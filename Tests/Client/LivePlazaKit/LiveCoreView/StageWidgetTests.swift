@@ -76,6 +76,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         var model = StageWidgetModel<Widget>()
         model.delegate = maker
         let scene = StageScene(seats: [Self.seat(0, "ann", camera: .on), Self.seat(1, "")], canvas: Self.canvas)
+        // The view is half as wide as the canvas, so seat 1 with x = 540 is at 270.
         #expect(
             self.describe(model.show(scene, width: 540, height: 960)) == [
                 "+ guest 0 ann background @0 l0 hidden", "+ guest 0 ann foreground @0 l2",
@@ -110,6 +111,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         let sceneWithBob = StageScene(seats: [Self.seat(0, "bob")], canvas: Self.canvas)
         let changes = self.describe(model.show(sceneWithBob, width: 1080, height: 1920))
         #expect(Set(changes.prefix(2)) == ["- guest 0 ann background", "- guest 0 ann foreground"])
+        // Two widgets are removed, and two are added.
         #expect(changes.count == 4)
         let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "cem-live")]
         let battle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true, fighters: ["bob", "cem"])
@@ -117,6 +119,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         // The two widgets of the guest bob are removed, because he is now shown as a host.
         #expect(changesAtStart.filter { $0.hasPrefix("-") }.count == 2)
         #expect(changesAtStart.contains("+ battle bob @0 l3") && changesAtStart.contains("+ battle cem @540 l7"))
+        // The widget of the whole battle is above the levels 0 to 7 of the two seats.
         #expect(changesAtStart.last == "+ battle @0 l8")
         let afterBattle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true)
         #expect(
