@@ -12,7 +12,7 @@ struct FeedGaps: Equatable, Sendable {
         if self.ranges.count > Self.maxRangeCount { self.ranges.removeFirst() }
     }
 
-    /// Removes a number that was received after all.
+    /// Removes the number of an item that was received late.
     ///
     /// - Returns: whether the number was among the skipped ones.
     mutating func remove(_ number: Int64) -> Bool {

@@ -56,6 +56,7 @@ import Testing
             #expect(model.name == "b")
         }
         #expect(weakModel == nil)
+        // Without the object a value is still safe.
         subject.send("c")
     }
 

@@ -16,6 +16,7 @@ import Testing
         self.scheduler.advance(milliseconds: 60)
         #expect(self.subscriber.values == [])
         self.scheduler.advance(milliseconds: 40)
+        // 60 + 40 = 100 ms have passed since the value 2.
         #expect(self.subscriber.values == [2])
         self.subject.send(3)
         self.scheduler.advance(milliseconds: 99)

@@ -106,6 +106,7 @@ struct ClientCoreTests {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
         _ = harness.call("barrage.sendText", live: "concert")
+        // Only the join is sent.
         #expect(harness.sent.count == 1)
         try harness.receive(#"{"reply":{"id":2,"result":{"joined":{"ticket":421,"epoch":77,"confirmed":true}}}}"#)
         #expect(harness.sent.count == 2)

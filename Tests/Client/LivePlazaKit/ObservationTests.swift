@@ -34,6 +34,7 @@ import Testing
             #expect(model.messageList.count == 1)
         }
         #expect(weakModel == nil)
+        // Without the model a change is still safe.
         self.publisher.value.messageList = []
     }
 

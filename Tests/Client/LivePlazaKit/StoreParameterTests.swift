@@ -19,6 +19,7 @@ import Testing
     }
 
     @Test func `a seat template sets the number of seats and the number of its layout`() {
+        // In the protocol the layouts have numbers: 50 is `karaoke`, 70 `audioSalon`, 601 `videoDynamicFloat7Seats`.
         var info = LivePlazaKit.LiveInfo(seatTemplate: .karaoke(seatCount: 6))
         #expect(info.maxSeatCount == 6 && info.seatLayoutTemplateID == 50)
         info.seatTemplate = .audioSalon(seatCount: 10)

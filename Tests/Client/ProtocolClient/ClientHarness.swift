@@ -9,7 +9,7 @@ import Testing
 struct ClientHarness {
     var core: ClientCore
     var actions: [ClientCore.Action] = []
-    /// The time in milliseconds.
+    /// The time of the client's clock in milliseconds, which each test begins at 1 s.
     var now: Int64 = 1000
 
     /// A call that the client has sent.
@@ -95,7 +95,7 @@ struct ClientHarness {
 
     /// Joins `live`; the server answers with this ticket and this epoch of the feed.
     mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
-        let id = self.call("live.join", #"{"live":"concert"}"#, live: live)
+        let id = self.call("live.join", #"{"live":"\#(live.text)"}"#, live: live)
         self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
         _ = self.takeActions()
     }

@@ -51,6 +51,7 @@ import Testing
         #expect(harness.receiveFeed(1...4, offset: 4711) == .fresh)
         harness.loseConnection()
         var login = try harness.connect()
+        // A token consists of the epoch, the last item's number, and the offset of the item's record.
         #expect(login.params.resume?.token == "77.4.4711")
         harness.reply(login.call.id, self.resumed(at: 4, replayed: true))
         // The items 3 and 4 are known.
@@ -68,6 +69,7 @@ import Testing
     @Test func `history sets the position of the feed and is not counted as new items`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
+        // The feed is at item 11. Not every item is a message, so the history has gaps.
         let scan = try #require(FeedSamples.scan(FeedSamples.history([2, 5, 9], at: "77.11.800")))
         #expect(harness.core.feedReceived(scan) == .history)
         let secondFrame = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))

@@ -30,6 +30,7 @@ import Testing
             tracker.resume(at: FeedPosition(epoch: 77, number: .max))
             tracker.resume(at: FeedPosition(epoch: 78, number: 0))
             tracker.resume(at: FeedPosition(epoch: 78, number: .max))
+            // An overflow would make the count negative, or trap.
             #expect(tracker.missing >= 0)
         }
     }
@@ -51,6 +52,7 @@ import Testing
         #expect(try self.record(&tracker, 1...3) == .fresh)
         #expect(try self.record(&tracker, 2...3) == .known)
         #expect(try self.record(&tracker, 2...6) == .partlyKnown(2))
+        // The items 1 to 6 were received, and 2 and 3 twice more.
         #expect(tracker.received == 6 && tracker.repeated == 4 && tracker.missing == 0)
         #expect(tracker.position?.number == 6)
     }

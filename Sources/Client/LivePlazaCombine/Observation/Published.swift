@@ -39,7 +39,7 @@ public struct Published<Value> {
 
     /// The publisher of the property, to be written `$name`.
     ///
-    /// An assignment makes this property follow the assigned publisher's property: it is set to each value of that one.
+    /// An assignment makes this property follow another one: it is set to each value of the assigned publisher.
     public var projectedValue: Publisher {
         mutating get { Publisher(self.storage) }
         set { newValue.storage.forward(to: self.storage) }

@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The subscription of one subscriber to a subject, which it retains until it ends, as in Combine.
+/// The subscription of one subscriber to a subject; until its end it retains the subject, as in Combine.
 final class SubjectSubscription<Output, Failure: Error>: Subscription {
     /// What is delivered to the subscriber.
     enum Event {

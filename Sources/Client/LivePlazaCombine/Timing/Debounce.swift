@@ -14,7 +14,7 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// How long no further value must arrive before a value is delivered.
+        /// The time without a further value after which the last value is delivered.
         public let dueTime: Context.SchedulerTimeType.Stride
 
         /// The scheduler that measures the time, and delivers the values and the completion.
@@ -27,7 +27,7 @@ extension Publishers {
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - dueTime: How long no further value must arrive before a value is delivered.
+        ///   - dueTime: The time without a further value after which the last value is delivered.
         ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
         ///   - options: Further options of the scheduler.
         public init(
@@ -55,7 +55,7 @@ extension Publisher {
     /// A value is dropped if it still waits when the sequence ends, or if there is no demand for it.
     ///
     /// - Parameters:
-    ///   - dueTime: How long no further value must arrive before a value is delivered.
+    ///   - dueTime: The time without a further value after which the last value is delivered.
     ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
     ///   - options: Further options of the scheduler.
     /// - Returns: The publisher.

@@ -101,6 +101,7 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
             defer { (self.hasEnded, self.scheduled) = (true, FIFO()) }
             return self.scheduled
         }
+        // This use keeps the events until here.
         _ = dropped.isEmpty
         self.delivery.removeAll()
         detached.upstream?.cancel()

@@ -16,7 +16,9 @@ struct ClientCore: Sendable {
     private var place = LivePlace()
     /// The actions since the last call of `takeActions`.
     private var actions: [ClientAction] = []
+    /// The id of the next call that is sent for the first time.
     private var nextID: Int64
+    /// The handle of the app's next call, by which the owner knows the call before the call has an id.
     private var nextHandle = 1
     /// The last login on a new connection.
     private var login = OwnCall()

@@ -203,8 +203,10 @@ struct Link: Sendable {
         self.needsNextAddress = false
     }
 
+    /// Pauses before the next attempt; longer while the system has no network.
     private mutating func wait(_ pause: Double, at now: Double) {
         self.enter(.waiting, until: now + (self.isOnline ? pause : max(pause, Self.offlinePause)))
+        // The connection to the gateway that was stopping has ended.
         self.drainAt = .infinity
     }
 

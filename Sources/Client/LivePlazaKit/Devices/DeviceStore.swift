@@ -49,7 +49,7 @@ public final class DeviceStore: Sendable {
         self.engine.start(completion, self.openOperation(.camera, isFront: isFront))
     }
 
-    /// Opens the camera, as the method with a completion.
+    /// Opens the camera; see the method with a completion.
     public func openLocalCamera(isFront: Bool) async throws(ErrorInfo) {
         try await self.openOperation(.camera, isFront: isFront)(self.engine)
     }
@@ -71,7 +71,7 @@ public final class DeviceStore: Sendable {
         self.engine.start(completion, self.openOperation(.microphone))
     }
 
-    /// Opens the microphone, as the method with a completion.
+    /// Opens the microphone; see the method with a completion.
     public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openOperation(.microphone)(self.engine) }
 
     /// Closes the microphone, and reports it to the seat if the user sits on one.

@@ -47,6 +47,7 @@ internal import UIKit
         for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, from: stage, renderer) }
     }
 
+    /// The view of a seat, which is made when the seat is first shown.
     private mutating func view(_ key: SeatKey) -> UIImageView {
         if let view = self.views[key] { return view }
         let view = UIImageView(frame: .zero)

@@ -26,7 +26,7 @@ public struct DeviceState: Sendable, Hashable {
     public var currentAudioRoute = AudioRoute.speakerphone
     /// Whether the screen is shared.
     public var screenStatus = DeviceStatus.off
-    /// The quality of the network; the app sets it from its media engine, and the kit itself leaves it as it is.
+    /// The quality of the network; the app sets it from its media engine, and the kit itself does not change it.
     public var networkInfo = NetworkInfo()
 
     /// Creates the initial state.

@@ -52,7 +52,7 @@ extension ErrorInfo.Name {
     public static let requestGone = ErrorInfo.Name(rawValue: "requestGone")
     /// The same request is open already.
     public static let requestRepeated = ErrorInfo.Name(rawValue: "requestRepeated")
-    /// No seat is left.
+    /// No seat is left: the empty ones are locked or reserved.
     public static let seatLimit = ErrorInfo.Name(rawValue: "seatLimit")
     /// The seat does not exist.
     public static let noSuchSeat = ErrorInfo.Name(rawValue: "noSuchSeat")
@@ -134,7 +134,7 @@ extension ErrorInfo.Name {
     public static let seatOccupied = ErrorInfo.Name(rawValue: "seatOccupied")
     /// The caller is on a seat already.
     public static let alreadySeated = ErrorInfo.Name(rawValue: "alreadySeated")
-    /// No seat is free.
+    /// No seat is free: every seat is occupied.
     public static let allSeatsTaken = ErrorInfo.Name(rawValue: "allSeatsTaken")
     /// The caller, or the user whom the call names, is on no seat.
     public static let notOnSeat = ErrorInfo.Name(rawValue: "notOnSeat")

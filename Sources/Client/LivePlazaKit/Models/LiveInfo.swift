@@ -24,7 +24,7 @@ public struct LiveInfo: Sendable, Hashable {
     public var isMessageDisable = false
     /// Whether lists contain the live.
     ///
-    /// Users who know its id may enter in any case.
+    /// Users who know its id may always enter.
     public var isPublicVisible = true
     /// Whether guests can take seats.
     public var isSeatEnabled = true

@@ -46,7 +46,7 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
     }
 }
 
-/// A part of a store's state.
+/// Selects a part of a store's state.
 public final class StatePublisherSelector<State, Value> {
     private let projector: (State) -> Value
 

@@ -36,7 +36,7 @@ public final class BattleStore: @unchecked Sendable {
         self.stores.handle.run(completion, self.requestOperation(config, userIDList, timeout))
     }
 
-    /// Asks connected hosts for a battle, or begins one at once, as the method with a completion.
+    /// Asks connected hosts for a battle, or begins one at once; see the method with a completion.
     public func requestBattle(
         config: BattleConfig, userIDList: [String], timeout: TimeInterval
     ) async throws(ErrorInfo) -> (BattleInfo, [String: Int]) {

@@ -41,7 +41,7 @@ public final class CoGuestStore: @unchecked Sendable {
         self.stores.handle.run(completion, Self.applyCall(seatIndex, timeout, extraInfo))
     }
 
-    /// Applies for a seat, as the method with a completion.
+    /// Applies for a seat; see the method with a completion.
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
     ) async throws(ErrorInfo) {
@@ -99,7 +99,7 @@ public final class CoGuestStore: @unchecked Sendable {
         self.stores.handle.run(completion, self.inviteOperation(userID, seatIndex, timeout, extraInfo))
     }
 
-    /// Invites a viewer to a seat, as the method with a completion.
+    /// Invites a viewer to a seat; see the method with a completion.
     public func inviteToSeat(
         userID: String, seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
     ) async throws(ErrorInfo) {

@@ -38,7 +38,7 @@ public final class CoHostStore: @unchecked Sendable {
         self.stores.handle.run(completion, self.requestOperation(liveId, layoutTemplate, timeout, extraInfo))
     }
 
-    /// Asks the host of another live to connect, as the method with a completion.
+    /// Asks the host of another live to connect; see the method with a completion.
     public func requestHostConnection(
         targetHost liveId: String, layoutTemplate: CoHostLayoutTemplate, timeout: TimeInterval, extraInfo: String = ""
     ) async throws(ErrorInfo) {

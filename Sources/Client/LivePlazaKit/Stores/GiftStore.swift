@@ -26,7 +26,8 @@ public final class GiftStore: @unchecked Sendable {
 
     /// Reads the app's gifts into `usableGifts`; no other method reads them.
     ///
-    /// - Parameter completion: is called when the gifts were read; they are dropped if the client is not in the live.
+    /// - Parameter completion: is called when the gifts were read. The gifts are not shown if the client is not in the
+    ///   live.
     public func refreshUsableGifts(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.refreshOperation)
     }

@@ -32,7 +32,7 @@ public final class LikeStore: @unchecked Sendable {
         self.stores.handle.run(completion, self.likeOperation(count))
     }
 
-    /// Sends likes, as the method with a completion.
+    /// Sends likes; see the method with a completion.
     public func sendLike(count: UInt = 1) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.likeOperation(count))
     }

@@ -32,7 +32,7 @@ public final class LiveListStore: @unchecked Sendable {
         self.engine.start(completion, self.fetchOperation(cursor, LiveListQuery(count: count)))
     }
 
-    /// Reads a page of the list of public lives, as the method with a completion.
+    /// Reads a page of the list of public lives; see the method with a completion.
     public func fetchLiveList(cursor: String, count: Int) async throws(ErrorInfo) {
         try await self.fetchOperation(cursor, LiveListQuery(count: count))(self.engine)
     }
@@ -52,7 +52,7 @@ public final class LiveListStore: @unchecked Sendable {
         self.engine.start(completion, self.fetchOperation(cursor, query))
     }
 
-    /// Reads a page of the list of public lives of one category, as the method with a completion.
+    /// Reads a page of the list of public lives of one category; see the method with a completion.
     public func fetchLiveList(
         cursor: String, count: Int, category: Int, isDescending: Bool = true
     ) async throws(ErrorInfo) {
@@ -130,7 +130,7 @@ public final class LiveListStore: @unchecked Sendable {
             completion, self.currentLiveOperation("live.update", liveInfo.updateParams(modifyFlag), ifEmpty: .skip))
     }
 
-    /// Changes the live that the client is in, as the method with a completion.
+    /// Changes the live that the client is in; see the method with a completion.
     public func updateLiveInfo(_ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag) async throws(ErrorInfo) {
         let params = liveInfo.updateParams(modifyFlag)
         try await self.currentLiveOperation("live.update", params, ifEmpty: .skip)(self.engine)
@@ -146,7 +146,7 @@ public final class LiveListStore: @unchecked Sendable {
         self.engine.start(completion, self.currentLiveOperation("metadata.set", Self.metadataParams(metaData)))
     }
 
-    /// Adds to the live's metadata, as the method with a completion.
+    /// Adds to the live's metadata; see the method with a completion.
     public func updateLiveMetaData(_ metaData: [String: String]) async throws(ErrorInfo) {
         try await self.currentLiveOperation("metadata.set", Self.metadataParams(metaData))(self.engine)
     }
@@ -160,7 +160,7 @@ public final class LiveListStore: @unchecked Sendable {
         self.engine.start(completion, self.currentLiveOperation("metadata.delete", ["keys": .texts(keys)]))
     }
 
-    /// Removes metadata, as the method with a completion.
+    /// Removes metadata; see the method with a completion.
     public func deleteLiveMetaData(keys: [String]) async throws(ErrorInfo) {
         try await self.currentLiveOperation("metadata.delete", ["keys": .texts(keys)])(self.engine)
     }

@@ -36,7 +36,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
         self.engine.start(completion, self.loginOperation(sdkAppID, userID, userSig))
     }
 
-    /// Connects and logs in, as the method with a completion.
+    /// Connects and logs in; see the method with a completion.
     public func login(sdkAppID: Int32, userID: String, userSig: String) async throws(ErrorInfo) {
         try await self.loginOperation(sdkAppID, userID, userSig)(self.engine)
     }
@@ -62,7 +62,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
         self.engine.start(completion, self.setSelfInfoOperation(userProfile))
     }
 
-    /// Changes how others see the user, as the method with a completion.
+    /// Changes how others see the user; see the method with a completion.
     public func setSelfInfo(userProfile: UserProfile) async throws(ErrorInfo) {
         try await self.setSelfInfoOperation(userProfile)(self.engine)
     }

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// Sends the audience count of each live at most once a second.
+/// Decides when the audience count of each live is sent: at most once a second.
 struct CountSchedule: Sendable {
     /// The latest count of each live that had a count sent less than `interval` ago.
     private var waitingCounts: [LiveKey: LiveCount] = [:]

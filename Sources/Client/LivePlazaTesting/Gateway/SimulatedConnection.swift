@@ -15,7 +15,7 @@ struct SimulatedConnection: Sendable {
     var core: SessionCore<SentEffect>
     /// The token of the last login; nil before the first login.
     var token: SimulatedToken?
-    /// A placeholder before the first login; the same holds for the sessions' ids.
+    /// A placeholder before the first login, as are the two session ids below.
     var user = UserInfo(userID: UserID(""))
     /// The session's id in the cluster, which is derived from `clientSession` and from the user.
     var session = SessionID("")

@@ -25,9 +25,11 @@ extension SimulatedGateway {
         }
     }
 
-    /// Handles the notice by which gateways tell each other that a user has signed in, here on another device.
+    /// Handles the notice that a user has signed in, for a connection of the same user.
+    ///
+    /// Gateways tell each other of a sign-in by such a notice; clients do not get it.
     private mutating func signInNoticeReceived(_ content: NoticeContent, _ connection: SimulatedConnection) {
-        // A code is returned if the sign-in ends this connection.
+        // A code is returned if the sign-in, on another device or in the same session, ends this connection.
         let code = self.connections[connection.number]?.signIn.noticeReceived(content, ownSession: connection.session)
         if let code { self.disconnect(connection.number, code) }
     }

@@ -60,6 +60,7 @@ struct ServiceGroup: Sendable {
         while let inbox = self.chooseReadyInbox() {
             var effects: [Effect] = []
             self.handleNext(of: inbox, at: now, into: &effects)
+            // `append` puts inputs into their inboxes; the other effects are for gateways.
             for effect in effects where !self.append(effect) { published.append(effect) }
         }
         return published

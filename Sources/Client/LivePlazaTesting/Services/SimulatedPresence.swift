@@ -71,6 +71,7 @@ struct SimulatedPresence: Sendable {
             partition.standstill = (partition.standstill ?? Milliseconds(0)) + standstill
             self.rows[.partition] = .partition(row: partition)
         }
+        // First the machine decides which lease request the input or tick needs. The leases execute the request below.
         let plannedInputs = self.machine.plan([(moment, input)], in: &self.rows)
         if self.needsEpoch {
             self.needsEpoch = false

@@ -9,7 +9,7 @@ struct CrowdBattle: Sendable {
     private let liveID: String
     private let backend: ScriptedUser
 
-    /// Creates the crowd's live if it does not exist; then also begins the crowd's battle, if it has one.
+    /// If the crowd's live does not exist, creates the live, and begins a battle if `crowd.hasBattle`.
     ///
     /// - Returns: The battle; nil if the live existed before, or the crowd has no battle.
     static func prepare(

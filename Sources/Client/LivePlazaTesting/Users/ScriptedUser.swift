@@ -95,7 +95,7 @@ public final class ScriptedUser: Sendable {
         try self.callSeat(accept ? "acceptApplication" : "rejectApplication", liveID, ["user": .text(userID)])
     }
 
-    /// Invites a user to a seat, with −1 to any; the invitation stays open for `timeout` seconds.
+    /// Invites a user to the seat `seatIndex` (−1: to any); the invitation stays open for `timeout` seconds.
     public func invite(_ userID: String, seatIndex: Int = -1, timeout: Int = 30, in liveID: String) throws(ErrorInfo) {
         let params: [String: JSONValue] = [
             "user": .text(userID), "seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout)),

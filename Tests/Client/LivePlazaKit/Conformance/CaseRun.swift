@@ -38,8 +38,8 @@ final class CaseRun {
         self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 })
         self.methods = StoreMethods(plaza: self.plaza, userID: userID)
         let (plaza, live) = (self.plaza, "concert")
-        self.listen("login", self.plaza.loginStore.loginEventPublisher)
-        self.listen("liveList", self.plaza.liveListStore.liveListEventPublisher)
+        self.listen("login", plaza.loginStore.loginEventPublisher)
+        self.listen("liveList", plaza.liveListStore.liveListEventPublisher)
         self.listen("audience", plaza.audienceStore(liveID: live).liveAudienceEventPublisher)
         self.listen("seat", plaza.seatStore(liveID: live).liveSeatEventPublisher)
         self.listen("coGuest", plaza.coGuestStore(liveID: live).guestEventPublisher)
@@ -48,7 +48,7 @@ final class CaseRun {
         self.listen("battle", plaza.battleStore(liveID: live).battleEventPublisher)
         self.listen("gift", plaza.giftStore(liveID: live).giftEventPublisher)
         self.listen("like", plaza.likeStore(liveID: live).likeEventPublisher)
-        self.plaza.eventPublisher.sink { [events, reports] event in
+        plaza.eventPublisher.sink { [events, reports] event in
             switch event {
             case .fault(let error): reports.withLock { $0.append(ReplyCode(error.code).name) }
             case .connectionEnded(let code, _):
@@ -241,8 +241,8 @@ final class CaseRun {
     private func state(_ params: CaseParams) -> JSONValue {
         let (plaza, live) = (self.plaza, params.text("live", "concert"))
         return switch params.text("store") {
-        case "login": Reflection.json(self.plaza.loginStore.state.value)
-        case "liveList": Reflection.json(self.plaza.liveListStore.state.value)
+        case "login": Reflection.json(plaza.loginStore.state.value)
+        case "liveList": Reflection.json(plaza.liveListStore.state.value)
         case "audience": Reflection.json(plaza.audienceStore(liveID: live).state.value)
         case "barrage": Reflection.json(plaza.barrageStore(liveID: live).state.value)
         case "seat": Reflection.json(plaza.seatStore(liveID: live).state.value)

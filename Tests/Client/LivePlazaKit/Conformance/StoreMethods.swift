@@ -51,8 +51,8 @@ struct StoreMethods {
     func call(_ store: String, _ method: String, _ params: CaseParams, live: String, _ done: @escaping Done) -> Bool {
         let plaza = self.plaza
         switch store {
-        case "login": return self.call(self.plaza.loginStore, method, params, done)
-        case "liveList": return self.call(self.plaza.liveListStore, method, params, done)
+        case "login": return self.call(plaza.loginStore, method, params, done)
+        case "liveList": return self.call(plaza.liveListStore, method, params, done)
         case "audience": return self.call(plaza.audienceStore(liveID: live), method, params, done)
         case "barrage": return self.call(plaza.barrageStore(liveID: live), method, params, done)
         case "seat": return self.call(plaza.seatStore(liveID: live), method, params, done)

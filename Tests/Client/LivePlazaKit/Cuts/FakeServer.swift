@@ -111,6 +111,7 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     private func handle(_ call: SentCall, _ socket: FakeSocket) {
         let (id, method) = (call.id, call.method)
+        // A login is never a repeat: each connection has a login of its own.
         if method != "login", let appliedCall = self.appliedCalls[id] {
             if call.age == nil { self.violations.append("\(method) \(id) came again without its age") }
             if appliedCall.method != method || appliedCall.params != call.params {

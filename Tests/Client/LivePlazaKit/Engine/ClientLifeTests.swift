@@ -20,7 +20,8 @@ import Testing
             (engine, stores) = (plaza.engine, plaza.stores(of: "concert"))
         }
         self.harness.queue.drain()
-        // Unanswered calls fail when the client ends. Remaining timers must not retain the client.
+        // Unanswered calls fail when the client ends. Remaining timers, which end within a minute, must not retain the
+        // client.
         self.harness.clock.advance(by: 60_000, self.harness.queue)
         #expect(self.harness.network.socket?.isClosed == true)
         #expect(engine == nil)
