@@ -28,7 +28,7 @@ package struct FeedScan: Equatable, Sendable {
     package init?(_ text: Span<UInt8>) {
         guard Self.isFeed(text), let token = FeedScanner.token(in: text) else { return nil }
         let isHistory = FeedScanner.isHistory(text)
-        guard let items = FeedScanner.itemNumbers(in: text, areConsecutive: !isHistory) else { return nil }
+        guard let items = FeedScanner.itemNumbers(in: text, mustBeConsecutive: !isHistory) else { return nil }
         let current = token.position.number
         if isHistory {
             guard items.count > 0, items.last <= current else { return nil }

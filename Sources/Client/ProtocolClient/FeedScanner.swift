@@ -52,9 +52,9 @@ enum FeedScanner {
 
     /// The numbers of all items.
     ///
-    /// `areConsecutive`: whether the numbers must be consecutive; otherwise they must only ascend.
+    /// `mustBeConsecutive`: whether the numbers must be consecutive; otherwise they must only ascend.
     /// - Returns: the numbers; nil if they are in a wrong order.
-    static func itemNumbers(in text: Span<UInt8>, areConsecutive: Bool) -> ItemNumbers? {
+    static func itemNumbers(in text: Span<UInt8>, mustBeConsecutive: Bool) -> ItemNumbers? {
         var items = ItemNumbers()
         var index = Self.opening.count
         // A look at a single byte first is faster than a comparison with the whole key.
@@ -66,7 +66,7 @@ enum FeedScanner {
             index += Self.numberKey.count
             guard let number = Self.number(in: text, at: &index), index < text.count, text[index] == UInt8(ascii: "}")
             else { continue }
-            if areConsecutive {
+            if mustBeConsecutive {
                 guard items.count == 0 || number == items.last + 1 else { return nil }
             } else {
                 guard number > items.last else { return nil }

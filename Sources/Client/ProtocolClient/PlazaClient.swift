@@ -40,6 +40,7 @@ package final class PlazaClient: Sendable {
         let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
             let call = PendingCall(method: method, params: bytes, live: live, caller: continuation)
             if !self.post(.call(call)) {
+                // `retryAfter` is in milliseconds.
                 continuation.resume(
                     returning: .failure(error: ReplyError(.overloaded, "too many calls wait", retryAfter: 1000)))
             }

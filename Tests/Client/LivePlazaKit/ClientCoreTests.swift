@@ -134,6 +134,7 @@ struct ClientCoreTests {
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 0))
+        // The pause before the reconnect is 50 ms.
         harness.perform(harness.core.tick(at: 100))
         harness.perform(harness.core.connectionOpened(at: 100))
         #expect(harness.sent.last?.contains(#""resume":{"live":"concert""#) == true)

@@ -8,6 +8,7 @@ import Testing
 /// Each test runs a whole session and cuts the connection once per call, always after the same number of frames: before
 /// the call, between the call and its reply, or after it. Every call must succeed and be applied once. At the end the
 /// stores must equal those of a witness whose connection was never cut, and those of a newcomer who enters at the end.
+/// Requests and battles last 300 s, so that none ends while cut calls are repeated.
 struct SimulatedCallCutTests {
     /// How many frames are still delivered before each cut; the last number stands for a session without cuts.
     private static let framesBeforeCut = [0, 1, 2, 3, 5, CutSession.neverCut]

@@ -63,6 +63,7 @@ struct SimulatedClusterTests {
         try await host.login()
         try await host.createLive("one")
         try rival.createLive("two")
+        // Lists contain a new live after at most 5 s.
         cluster.advance(by: .seconds(5))
         let coHosts = host.plaza.coHostStore(liveID: "one")
         try await coHosts.getCoHostCandidates(cursor: "")

@@ -20,6 +20,7 @@ import WebSocket
         #expect(address.host == host && address.port == UInt16(port) && address.path == path)
         let secure = try GatewayAddress("wss" + text.dropFirst("ws".count))
         #expect(secure.isSecure && !address.isSecure)
+        // The default port of `ws` is 80, and that of `wss` is 443.
         #expect(secure.host == host && secure.port == UInt16(port == 80 ? 443 : port) && secure.path == path)
     }
 
@@ -41,6 +42,7 @@ import WebSocket
         #expect(log.events(waitingForCount: 1) == [.opened])
         connection.send(Array("hello".utf8))
         #expect(log.events(waitingForCount: 2).last == .text(Array("hello".utf8)))
+        // This text makes the echo server close the connection with the code 4102.
         connection.send(Array("close 4102".utf8))
         #expect(log.events(waitingForCount: 3).last == .closed(code: 4102))
     }

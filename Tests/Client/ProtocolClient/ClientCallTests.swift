@@ -60,6 +60,7 @@ import Testing
                 #expect(usedIDs.insert(id).inserted)
                 harness.reply(id, .success(result: .done))
             }
+            // The client reconnects after both codes.
             harness.loseConnection(code: round % 2 == 0 ? 1006 : 4000)
             guard let login = try? harness.connect() else {
                 Issue.record("no login")
@@ -107,7 +108,7 @@ import Testing
         let second = harness.call()
         harness.loseConnection()
         _ = harness.takeActions()
-        // The first call was made at 1000, and a call may take 15 seconds.
+        // The first call was made at 1000 and the second one at 6000; a call may take 15,000 ms.
         harness.core.tick(at: 15_999, into: &harness.actions)
         #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))

@@ -167,8 +167,8 @@ extension PlazaEngine {
             return self.liveEnded(live, reason)
         }
         let isDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
-        // A gap, or a time in which the server left out tips (degraded), lost items about users who joined or left, so
-        // the audience is read again.
+        // After a gap, or after the server has left out tips (degraded), items about users who joined or left are
+        // missing. Therefore the audience is read again.
         if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
         if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
     }

@@ -23,6 +23,7 @@ extension PlazaEngine {
             self.waitingLogin = continuation
             self.loginTimer = self.clock.schedule(after: timeout, on: self.queue) { [weak self] in
                 self?.assumeOnQueue { engine in
+                    // `retryAfter` is in milliseconds.
                     engine.finishLogin(.failure(ErrorInfo(.timedOut, "no login in time", retryAfter: 1000)))
                     engine.disconnect()
                 }

@@ -10,6 +10,7 @@ actor PlazaEngine {
     nonisolated let queue: EngineQueue
     nonisolated let clock: any PlazaClock
     nonisolated let random: RandomSource
+    /// The stores in which the engine shows states and publishes events.
     nonisolated let sinks: StoreSinks
 
     /// The options of the next login.
@@ -40,7 +41,7 @@ actor PlazaEngine {
     var liveSessionCount = 0
     /// The number of unanswered reports of each device to the user's seat.
     var deviceReports: [Device: Int] = [:]
-    /// The number of the last read.
+    /// The number of the last read of a snapshot (a part of the live's state that a call returns).
     var readCount = 0
     /// What to add to the clock's milliseconds for the server's time; nil until the server has told its time.
     nonisolated let serverTimeOffset = Locked<Double?>(nil)
@@ -71,6 +72,7 @@ actor PlazaEngine {
             self.assumeIsolated(body)
         } else {
             // Older systems cannot ask an executor whether the present code runs on it, so `assumeIsolated` would trap.
+            // The cast removes the isolation from the closure's type, so that the closure can be called here.
             withoutActuallyEscaping(body) { body in
                 unsafe unsafeBitCast(body, to: (@Sendable (PlazaEngine) -> Void).self)(self)
             }

@@ -12,7 +12,7 @@ public final class BattleStore: @unchecked Sendable {
     /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
 
-    /// The battle that runs or ended last, its hosts, and their scores.
+    /// The running battle and its hosts, and the scores, which remain after the battle.
     public var state: StatePublisher<BattleState> { self.stores.battle }
     /// Publishes requests and their ends, the begin and the end of battles, and hosts who join and leave a battle.
     public var battleEventPublisher: PassthroughSubject<BattleEvent, Never> { self.stores.battleEvents }

@@ -15,7 +15,7 @@ struct ClusterState: Sendable {
             policies: policies, startTime: start, at: MonotonicTime(milliseconds: 0), seed: seed &+ 1)
     }
 
-    /// When `tick` must be called next, in milliseconds of the cluster's clock.
+    /// When `tick` must be called next, in milliseconds of the cluster's clock; see `SimulatedService.nextTick`.
     var nextTick: Double {
         mutating get {
             // The services count in the time of day, the gateway in milliseconds of the cluster's clock.

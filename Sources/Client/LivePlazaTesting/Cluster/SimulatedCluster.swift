@@ -163,6 +163,7 @@ public final class SimulatedCluster: Sendable {
             }
             self?.advance(by: passed * speed)
         }
+        // The clock advances in steps of 10 ms of real time.
         timer.schedule(deadline: .now(), repeating: .milliseconds(10))
         self.realTimeTimer.withLock { current in
             current?.cancel()

@@ -51,7 +51,8 @@ struct SimulatedPresence: Sendable {
 
     /// When the service must tick next; nil if nothing is due, or if it is stopped.
     ///
-    /// While there are leases, ticks are at most one second apart, because leases expire at ticks.
+    /// While there are leases, ticks are at most one second apart, because leases expire at ticks. The getter is
+    /// mutating, because the rows drop outdated due times when they are asked for the next one.
     var nextTick: Timestamp? {
         mutating get {
             guard self.isRunning else { return nil }

@@ -39,7 +39,8 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
 
     /// When the service must tick next; nil if nothing is due, or if it is stopped.
     ///
-    /// As in a cluster, ticks are at most one second apart while a row is due.
+    /// As in a cluster, ticks are at most one second apart while a row is due. The getter is mutating, because the rows
+    /// drop outdated due times when they are asked for the next one.
     var nextTick: Timestamp? {
         mutating get {
             guard self.isRunning, let due = self.rows.nextDue else { return nil }

@@ -9,7 +9,8 @@ struct CrowdBattle: Sendable {
     private let liveID: String
     private let backend: ScriptedUser
 
-    /// If the crowd's live does not exist, creates the live, and begins a battle if `crowd.hasBattle`.
+    /// If the crowd's live does not exist, creates the live, and begins a battle of 300 s if
+    /// `crowd.hasBattle`.
     ///
     /// - Returns: The battle; nil if the live existed before, or the crowd has no battle.
     static func prepare(

@@ -30,6 +30,8 @@ import Testing
     }
 
     /// Requests stores of so many other lives that the client forgets the lives that nobody references.
+    ///
+    /// `StoreRegistry` does so when it has entries of 16 lives, or of twice the lives that are referenced.
     private func visitOtherLives(_ plaza: LivePlaza) {
         for number in 0..<100 { _ = plaza.barrageStore(liveID: "other-\(number)") }
     }

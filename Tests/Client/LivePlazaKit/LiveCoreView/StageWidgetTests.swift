@@ -46,6 +46,7 @@ private final class WidgetMaker: StageWidgetDelegate {
     // the `zorder` of a seat is its index.
     private static let canvas = LiveCanvas(templateID: 600, w: 1080, h: 1920)
 
+    /// A seat whose region is a quarter of the canvas: half as wide and half as high.
     private static func seat(_ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "ann-live")
         -> SeatInfo
     {
