@@ -75,19 +75,21 @@ package final class UpdateQueue: Sendable {
 
     /// Ends the queue: after the queued updates the consumer gets nil.
     func end() {
-        self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
+        let consumer = self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
             state.isEnded = true
             defer { state.consumer = nil }
             return state.consumer
-        }?.resume(returning: nil)
+        }
+        consumer?.resume(returning: nil)
     }
 
     /// Ends a wait at its deadline, if the consumer is still in this wait.
     private func endWait(_ waitNumber: Int) {
-        self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
+        let consumer = self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
             guard state.waitNumber == waitNumber else { return nil }
             defer { state.consumer = nil }
             return state.consumer
-        }?.resume(returning: nil)
+        }
+        consumer?.resume(returning: nil)
     }
 }

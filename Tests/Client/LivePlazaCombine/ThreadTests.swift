@@ -93,6 +93,7 @@ import Testing
 
     @Test func `after a cancel, at most the value whose delivery is in progress arrives`() {
         let subject = PassthroughSubject<Int, Never>()
+        // Contains an element once the sending thread must stop.
         let stopSignals = LockedList<Int>()
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
             if thread == 0 {

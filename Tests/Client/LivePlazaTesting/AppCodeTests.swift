@@ -65,7 +65,7 @@ extension AppInSwift6.AppCode: App {}
         viewer.close(asOwner: false)
         cluster.advance(by: .seconds(5))
         for app in [host, viewer] {
-            let endedCalls = app.ended.map { String($0.prefix { $0 != ":" }) }
+            let endedCalls = app.ended.map { call in String(call.prefix { $0 != ":" }) }
             #expect(endedCalls.sorted() == app.begun.sorted())
         }
         // What an owner may do has succeeded.

@@ -46,7 +46,10 @@ struct DeviceClock: PlazaClock {
         let pendingAction = Locked<(@Sendable () -> Void)?>(action)
         let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * Self.nanosecondsPerMillisecond)
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
-            queue.async { pendingAction.withLock { $0 }?() }
+            queue.async {
+                let action = pendingAction.withLock { $0 }
+                action?()
+            }
         }
         return PlazaTimer { pendingAction.withLock { $0 = nil } }
     }

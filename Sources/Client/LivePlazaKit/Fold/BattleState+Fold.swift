@@ -77,8 +77,9 @@ extension BattleState {
 
     /// A battle of the stage: the live's own battle, or another one of its connection.
     private static func battle(_ id: BattleID, _ context: FoldContext) -> BattleView? {
-        let record = context.states.stage.record
-        return ([record?.battle].compactMap { $0 } + (record?.otherBattles ?? [])).first { $0.id == id }
+        guard let record = context.states.stage.record else { return nil }
+        if let ownBattle = record.battle, ownBattle.id == id { return ownBattle }
+        return record.otherBattles?.first { $0.id == id }
     }
 
     /// A battle as the stage shows it, or as this state has shown it before; otherwise only the id.

@@ -233,7 +233,8 @@ public final class SimulatedCluster: Sendable {
                 if output.connection > 0 {
                     self.network.deliver(output)
                 } else if case .text(let text) = output.action {
-                    self.scriptedReceivers.withLock { $0[output.connection] }?(text)
+                    let receiver = self.scriptedReceivers.withLock { $0[output.connection] }
+                    receiver?(text)
                 }
             }
         }

@@ -122,10 +122,12 @@ final class SimulatedNetwork: Sendable {
     }
 
     private func sendEvent(_ event: TransportEvent, to number: Int) {
-        self.state.withLock { $0.devices.receiver(of: number) }?(event)
+        let receiver = self.state.withLock { $0.devices.receiver(of: number) }
+        receiver?(event)
     }
 
     private func endConnection(_ number: Int, code: Int) {
-        self.state.withLock { $0.devices.close(number) }?(.closed(code: code))
+        let receiver = self.state.withLock { $0.devices.close(number) }
+        receiver?(.closed(code: code))
     }
 }

@@ -77,12 +77,11 @@ public final class SessionReplay: Sendable {
 
     /// Logs in, which makes the client connect; does nothing after the first call, because the client reconnects itself.
     private func logIn() {
-        guard
-            self.hasLoggedIn.withLock({ hasLoggedIn in
-                defer { hasLoggedIn = true }
-                return !hasLoggedIn
-            })
-        else { return }
+        let isFirstCall = self.hasLoggedIn.withLock { hasLoggedIn in
+            defer { hasLoggedIn = true }
+            return !hasLoggedIn
+        }
+        guard isFirstCall else { return }
         self.plaza.loginStore.login(
             sdkAppID: 1, userID: self.recording.userID, userSig: "replay", completion: nil)
         self.queue.drain()

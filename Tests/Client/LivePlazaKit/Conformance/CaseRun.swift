@@ -95,7 +95,7 @@ final class CaseRun {
 
     /// Does what the app, the server or the network does in a step.
     ///
-    /// - Returns: false if the step is of another kind.
+    /// - Returns: false if the step is of another kind, or its value of a wrong type; `runStep` then fails.
     private func performAction(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         switch kind {
@@ -258,7 +258,9 @@ final class CaseRun {
 
     /// Performs the steps of a `repeat` step as often as it says.
     private func runRepeatedly(_ params: CaseParams) throws {
-        guard case .array(let steps)? = params.value.members["steps"] else { return }
+        guard case .array(let steps)? = params.value.members["steps"] else {
+            throw CaseFailure("a repeat without steps")
+        }
         for turn in 0..<params.number("times", 0) {
             for step in steps { try self.runStep(Self.numbered(step, turn)) }
         }

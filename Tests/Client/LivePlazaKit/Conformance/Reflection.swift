@@ -20,6 +20,7 @@ enum Reflection {
         case .optional: return mirror.children.first.map { Self.json($0.value) } ?? .null
         case .collection, .set: return .array(mirror.children.map { Self.json($0.value) })
         case .enum: return mirror.children.isEmpty ? .text("\(value)") : .object(Self.members(of: mirror))
+        // The result of a method without one.
         case .tuple where mirror.children.isEmpty: return .null
         default: return .object(Self.members(of: mirror))
         }

@@ -14,13 +14,16 @@ struct CaseParams {
         return defaultText
     }
 
+    /// The parameter with this label; `defaultNumber` if it is missing or no whole number.
     func number(_ label: String, _ defaultNumber: Int64) -> Int64 {
         if case .integer(let number)? = self.value.members[label] { return number }
         return defaultNumber
     }
 
+    /// Whether the parameter with this label is true; false if it is missing.
     func bool(_ label: String) -> Bool { self.value.members[label] == .bool(true) }
 
+    /// The texts in the array with this label; empty if it is missing.
     func texts(_ label: String) -> [String] { Self.texts(self.value.members[label]) }
 
     static func texts(_ value: JSONValue?) -> [String] {
@@ -33,6 +36,7 @@ struct CaseParams {
         self.value.members.compactMapValues { if case .text(let text) = $0 { text } else { nil } }
     }
 
+    /// The members of the object with this label; none if it is missing.
     func object(_ label: String) -> CaseParams { CaseParams(value: self.value.members[label] ?? .object([:])) }
 }
 

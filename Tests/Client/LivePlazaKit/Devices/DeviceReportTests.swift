@@ -31,6 +31,7 @@ import Testing
     private func receiveSeat(
         revision: Int64, isCameraOn: Bool, isMicrophoneOn: Bool, allowsMicrophone: Bool = true
     ) {
+        // The role 2 is that of a user who is neither owner nor admin.
         let occupant: JSONValue = [
             "allowOpenCamera": true, "allowOpenMicrophone": .bool(allowsMicrophone), "isCameraOn": .bool(isCameraOn),
             "isMicrophoneOn": .bool(isMicrophoneOn), "live": "concert", "role": 2, "suspendStatus": "none",

@@ -169,6 +169,7 @@ import Testing
             // The login runs on the main queue and makes the socket; this block runs after the login.
             DispatchQueue.main.async { harness.network.socket?.open() }
         }
+        // The subscriptions exist until here.
         #expect(subscriptions.withLock { $0.count } == 3)
         #expect(log.all == ["login", "state", "join", "fault", "state", "event"].map { "\($0): true" })
     }
