@@ -11,7 +11,8 @@ import Tokens
 
 /// The largest shares of a gateway's connections and calls that one user, one app's servers, and one app get.
 ///
-/// `retryAfter` is in milliseconds.
+/// `retryAfter` is in milliseconds. A client that is refused because there are too many connections should retry after
+/// 5 s.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
     /// The parameters of calls about a live that the caller is not in.
     ///
@@ -116,12 +117,13 @@ import Tokens
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)
         #expect(try shop.getsPong())
-        // These were six calls of seven. The ban would count as three, one for each user that it names; as it is
-        // refused, it counts as one.
+        // The servers have made six calls of seven: two lists, three `live.get` (the refused one counts, too) and a
+        // ping. The ban needs three calls, one for each user that it names. The gateway counts one when it receives the
+        // ban, and then refuses the ban, because the other two exceed the limit.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
         #expect(try jobs.getsPong() == false, "the servers have made all seven calls")
-        #expect(cluster.refusalCount(.serverCalls) == 2)
+        #expect(cluster.refusalCount(.serverCalls) == 2, "the ban and the ping")
 
         // The servers have made three logins, those of shop, jobs and third, so two more reach the limit of five.
         let token = FakeCluster.Tokens.token("shop", role: .server)

@@ -13,7 +13,8 @@ import Testing
 
 /// What one address, connection, user or app may take of a gateway (I16, everything has a limit).
 ///
-/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds.
+/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds. A client that is refused because there are too
+/// many connections should retry after 5 s.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionTests {
     /// Rules: R12.6.
     @Test func `an address gets at most its limit of connections, counted over all shards`() throws {
@@ -160,7 +161,8 @@ import Testing
         cluster.create("room")
         let (first, _) = try cluster.client("bob")
         let (second, _) = try cluster.client("bob")
-        // Reads of a user on two connections: three are admitted.
+        // Reads of a user on two connections: three are admitted. At three reads a minute the next one is admitted
+        // after 20 s, less the time that the calls have taken.
         for client in [first, second, first] { #expect(try client.call("gift.list").error == nil) }
         let read = try second.call("gift.list").error
         #expect(read?.code == .tooFrequent && (5_000...20_000).contains(read?.retryAfter ?? 0))
@@ -188,6 +190,7 @@ import Testing
                 == .tooFrequent)
         #expect(try second.call("audience.kick", #"{"live":"room","user":"carol"}"#).error?.code == .tooFrequent)
 
+        // With the two at the beginning, this is the third login.
         _ = try cluster.client("bob")
         #expect(try cluster.client("bob").login.error?.code == .tooFrequent, "the fourth login")
 
@@ -332,7 +335,7 @@ import Testing
     }
 
     @Test func `connections that do not fit into the limit of open files keep the gateway from starting`() throws {
-        // The gateway keeps 2048 files for other uses.
+        // The gateway keeps 2048 files for other uses: 20,000 - 2048 = 17,952, and 17,953 + 2048 = 20,001.
         #expect(
             try self.settings(from: [], hardLimit: 20_000).maxConnections == 17_952,
             "the default is lowered to what the limit allows")

@@ -97,7 +97,8 @@ import Testing
         while !client.isQuiet(milliseconds: milliseconds) { _ = try client.next() }
     }
 
-    /// Takes the broker down, and makes a call; its record times out, so the gateway refuses all further calls.
+    /// Takes the only broker, number 1, down, and makes a call; its record times out, so the gateway refuses all
+    /// further calls.
     private func takeBrokerDown(_ fixture: BrokerFixture, _ client: WireClient) throws {
         try fixture.broker.takeDown(broker: 1)
         let error = self.rejection(try client.call("barrage.sendText", Self.textParams))

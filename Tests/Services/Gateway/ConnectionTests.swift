@@ -214,6 +214,7 @@ import Tokens
             state.records.removeAll()
             state.answersCalls = true
         }
+        // The gateway resends the record 2 s after it was written.
         #expect(try client.answer(to: id) == .success(result: .sent(position: FeedPosition(epoch: 10, number: 1))))
         let resentRecord = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         #expect(firstRecord == resentRecord)
@@ -262,7 +263,7 @@ import Tokens
             Issue.record("the call succeeded although the queue is full")
             return
         }
-        #expect(full.code == .overloaded && full.retryAfter != nil, "I16")
+        #expect(full.code == .overloaded && full.retryAfter != nil, "I16: the refusal tells when to retry")
     }
 
     @Test func `records that are lost together fail their calls, each with one reply`() throws {
@@ -316,6 +317,7 @@ import Tokens
         cluster.create("room")
         let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "room") }
         let start = ContinuousClock.now
+        // The default drain time is 1.5 s.
         cluster.gateway.stop()
         #expect(ContinuousClock.now - start < .seconds(2))
         for viewer in viewers {

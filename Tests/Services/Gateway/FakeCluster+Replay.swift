@@ -81,10 +81,11 @@ extension FakeCluster: ReplaySource {
     /// connection, and none is owed (held back until the viewer reads).
     func expectBalance(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
-            let outcomes = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
-            return (self.metric("gateway_feed_due_total"), outcomes.reduce(0, +), self.metric("gateway_feed_owed"))
+            let settledCounts = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
+            return (self.metric("gateway_feed_due_total"), settledCounts.reduce(0, +), self.metric("gateway_feed_owed"))
         }
-        // A shard updates the metrics of its ledger ten times a second, so they may lag behind the client's reads.
+        // A shard updates the metrics of its ledger ten times a second, so they may lag behind the client's reads. Each
+        // round waits for 150 ms, by `isQuiet`.
         var current = balance()
         for _ in 0..<30 where current.due != current.settled || current.owed != 0 {
             _ = client.isQuiet(milliseconds: 150)
@@ -105,7 +106,8 @@ extension FakeCluster: ReplaySource {
         }
     }
 
-    /// A cluster with a live whose feed of 400 messages is far larger than the delivery budget; eve has read them all.
+    /// A cluster with a live whose feed of 400 messages is far larger than the delivery budget of 64 KiB; eve has read
+    /// them all.
     static func withLongFeed(
         in key: LiveKey, messageBytes: Int, shards: Int = 2, _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws -> (FakeCluster, eve: WireClient) {

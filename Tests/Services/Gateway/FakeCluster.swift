@@ -98,10 +98,10 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// The message in the reply to a call that the gateway has rejected by itself, without asking the app's backend.
     static let gatewayRejectionMessage = "refused unasked"
-    /// The reply to each request for an audience list.
+    /// The reply to each request for an audience list; its time is arbitrary.
     static let emptyPage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
-    /// The reply to each request for a live's summary.
+    /// The reply to each request for a live's summary; its values are arbitrary.
     static let summaryResult = CallResult.statistics(
         statistics: LiveStatistics(totalMessageCount: 3), at: Timestamp(milliseconds: 6))
 
@@ -139,6 +139,7 @@ final class FakeCluster: RecordSink, FeedSource {
         self.gateway.feeds.partitionLoaded(partition, endOffset: end)
     }
 
+    /// Does nothing: the cluster passes on the items of unfollowed partitions, too.
     func unfollow(_ partition: Int) {}
 
     // MARK: The machines
@@ -152,6 +153,7 @@ final class FakeCluster: RecordSink, FeedSource {
             switch input.command {
             case .join(let caller): self.reply(caller, at: .audienceInbox) { self.join(input.key, caller) }
             case .leave(let caller):
+                // A caller without a ticket is in no live.
                 self.reply(caller) {
                     caller.ticket == nil
                         ? .failure(error: ReplyError(.notInRoom, "you are not in the live")) : .success(result: .done)
@@ -208,8 +210,9 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
     ///
-    /// `machine` is the inbox of the machine that records the outcome. A create and the join that belongs to it have
-    /// the same request id, so the directory and presence must record their outcomes apart.
+    /// `machine` names the record of outcomes that is used, by the inbox of a machine. A create and the join that
+    /// belongs to it have the same request id, so the directory and presence must record their outcomes apart. The
+    /// outcomes of all other calls share the default record, whichever machine decides them.
     func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ makeOutcome: () -> Outcome) {
         let recorded = self.state.withLock { $0.outcomes[machine]?[caller.request] }
         let outcome = recorded ?? makeOutcome()
@@ -232,7 +235,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Creates a live in the directory's table.
+    /// Creates a live in the directory's table; returns the outcome of the create call.
     @discardableResult func create(_ live: String, owner: UserInfo = UserInfo(userID: "anna")) -> Outcome {
         let info = LiveInfo(liveID: LiveID(live), liveOwner: owner)
         self.gateway.received(LiveRecord(app: Self.app, info: info, epoch: Self.epoch, revision: 1))

@@ -9,6 +9,8 @@ import Testing
 @Suite struct ListBytesTests {
     /// Returns lives whose texts consist of `character` and have their maximum lengths, and the ranking of these lives.
     private func makeLives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
+        // The lengths are those of `Limits`: 100 bytes for names and the notice, 200 for URLs, 50 for metadata keys,
+        // 2048 for each value, and about 16 KB for all metadata.
         func text(_ bytes: Int) -> String { String(repeating: character, count: bytes) }
         var model = ReadModel()
         for number in 0..<count {

@@ -67,7 +67,8 @@ import Testing
             last += 1
             #expect(try quick.feed(upTo: last).last == last)
         }
-        // The slow viewer takes 8 KB a second for three timeouts (72 KB), which is far less than what waits for it.
+        // The slow viewer takes 2000 bytes each 250 ms, 8 KB a second, for three timeouts of 3 s. That is 72 KB, less
+        // than what waits for it. The check allows for a slow machine.
         let begin = ContinuousClock.now
         var takenBytes = 0
         while ContinuousClock.now - begin < .seconds(9), cluster.refusalCount(.outputStalled) == 0 {
@@ -98,8 +99,8 @@ import Testing
         for key in 0..<8 { info.metaData["k\(key)"] = String(repeating: "x", count: 2000) }
         cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 1))
-        // The same 128 KiB of the feed wait for each of these ten viewers. If they counted once for each viewer, they
-        // would exceed the limit.
+        // The same 128 KiB of the feed wait for each of these ten viewers. If they counted once for each viewer, these
+        // 1.3 MB would exceed the limit of 0.9 MB.
         let viewers = try (0..<10).map { try cluster.viewer("v\($0)", of: "room", receiveBuffer: 8 << 10) }
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
@@ -111,8 +112,8 @@ import Testing
             last += 1
             #expect(try quick.feed(upTo: last).last == last)
         }
-        // The attackers request large metadata and read no reply, until three of the four are cut off. The test waits
-        // for 30 s at most.
+        // The attackers request large metadata (16 KB) and read no reply, until three of the four are cut off. The test
+        // waits for 30 s at most.
         let attackers = try (0..<4).map { try cluster.client("a\($0)", receiveBuffer: 8 << 10).client }
         let deadline = ContinuousClock.now + .seconds(30)
         while cluster.refusalCount(.outputOfAll) < 3, ContinuousClock.now < deadline {
@@ -134,8 +135,8 @@ import Testing
     /// Rules: R12.17.
     @Test(arguments: [600_000, 250_000])
     func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
-        // The viewers' items are private copies: 64 KiB for each of the 20 viewers at once, which is more than the
-        // limit.
+        // The viewers' items are private copies. If each of the 20 viewers got 64 KiB at once, these 1.3 MB would
+        // exceed the limit.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
             $0.maxQueuedBytes = maxQueuedBytes
         }
@@ -185,8 +186,8 @@ import Testing
         waitForUpdate()
         let owed = cluster.metric("gateway_feed_owed")
         let delivered = cluster.metric("gateway_feed_delivered_total")
-        // The replies exceed the connection's limit, so the gateway closes it. The client reads the close frame without
-        // an answer.
+        // 100 replies of 16 KB exceed the connection's limit, which is twice the budget and 512 KiB: 768 KiB. So the
+        // gateway closes the connection. The client reads the close frame without an answer.
         for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
         waitForUpdate()
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)

@@ -27,7 +27,7 @@ import Testing
 
     /// Sends a login with a resume; returns the client and the id of the call, without waiting for the reply.
     private func beginResume(_ cluster: FakeCluster, _ point: ResumePoint, user: String = "bob") throws -> (
-        WireClient, Int64
+        client: WireClient, id: Int64
     ) {
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
@@ -36,7 +36,9 @@ import Testing
     }
 
     /// Sends a login with a resume, and waits until the gateway has asked the replay reader, which does not answer.
-    private func beginUnansweredResume(_ cluster: FakeCluster, after number: Int64) throws -> (WireClient, Int64) {
+    private func beginUnansweredResume(
+        _ cluster: FakeCluster, after number: Int64
+    ) throws -> (client: WireClient, id: Int64) {
         cluster.state.withLock { $0.answersReplays = false }
         let resume = try self.beginResume(
             cluster, self.point(number, offset: cluster.offset(of: number, in: self.room)))

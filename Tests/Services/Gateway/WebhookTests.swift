@@ -50,7 +50,7 @@ import Webhooks
                 case .sendLikes(_, let caller): ("sendLikes", caller.request.counter)
                 case .refused(_, let caller): ("refused", caller.request.counter)
                 case .forbidden(_, _, let caller): ("forbidden", caller.request.counter)
-                case let command: throw WireClient.Failure(description: "\(command) was passed on")
+                case let command: throw WireClient.Failure(description: "\(command) was forwarded")
                 }
             }
         }
@@ -241,7 +241,7 @@ import Webhooks
             prices.append(coins)
             receiverLists.append(receivers)
         }
-        #expect(prices == [30, 10])
+        #expect(prices == [30, 10], "2 roses of 5 coins for each of 3 receivers, and for the owner alone")
         #expect(receiverLists == [["o", "x", "y"], ["anna"]], "without receivers the gift is for the owner")
     }
 
@@ -282,7 +282,7 @@ import Webhooks
             }
             #expect(forwardedReason == reason)
         }
-        // A text has at most 12,288 bytes.
+        // A text has at most 12,288 bytes, and a gift is sent at most 255 times at once.
         let tooLongText = String(repeating: "x", count: 13_000)
         try expectRejection(.noSuchGift, "gift.send", #"{"live":"room","gift":"tulip"}"#)
         try expectRejection(.giftCount, "gift.send", #"{"live":"room","gift":"rose","count":256}"#)

@@ -98,11 +98,9 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live):
             if let count = parsed.sanctionedUserCount { try self.admitSanctions(of: count, frame.id, client) }
-            if try self.shard.sharedReads.addCall(
+            let waitsForSharedAnswer = try self.shard.sharedReads.addCall(
                 effect, frame, in: live, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
-            {
-                return
-            }
+            if waitsForSharedAnswer { return }
             try self.shard.webhooks.forward(effect, frame, in: live, client)
         // `received` has handled logins already.
         case .login: break
@@ -274,8 +272,8 @@ final class ShardCalls {
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
         case .server:
-            // `admit` has taken one token for the call, so `userCount - 1` more are taken, but at most as many as a
-            // full bucket has left then.
+            // `admit` has counted the call once, so it counts `userCount - 1` times more. A call for more users than
+            // the limit could never be admitted, so it counts as many times as the limit, including that first time.
             let maxCount = self.gateway.settings.admission.serverCalls.count - 1
             try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: min(userCount - 1, maxCount))
         }
@@ -374,8 +372,8 @@ extension ShardCalls {
             if let live = client.live, live.key.live == leftLive { self.shard.lives.remove(client, from: live) }
             self.shard.joins.cancel(client)
         }
-        self.gateway.metrics.callAnswered(
-            ended.record.method, outcome, microseconds: (self.shard.now - ended.startedAt).count * 1000)
+        let milliseconds = (self.shard.now - ended.startedAt).count
+        self.gateway.metrics.callAnswered(ended.record.method, outcome, microseconds: milliseconds * 1000)
         ended.record.span?.end(ended.record.method, outcome, self.gateway.settings.tracer)
     }
 }

@@ -42,6 +42,7 @@ struct PendingCall {
             return .barrage(BarrageInput(input.key, .forbidden(error: error, isGift: false, caller: caller)))
         case .sendGift(_, _, _, let caller):
             return .barrage(BarrageInput(input.key, .forbidden(error: error, isGift: true, caller: caller)))
+        // A backend decides only about messages and gifts.
         default: return self.effect
         }
     }

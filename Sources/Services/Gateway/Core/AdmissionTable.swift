@@ -152,7 +152,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             .admit(key, limit: limit, counting: count, at: microseconds)
     }
 
-    /// Decreases a count, and removes it at zero.
+    /// Decreases a count, and removes it at zero; a key without a count stays without one.
     private static func decrement<Key>(_ key: Key, from counts: inout [Key: Int]) {
         let count = counts[key, default: 1] - 1
         counts[key] = count > 0 ? count : nil

@@ -3,7 +3,7 @@ package import MachineKit
 package import PlazaModel
 
 /// One feed item as a gateway stores it: the item's JSON, which is sent to clients without being parsed, and the fields
-/// that the record's headers contain.
+/// that the gateway needs itself; these come from the record's headers and its position in the topic.
 package struct EncodedFeedItem: Hashable, Sendable {
     /// The item's number in its live and epoch.
     package var number: Int64

@@ -64,6 +64,7 @@ package struct FeedRing: Sendable {
         self.init(epoch: latest.position.epoch)
         self.lastNumber = latest.position.number
         self.lastOffset = latest.offset
+        // The ring will have all items from the next one on.
         self.sequenceStart = self.lastNumber + 1
         self.sequenceStartOffset = latest.offset.map { $0 + 1 }
     }
@@ -129,6 +130,7 @@ package struct FeedRing: Sendable {
             guard self.removeFirst() else { break }
             dropped += 1
         }
+        // There is room for the item now, unless the ring's limit is 0.
         if self.items.append(item) { self.byteCount += item.bytes.count }
         return .fresh
     }

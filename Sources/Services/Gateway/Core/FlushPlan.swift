@@ -14,14 +14,15 @@ package struct FlushPlan: Hashable, Sendable {
     package static let loopTimeDivisor: Int64 = 2
 
     private var lastFlushAt = MonotonicTime.distantPast
-    /// The duration of a flush of this live, in microseconds: an average in which the last flush counts for a quarter.
+    /// The CPU time of a flush of this live, in microseconds: an average in which the last flush counts for a quarter.
     private var averageMicroseconds: Int64 = 0
 
     /// Creates the plan of a live that was not flushed yet.
     package init() {}
 
-    /// The current interval between flushes.
+    /// The current interval between flushes: `loopTimeDivisor` times the average flush, but at most `maxWait`.
     package var interval: Milliseconds {
+        // Divided by 1000, because the average is in microseconds.
         Milliseconds(min(Self.maxWait.count, self.averageMicroseconds * Self.loopTimeDivisor / 1000))
     }
 
@@ -33,7 +34,7 @@ package struct FlushPlan: Hashable, Sendable {
         return max(now, self.lastFlushAt + self.interval)
     }
 
-    /// Records a flush and its duration.
+    /// Records a flush and its CPU time.
     package mutating func flushed(at now: MonotonicTime, tookMicroseconds microseconds: Int64) {
         self.lastFlushAt = now
         self.averageMicroseconds = (3 * self.averageMicroseconds + max(0, microseconds)) / 4

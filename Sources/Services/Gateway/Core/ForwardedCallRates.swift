@@ -24,8 +24,8 @@ package struct ForwardedCallRates: Sendable {
         var users = CallRateLimiter<UserID>(maxBuckets: ForwardedCallRates.maxUsersPerApp)
     }
 
-    /// At least so many users can share an app's rate, because one user gets at most a tenth of it.
-    private static var leastUsersPerApp: Int { 10 }
+    /// One user gets at most 1/`userShareDivisor` of its app's rate, so that a few users cannot use it up.
+    private static var userShareDivisor: Int { 10 }
     /// The largest number of users of one app that are tracked.
     private static var maxUsersPerApp: Int { 100_000 }
 
@@ -40,7 +40,8 @@ package struct ForwardedCallRates: Sendable {
     ///   - callsPerUser: The calls of a user per second. A user also gets at most a tenth of its app's calls.
     package init(callsPerApp: Int?, callsPerUser: Int) {
         self.perApp = callsPerApp.map { RateLimit($0) }
-        self.perUser = RateLimit(min(callsPerUser, (callsPerApp ?? .max) / Self.leastUsersPerApp))
+        // `RateLimit` makes a rate of 0 one of 1.
+        self.perUser = RateLimit(min(callsPerUser, (callsPerApp ?? .max) / Self.userShareDivisor))
     }
 
     /// Counts a call that is about to be forwarded.

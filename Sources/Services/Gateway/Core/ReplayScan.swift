@@ -102,6 +102,7 @@ package struct ReplayScan: Sendable {
             self.lives[incarnation]?.latestToken = FeedToken(
                 FeedPosition(epoch: record.epoch, number: number), offset: record.item.offset)
         }
+        // A scan needs neither the verdict nor the number of the items that the ring drops.
         var dropped = 0
         _ = self.lives[incarnation]?.items?.append(record.item, epoch: record.epoch, dropped: &dropped)
         if record.item.feedClass == .barrage {

@@ -42,7 +42,8 @@ package struct ScriptBundle: Sendable {
         // The entry is the last module to be evaluated. It is removed from the order, because it is not bundled.
         guard self.visit(entry, &visited), self.evaluationOrder.popLast() == entry else { return nil }
         // The bundle exports the object with a module's exports under a name: `$0`, `$1` and so on.
-        let objectNames = Dictionary(uniqueKeysWithValues: self.evaluationOrder.enumerated().map { ($1, "$\($0)") })
+        var objectNames: [String: String] = [:]
+        for (index, modulePath) in self.evaluationOrder.enumerated() { objectNames[modulePath] = "$\(index)" }
         self.files[path] = self.evaluationOrder.map { self.bundledText(of: $0, objectNames) }.joined()
         for (modulePath, module) in self.modules {
             self.files[modulePath] =
@@ -57,7 +58,9 @@ package struct ScriptBundle: Sendable {
     private mutating func visit(_ modulePath: String, _ visited: inout Set<String>) -> Bool {
         if self.evaluationOrder.contains(modulePath) { return true }
         guard let module = self.modules[modulePath], visited.insert(modulePath).inserted else { return false }
-        for declaration in module.imports where !self.visit(declaration.path, &visited) { return false }
+        for declaration in module.imports {
+            guard self.visit(declaration.path, &visited) else { return false }
+        }
         self.evaluationOrder.append(modulePath)
         return true
     }
@@ -89,6 +92,7 @@ package struct ScriptBundle: Sendable {
             importedNames.isEmpty ? [] : ["import{\(importedNames.joined(separator: ","))}from'/\(self.path)';"]
         lines += module.imports.map { declaration in
             if let objectName = objectNames[declaration.path] {
+                // Empty for a declaration that binds no name.
                 declaration.binding(of: objectName) ?? ""
             } else {
                 declaration.statement

@@ -86,6 +86,7 @@ private struct ScriptScanner {
     /// Whether a `/` as the next byte would begin a regular expression.
     private var isRegularExpressionNext: Bool {
         if !self.lastWord.isEmpty { return Self.wordsBeforeRegularExpression.contains(self.lastWord) }
+        // After a `}`, which may end a block or an object, a `/` is taken for a division.
         return ![UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "'")].contains(self.lastByte)
     }
 

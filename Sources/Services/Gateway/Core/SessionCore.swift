@@ -6,7 +6,7 @@ package import PlazaModel
 package enum CallVerdict: Hashable, Sendable {
     /// Forward the call.
     case proceed
-    /// Ignore the call: it is open already, and gets one reply.
+    /// Ignore the call: the client has repeated an open call, and one reply answers both copies.
     case repeated
     /// Reply with this error.
     case refused(ReplyError)
@@ -36,7 +36,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case joined(LiveID, epoch: Int64, Outcome)
         /// The client is in the live again: replay the items that it missed.
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
-        /// The live is created; the result is the one of the create. Join the live, as part of the same call.
+        /// The live is created, and the result is the one of the create. Next, join the live as part of the same call.
         case created(LiveID, CallResult, isLateRetry: Bool)
         /// The live that the client resumes has ended: send the live's last item if the feed cache still has it, else
         /// the outcome.
@@ -53,7 +53,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
         package let id: Int64
         /// The action that follows.
         package let conclusion: Conclusion
-        /// The record that was written for it; of a create that joins, the one of the step that has ended.
+        /// The record that was written for the call.
+        ///
+        /// A create that joins has two records; this is the one of the step that has ended.
         package let record: Record
         /// When the call's first record was written.
         package let startedAt: MonotonicTime
@@ -66,7 +68,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package private(set) var membership = Membership.outside
     /// Whether the login succeeded.
     package private(set) var isLoggedIn = false
-    /// The login's deadline; after the login, the token's expiry.
+    /// When the connection must be closed: before the login, the login's deadline; after it, the token's expiry.
     private var endsAt: MonotonicTime
     private var calls = OpenCalls<Record>()
 
@@ -120,8 +122,10 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
         switch purpose {
         case .plain:
-            guard let requiredLive, self.live != requiredLive else { return .proceed }
-            return .refused(ReplyError(.notInRoom, "join the live before acting in it"))
+            if let requiredLive, self.live != requiredLive {
+                return .refused(ReplyError(.notInRoom, "join the live before acting in it"))
+            }
+            return .proceed
         case .leave:
             // Forwarded even if the client is in no live: the call may repeat a leave that another gateway forwarded,
             // and only presence knows the outcome of that leave (R15.16).
@@ -158,6 +162,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
         self.calls.register(id, purpose, record, at: now, since: start)
+        // A client that is in the live already may join it again; it stays `inside` until the reply.
         switch purpose {
         case .join(let live), .joinCreated(let live, _):
             if self.membership == .outside { self.membership = .entering(live, floor: nil) }
@@ -298,7 +303,8 @@ extension CallPurpose {
     /// Whether the outcome can be the reply to the call's last record.
     ///
     /// A create that joins has two records with the same id, and a record that was resent has two replies. So while the
-    /// join is open, a second reply to the create may come, which does not answer the join.
+    /// join is open, a second reply to the create may come, which does not answer the join. Conversely, while a client
+    /// repeats the create, a late reply to its earlier join may come.
     fileprivate func isAnswered(by outcome: Outcome) -> Bool {
         switch (self, outcome) {
         case (.create, .success(.joined)), (.joinCreated, .success(.live)): false
@@ -311,9 +317,9 @@ extension CallResult {
     /// Returns the result of a create with the join that `outcome` contains; unchanged if it contains none.
     fileprivate func adding(join outcome: Outcome) -> CallResult {
         guard case .live(let info, let epoch, let revision, _) = self,
-            case .success(.joined(let ticket, let liveEpoch, let confirmed, let token)) = outcome
+            case .success(.joined(let ticket, let joinedEpoch, let confirmed, let token)) = outcome
         else { return self }
-        let joined = JoinedLive(ticket: ticket, epoch: liveEpoch, confirmed: confirmed, token: token)
+        let joined = JoinedLive(ticket: ticket, epoch: joinedEpoch, confirmed: confirmed, token: token)
         return .live(info: info, epoch: epoch, revision: revision, joined: joined)
     }
 }

@@ -137,7 +137,7 @@ package final class FeedHub: Sendable {
     /// Returns the earlier messages for a new viewer.
     ///
     /// - Returns: The cached messages up to number `lastNumber`, and the replay request for the missing ones, if any
-    ///   are missing. Nil if the app shows no earlier messages.
+    ///   are missing. Nil if the app shows no earlier messages, or if the partition is not followed.
     func history(_ key: LiveKey, epoch: Int64, upTo lastNumber: Int64) -> (
         messages: [EncodedFeedItem], search: ReplayRequest?
     )? {

@@ -10,7 +10,7 @@ struct RecentOffsetFinder {
     /// The length of the span.
     let span: Milliseconds
     let mode: KafkaMode
-    /// How much older than the span a record may be that `includes` still accepts: it is read some time after it was
+    /// `includes` accepts records up to this much older than the span, because a record is read some time after it was
     /// written.
     private static let toleranceMilliseconds: Int64 = 5000
     /// Milliseconds since 1970 by this host's clock, which may be wrong.

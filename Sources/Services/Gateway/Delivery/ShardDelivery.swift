@@ -124,9 +124,9 @@ final class ShardDelivery {
         let items = live.bufferedItems
         live.bufferedItems = []
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
-        let startMicroseconds = MonotonicClock.threadCPUMicroseconds
+        let startCPUMicroseconds = MonotonicClock.threadCPUMicroseconds
         let sharedFrame = live.frameEncoder.frame(items[...], epoch: live.epoch, isShared: true)
-        // The frames for slow readers by level; they are encoded once for all readers of a level.
+        // The frames for slow readers by level. `deliverReduced` encodes them once for all readers of a level.
         var reducedFrames: [DeliveryLevel: [SharedBytes]] = [:]
         var itemCountsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
         for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
@@ -154,9 +154,9 @@ final class ShardDelivery {
                 self.shard.lives.liveEnded(client, live)
             }
         }
-        let microseconds = MonotonicClock.threadCPUMicroseconds - startMicroseconds
-        live.flushPlan.flushed(at: self.shard.now, tookMicroseconds: microseconds)
-        self.gateway.metrics.flushTime.record(microseconds: Int(microseconds))
+        let usedCPUMicroseconds = MonotonicClock.threadCPUMicroseconds - startCPUMicroseconds
+        live.flushPlan.flushed(at: self.shard.now, tookMicroseconds: usedCPUMicroseconds)
+        self.gateway.metrics.flushTime.record(microseconds: Int(usedCPUMicroseconds))
         self.gateway.metrics.flushes.add()
     }
 
@@ -224,6 +224,7 @@ final class ShardDelivery {
             reducedFrames[level] = frames
         }
         let isDelivered: Bool
+        // Without a frame the level admits no item, so all items are shed below.
         switch frames.isEmpty ? .sent : client.socket.send(frames) {
         case .sent, .queued: isDelivered = true
         case .overflow, .notOpen: isDelivered = false

@@ -191,6 +191,7 @@ enum ResponseSchemas {
         ),
         (
             "Stage",
+            // `v` is the version of the record's format.
             .object([
                 .required("v", .count), .required("app", .string), .required("live", .string),
                 .required("epoch", .count),

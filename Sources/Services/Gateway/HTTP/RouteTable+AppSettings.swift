@@ -60,7 +60,7 @@ extension RouteTable {
             query: [
                 .init(
                     name: "word", field: "words", schema: .list(of: Self.word, 1...50), isRequired: true,
-                    summary: "A word to remove.")
+                    summary: "A word to remove, once for each word.")
             ], success: .done),
         Route(
             method: .get, path: "/v1/app/gifts", id: "listGifts", tag: "app", summary: "Gives the gift catalogue.",

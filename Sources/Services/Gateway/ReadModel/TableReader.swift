@@ -21,7 +21,8 @@ final class TableReader: Sendable {
     private let recentNoticeFinder: RecentOffsetFinder
     /// When the ranking of lives must next be refreshed, in milliseconds of the monotonic clock.
     ///
-    /// Lists of lives are answered from the ranking.
+    /// Lists of lives are answered from the ranking. Only the reader's thread uses this value; it is atomic because the
+    /// class is `Sendable`.
     private let rankingRefreshAt = Atomic<Int64>(0)
 
     /// The longest time that a poll waits for records.

@@ -24,8 +24,9 @@ final class ShardReplay {
     private let gateway: Gateway
     /// The clients that wait for the replay reader, by the number of their request.
     private var awaitingReader: [UInt64: PendingReplay] = [:]
-    /// The clients whose position is ahead of what this gateway has read of the feed, by numbers that continue those of
-    /// the requests.
+    /// The clients whose position is ahead of what this gateway has read of the feed.
+    ///
+    /// Their keys come from the same count as the numbers of the requests, so no number is used twice.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
     /// The last number that was given to a waiting client, of either kind.
     private var lastNumber: UInt64 = 0
@@ -73,7 +74,7 @@ final class ShardReplay {
             }
         }
         // Delivery continues after the last item that this gateway has read, or after the client's position if it has
-        // read none; the client then detects a gap by the numbers of the items. A replay overwrites this.
+        // read none; the client then detects a gap by the numbers of the items. `startReplay` sets another number.
         let clientNumber = point.position.epoch == join.epoch ? point.position.number : 0
         client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? clientNumber
         guard point.position.epoch == join.epoch else { return self.refuse(.otherLive, join, live) }
@@ -244,6 +245,7 @@ final class ShardReplay {
         self.gateway.metrics.replayRefused(reason)
         self.skipUncachedItems(client, live, epoch: join.epoch)
         let position = FeedPosition(epoch: join.epoch, number: client.caughtUpTo)
+        // The outcome of a granted resume is always `resumed`.
         if case .success(.resumed(let ticket, _, _)) = join.outcome {
             let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
             self.shard.send(.reply(id: join.call, .success(result: result)), to: client)

@@ -65,11 +65,11 @@ final class Shard {
         try self.repeatAction(everyMilliseconds: heartbeatInterval) { [unowned self] in self.heartbeats.sendNextStep() }
     }
 
-    /// Returns the configuration of this shard's share of the WebSockets.
+    /// Returns the configuration of the shard's WebSockets; the gateway's limits are divided equally among its shards.
     private static func configuration(_ settings: GatewaySettings) -> WebSocketConfiguration {
         var configuration = WebSocketConfiguration()
         configuration.maxMessageBytes = Limits.clientFrameBytes
-        // The feed uses one budget; one more and 512 KiB are for replies and notices.
+        // The feed uses the bytes of one budget. As many bytes again, and 512 KiB, are for replies and notices.
         configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
         configuration.maxQueuedBytes = settings.maxQueuedBytes / settings.shards
         configuration.outputTimeout = Duration(settings.slowReaderTimeout)

@@ -85,8 +85,8 @@ final class ShardLive {
                 silentFor: max(0, (now - departed.lastReceived).count))
         }
         self.departedMembers = []
-        for member in self.heartbeatCursor.advance(step: step, memberCount: self.viewers.count) {
-            let client = self.viewers[member]
+        for index in self.heartbeatCursor.advance(step: step, memberCount: self.viewers.count) {
+            let client = self.viewers[index]
             guard let ticket = client.core.ticket else { continue }
             heartbeats.append(
                 Heartbeat(

@@ -16,6 +16,7 @@ extension Gateway {
     /// Returns whether a call may be forwarded now, and starts the probe if the circuit breaker has just opened.
     func admitBrokerCall() -> Bool {
         let now = MonotonicClock.now
+        // `admitCall` may open the circuit breaker, so it is called before `beginProbing`.
         let (isAdmitted, mustProbe) = self.brokerHealth.withLock { ($0.admitCall(at: now), $0.beginProbing()) }
         if mustProbe { self.startProbe() }
         return isAdmitted

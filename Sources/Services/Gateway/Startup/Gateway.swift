@@ -48,13 +48,13 @@ package final class Gateway: Sendable {
         var port: UInt16 = 0
         var areTablesFilled = false
         var isStopping = false
-        /// Called once, when the tables are filled.
-        var onTablesFilled: (@Sendable () -> Void)?
+        /// The action that `tablesFilled` calls once; nil if there is none, or after the call.
+        var tablesFilledAction: (@Sendable () -> Void)?
         /// The last known presence epoch of each partition.
         var presenceEpochs: [Int: String] = [:]
     }
 
-    /// The largest number of messages in one shard's mailbox; only the mailbox of a stuck shard reaches it.
+    /// The largest number of messages in one shard's mailbox; only the mailbox of a shard whose loop hangs reaches it.
     private static let mailboxCapacity = 100_000
 
     /// Creates a gateway that does not listen yet.
@@ -250,18 +250,18 @@ extension Gateway {
     /// Marks the tables as read up to their ends, and calls the action of `onTablesFilled`.
     package func tablesFilled() {
         self.tables.refreshRanking(at: MonotonicClock.now)
-        let onTablesFilled = self.state.withLock { state in
+        let action = self.state.withLock { state in
             state.areTablesFilled = true
-            defer { state.onTablesFilled = nil }
-            return state.onTablesFilled
+            defer { state.tablesFilledAction = nil }
+            return state.tablesFilledAction
         }
-        onTablesFilled?()
+        action?()
     }
 
-    /// Calls `action` once, when the tables were read up to their ends.
+    /// Calls `action` once: when the tables have been read up to their ends, or now if they have been already.
     func onTablesFilled(_ action: @escaping @Sendable () -> Void) {
         let areTablesFilled = self.state.withLock { state in
-            if !state.areTablesFilled { state.onTablesFilled = action }
+            if !state.areTablesFilled { state.tablesFilledAction = action }
             return state.areTablesFilled
         }
         if areTablesFilled { action() }

@@ -22,7 +22,7 @@ package final class GatewayService: ServiceComponent {
     private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
-    /// When the loop of `run` last turned: once a second, from the time when the tables were filled.
+    /// When the loop of `run` last turned; it turns once a second as soon as the tables are filled.
     private let turns = TurnClock()
 
     private struct State {

@@ -30,7 +30,7 @@ package struct GatewaySettings: Sendable {
     package var policies = Policies()
     /// The largest number of WebSockets of the process; further ones get status 503.
     package var maxConnections = 100_000
-    /// How many bytes may be pending for one viewer's connection before the viewer gets fewer items.
+    /// How many bytes may be pending for one viewer's connection; the more are pending, the fewer items it gets.
     package var budget = DeliveryBudget()
     /// The largest size of the output that all WebSockets together have queued for slow clients: 256 MiB.
     package var maxQueuedBytes = 256 << 20

@@ -87,7 +87,7 @@ import Testing
         let (demo, other) = (AppID("demo"), AppID("other"))
         #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
         #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
-        #expect(table.admitServerCall(.login, of: demo, at: 0) == .seconds(30))
+        #expect(table.admitServerCall(.login, of: demo, at: 0) == .seconds(30), "two logins a minute: one each 30 s")
 
         #expect(table.admitServerCall(.call, of: demo, at: 0) == nil)
         #expect(table.admitServerCall(.call, of: demo, counting: 4, at: 0) == nil)
@@ -95,7 +95,7 @@ import Testing
         #expect(table.admitServerCall(.call, of: other, at: 0) == nil)
 
         for _ in 0..<2 { #expect(table.admitServerCall(.read, of: demo, counting: 20, at: 0) == nil) }
-        #expect(table.admitServerCall(.read, of: demo, at: 0) == Milliseconds(25))
+        #expect(table.admitServerCall(.read, of: demo, at: 0) == Milliseconds(25), "40 reads a second: one each 25 ms")
         #expect(table.admitCall(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil, "users have their own rates")
     }
 
@@ -160,6 +160,7 @@ import Testing
         var table = self.table { $0.sanctions = RateLimit(10) }
         #expect(table.admitCall(.sanction, of: self.bob, counting: 4, at: 0) == nil)
         #expect(table.admitCall(.sanction, of: self.bob, counting: 6, at: 0) == nil)
+        // The bucket is empty. It is full again after a second, and 20 users count as the whole bucket of 10.
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 999_000) == Milliseconds(1))
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 1_000_000) == nil)

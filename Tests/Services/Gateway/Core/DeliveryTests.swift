@@ -27,6 +27,7 @@ extension DeliveryLedger {
         #expect(plan.flushTime(for: .tip, at: lastFlush) == lastFlush + plan.interval)
         let withinInterval = lastFlush + Milliseconds(1)
         #expect(plan.flushTime(for: .barrage, at: withinInterval) > withinInterval)
+        // The interval is at most 10 ms.
         let afterInterval = lastFlush + Milliseconds(21)
         #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval)
     }
@@ -36,6 +37,7 @@ extension DeliveryLedger {
         // Flushes of 0.9 s would need an interval of 1.8 s.
         for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
         #expect(plan.interval == FlushPlan.maxWait)
+        // The last flush was at 1000 ms.
         #expect(plan.flushTime(for: .control, at: 1001) == 1001)
         #expect(plan.flushTime(for: .gift, at: 1001) == 1001)
         #expect(plan.flushTime(for: .barrage, at: 1001) == 1100)
@@ -158,8 +160,8 @@ extension DeliveryLedger {
         #expect(health.admitCall(at: 1500) == true)
         #expect(health.admitCall(at: 2499) == true)
         #expect(health.beginProbing() == false)
-        for time in 0..<100 {
-            #expect(health.admitCall(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(time))) == false)
+        for call in 0..<100 {
+            #expect(health.admitCall(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(call))) == false)
         }
 
         #expect(health.beginProbing() == true)
@@ -223,7 +225,9 @@ extension DeliveryLedger {
         #expect(ring.append(entry(9, to: bob), at: 20_000) == true)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: 5)).map(\.id.offset) == [9])
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [5, 9])
-        #expect(ring.entries(of: UserKey("other", "bob"), after: ring.lastID(ofPartition: 0)).isEmpty, "I17")
+        #expect(
+            ring.entries(of: UserKey("other", "bob"), after: ring.lastID(ofPartition: 0)).isEmpty,
+            "I17: a user of another app gets none")
 
         // Only the notice that was added at 20 s is younger than 60 s.
         ring.prune(at: 60_011)

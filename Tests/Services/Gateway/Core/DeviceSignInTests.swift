@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Orders in which the notices of three connections are appended.
+    /// All orders in which the notices of three connections may be appended.
     private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
 
     private func notice(_ content: NoticeContent) -> Notice {

@@ -73,7 +73,8 @@ import Testing
         #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, at: 2000), at: now)) != nil)
         #expect(cache.planResume(self.key, after: self.token(199, at: 1990), at: now) == .refused(.tooMany))
 
-        // The records from offset 2001 to this item are more than one scan may read, those from offset 2010 are not.
+        // A client that resumes after item 201 misses 1000 items up to this one, which is not too many. The records
+        // from offset 2001 to this item are one more than a scan may read, those from offset 2010 are 8 fewer.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
         // No item is cached at this time, more than a minute after the last item was read.
@@ -84,7 +85,8 @@ import Testing
     }
 
     @Test func `if the cached span is shorter than the reader's timeout, the reader reads all missed items`() {
-        // All cached items may expire within the 3 s in which the reader must answer.
+        // All cached items may expire within the 3 s in which the reader must answer. So the reader reads up to item
+        // 200, which has offset 2000.
         let cache = self.cache(1...200, span: .seconds(2))
         #expect(
             self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: 200_000))
@@ -159,7 +161,7 @@ import Testing
     }
 
     @Test func `messages that are missing in the cache are searched for once`() {
-        // Three messages are cached, so 7 of the last 10 are missing.
+        // Three messages are cached, so 7 of the last 10 are missing: they are before item 40, which has offset 400.
         var cache = self.cache(40...42)
         self.write(43, .tip, to: &cache)
         let request = ReplayRequest(self.key, epoch: 10, .messages(count: 7), beforeNumber: 40, endOffset: 400)
@@ -203,6 +205,7 @@ import Testing
     }
 
     @Test func `I16 the size of the earlier messages of all lives is limited`() {
+        // The cache keeps 50 messages of each live (`Limits.history`).
         var cache = FeedCache()
         cache.partitionRead(to: 0)
         for number in Int64(1)...600 {
@@ -217,7 +220,7 @@ import Testing
             cache.messageBytes == 4 * 50 * 12_000, "the last 50 of each live but early4, whose app keeps no messages")
         #expect(cache.history(Sample.key("early4"), epoch: 10, count: 50).isEmpty)
 
-        // The messages of these lives have 60 MB; the limit is 16 MiB.
+        // The messages of these lives have 100 * 50 * 12 kB = 60 MB; the limit is 16 MiB.
         for live in 0..<100 {
             for number in Int64(1)...50 {
                 let item = Sample.item(number, at: 1_000_000, offset: 1, size: 12_000)

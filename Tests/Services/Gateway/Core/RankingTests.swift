@@ -99,6 +99,7 @@ import Testing
             var ranking = Ranking(gateway: "gateway-1")
             ranking.refresh(model.rankingEntries(), at: MonotonicTime(milliseconds: Int64(round)))
             var ended: Set<String> = []
+            // Each change has a revision of its own, which is also the time of a count.
             var revision: Int64 = 2
             let listed = try self.listAll(ranking, model, pageSize: 7, at: MonotonicTime(milliseconds: Int64(round))) {
                 _ in
@@ -175,6 +176,6 @@ import Testing
         model.apply(Sample.live("a"))
         ranking.refresh(model.rankingEntries(), at: 0)
         let page = try ranking.page(app: "other", cursor: "", count: 5, at: 0) { model.listEntry($0, category: nil) }
-        #expect(page.items.isEmpty, "I17")
+        #expect(page.items.isEmpty, "I17: another app does not see the live")
     }
 }

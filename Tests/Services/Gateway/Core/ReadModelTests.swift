@@ -100,7 +100,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         model.apply(Sample.live("arena", metaData: ["x": "1", "y": "2"]))
         #expect(model.metadata(Sample.key("arena"), keys: []) == ["x": "1", "y": "2"])
         #expect(model.metadata(Sample.key("arena"), keys: ["y", "z"]) == ["y": "2"])
-        #expect(model.metadata(LiveKey("other", "arena"), keys: []) == nil, "I17")
+        #expect(model.metadata(LiveKey("other", "arena"), keys: []) == nil, "I17: another app's live")
     }
 
     @Test func `a reply is buffered until the model has the required revision, for at most 200 ms`() {

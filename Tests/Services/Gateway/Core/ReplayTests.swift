@@ -102,6 +102,7 @@ import Testing
         }
         let offsetOfItem5 =
             log.records.first { $0.record.key == Sample.key("arena") && $0.record.item.number == 5 }?.offset ?? -1
+        // One scan serves all four requests. The third one begins at the last record, which is behind item 30.
         let outcomes = self.replay(
             log,
             [
@@ -119,6 +120,7 @@ import Testing
 
     @Test func `a wrong token, or one whose record was removed from the log, is refused`() {
         var log = PartitionLog()
+        // Item n has the offset n - 1.
         for number in Int64(1)...30 { log.write("arena", number) }
         // The broker has removed the records before offset 10: items 1 to 10.
         log.startOffset = 10
@@ -147,7 +149,7 @@ import Testing
 
     @Test func `I16 more than 1,000 items, or more bytes than a ring keeps, are not replayed`() {
         var log = PartitionLog()
-        // A client misses 1001 items after item 199, and 1000 after item 200.
+        // A client misses 1001 items after item 199, and 1000 after item 200. Item n has the offset n - 1.
         for number in Int64(1)...1200 { log.write("arena", number) }
         var outcomes = self.replay(
             log,
@@ -158,7 +160,7 @@ import Testing
         #expect(outcomes[0]?.answer == .refused(.tooMany))
         #expect(self.numbers(outcomes[1])?.count == 1000)
 
-        // A ring keeps 4 MiB. The items after item 1 have 9.9 MB, those after item 80 have 2 MB.
+        // A ring keeps 4 MiB. The 99 items after item 1 have 9.9 MB, the 20 items after item 80 have 2 MB.
         log = PartitionLog()
         for number in Int64(1)...100 { log.write("arena", number, size: 100_000) }
         outcomes = self.replay(
@@ -180,8 +182,10 @@ import Testing
             for live in lives { log.write(live, number, size: 100_000) }
         }
         var queue = ReplayQueue()
-        // For each live, one request needs the items before item 5, and one needs all items of the log.
+        // For each live, one request needs the items before item 5, and one needs all items of the log. The numbers of
+        // the requests are 0 to 7 and 100 to 107.
         for (index, live) in lives.enumerated() {
+            // The first eight records are the first items of the eight lives.
             let offsetOfItem1 = Int64(index)
             let request = self.itemsRequest(live, after: 1, at: offsetOfItem1, before: 5, end: log.end)
             self.add(request, as: UInt64(index), to: &queue)
@@ -207,7 +211,7 @@ import Testing
 
     @Test func `a new viewer's messages are searched step by step, back to the live's beginning`() {
         var log = PartitionLog()
-        // Items 4, 8, 12, 16 and 20 are messages. The log ends with 30,000 records of another live.
+        // Items 4, 8, 12, 16 and 20 are messages. 30,000 records of another live follow, then item 21.
         for number in Int64(1)...20 { log.write("arena", number, number % 4 == 0 ? .barrage : .tip) }
         for number in Int64(1)...30_000 { log.write("bistro", number) }
         log.write("arena", 21, .control)
@@ -237,13 +241,15 @@ import Testing
             log.read(&scan)
             queue.putBack(scan.finish().unfinished, partition: 0)
         }
-        // Each step reads twice as many records as the step before it, so the last step exceeds the limit.
+        // Each step reads twice as many records as the step before it, so the last step may exceed the limit of 50,000:
+        // 2000 + 4000 + 8000 + 16,000 + 32,000 = 62,000.
         #expect(
             scannedRecords >= ReplayLimits.maxSearchedRecords
                 && scannedRecords < 3 * ReplayLimits.maxSearchedRecords)
 
         var trimmedLog = PartitionLog()
         for number in Int64(1)...5000 { trimmedLog.write("arena", number, .tip) }
+        // The broker has removed the first 4000 records, so the log does not go back to item 1.
         trimmedLog.startOffset = 4000
         let found = self.replay(trimmedLog, [self.messagesRequest("arena", 5, end: trimmedLog.end)])
         #expect(self.numbers(found[0]) == [], "the search ends at the beginning of the log")
@@ -290,7 +296,8 @@ import Testing
 
     @Test func `an expired resume gets no items, and an expired search gets the messages that it has found so far`() {
         var log = PartitionLog()
-        // The first step of a search reads the last 2000 records, of which the last 1000 are messages here.
+        // The first step of a search reads the last 2000 records, of which the last 1000 are messages here. The resume
+        // begins at offset 4500, which is near enough to be served by the same scan.
         for number in Int64(1)...6000 { log.write("arena", number, number > 5000 ? .barrage : .tip) }
         var queue = ReplayQueue()
         self.add(self.messagesRequest("arena", 2000, end: log.end), as: 1, to: &queue, deadline: 100)

@@ -15,9 +15,9 @@ import Testing
         #expect(!Self.isLate(&ages, call: 5, at: self.time(0)))
         #expect(!Self.isLate(&ages, call: 5, at: self.time(59)))
         #expect(!Self.isLate(&ages, call: 6, at: self.time(60)))
-        #expect(Self.isLate(&ages, call: 5, at: self.time(121)), "two windows have passed")
+        #expect(Self.isLate(&ages, call: 5, at: self.time(121)), "two windows of 60 s have passed since second 0")
         #expect(!Self.isLate(&ages, call: 7, at: self.time(122)))
-        #expect(!Self.isLate(&ages, call: 7, at: self.time(123)))
+        #expect(!Self.isLate(&ages, call: 7, at: self.time(123)), "one second after its first copy")
     }
 
     @Test func `I15 a retry after a long pause is late, and a new call never is`() {

@@ -7,9 +7,9 @@ import Testing
 
 /// One client's session: its login, its live and its open calls.
 ///
-/// A call has an id, a kind and a record, which is a string here. In `verdict`, the argument `in` is the live in which
-/// the call acts, if any. `callAnswered` returns the call that the reply ends; its `conclusion` is what the gateway
-/// must do. Times are in milliseconds.
+/// A call has an id, a purpose (what its success changes for the client) and a record, which is a string here. In
+/// `verdict`, the argument `in` is the live in which the call acts, if any. `callAnswered` returns the call that the
+/// reply ends; its `conclusion` is what the gateway must do. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
@@ -209,8 +209,8 @@ import Testing
             "old and new gateways make the same names during a rolling upgrade")
         let phoneOfAnna = namer.name(of: "phone", for: anna)
         #expect(phoneOfAnna == namer.name(of: "phone", for: anna))
-        #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("demo", "bob")), "I17")
-        #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("other", "anna")), "I17")
+        #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("demo", "bob")), "I17: another user")
+        #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("other", "anna")), "I17: another app")
         #expect(SessionID(checking: phoneOfAnna.text) != nil)
 
         let randomName = SessionName.random(bits: (1, .max))
