@@ -92,7 +92,8 @@ import Testing
         // The window has the outcomes of calls 41 to 56.
         #expect(self.storedErrors(barrage)?.count == 1, "only call 56 has an error of the backend")
         barrage.expectInvariants()
-        // The window drops its outcomes first, and is removed later; both times are rounded up to multiples of 10 s.
+        // The window drops its outcomes after the first of these times, and is removed after the second. Both times are
+        // rounded up to multiples of 10 s.
         _ = barrage.advance(milliseconds: IdempotencyLimits.lifetime.count + 10_000)
         #expect((self.storedErrors(barrage)?.count ?? 0) == 0)
         _ = barrage.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)

@@ -47,6 +47,7 @@ import Testing
             case 15...18: command = .sendGift(giftID: "rose", count: 2, receivers: [], caller: caller)
             case 19...22: command = .sendLikes(count: 3, caller: caller)
             case 23...25: command = .speaking(level: Int.random(in: 0...100, using: &random), caller: caller)
+            // A step takes 15 ms on average (without long pauses), so the mute ends soon after the step.
             case 26: command = .muted(user: id, until: Self.startTime + Milliseconds(counter * 20))
             case 27: command = .unmuted(user: id)
             case 28: command = .publish(content: Self.stage(key, seatedUsers: Int.random(in: 0..<6, using: &random)))
@@ -102,7 +103,7 @@ import Testing
         var nextStep = 0
         while nextStep < steps.count {
             let batch = steps[nextStep..<min(steps.count, nextStep + batchSize)]
-            let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
+            let willAbort = seed != nil && Int.random(in: 0..<3, using: &random) == 0
             var time = now
             var batchEffects: [Effect] = []
             for (index, step) in zip(batch.indices, batch) {
@@ -111,9 +112,9 @@ import Testing
                 machine.handleDue(in: &rows, at: moment, into: &batchEffects)
                 machine.handle(step.input, in: &rows, at: moment, into: &batchEffects)
                 // The batch aborts after a random step.
-                if aborts, Bool.random(using: &random) { break }
+                if willAbort, Bool.random(using: &random) { break }
             }
-            if aborts {
+            if willAbort {
                 rows.rollback()
                 if Bool.random(using: &random) {
                     // Another instance takes over: its rows come from the state topic.

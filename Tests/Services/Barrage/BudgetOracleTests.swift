@@ -84,7 +84,7 @@ private struct BudgetOracle {
             case 1 where seed % 2 == 0: feedClass = .control
             default: break
             }
-            // The lower half of the senders sends most of the messages.
+            // The upper bound of the index is random itself, so senders with low indices send most of the messages.
             let senderIndex = Int.random(in: 0...Int.random(in: 0..<senderCount, using: &random), using: &random)
             let isHost = seed % 3 == 0 && senderIndex == 0
             let author = isHost ? BudgetOracle.host : UserID("user-\(senderIndex)")
@@ -126,7 +126,7 @@ private struct BudgetOracle {
     @Test func `a full window is encoded in less than 700 bytes, and decoded as it was`() throws {
         var window = AdmissionWindow()
         let budget = FeedBudget(total: 40)
-        // Messages of 12 senders and as many control items, 100 a second, so the window is full.
+        // 60 messages of 12 senders and 60 control items, together 100 items a second. The window keeps 40 of them.
         for step in 0..<60 {
             let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(step) * 20)
             _ = window.admit(.barrage, from: SenderHash(UserID("user-\(step % 12)")), under: budget, at: now)

@@ -24,7 +24,7 @@ import Testing
         #expect(barrage.feed?.lastNumber == 46, "bob's 35 messages, the announcement and 10 control items")
         // The ten control items still count when the barrage messages have left the window.
         _ = barrage.advance(milliseconds: 600)
-        // Of the 36 items that messages may use, 26 are free.
+        // Of the 36 items that messages may use, 36 - 10 = 26 are free.
         for counter in 2...27 { #expect(barrage.sendText(user("carl", call: Int64(counter))).wasSent) }
         #expect(barrage.sendText(user("carl", call: 28)).code == .droppedByBudget)
         barrage.expectInvariants()
@@ -99,6 +99,7 @@ import Testing
         var sendTime: Int64 = 0
         var now: Int64 = 0
         for count in 0..<2000 {
+            // 40 messages a second are sent; messages may use 54 of the budget of 60.
             sendTime += 25
             // The machine receives a message up to 150 ms late, but never out of order.
             let arrival = max(now, sendTime + Int64.random(in: 0...150, using: &random))

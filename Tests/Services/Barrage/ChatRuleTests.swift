@@ -28,6 +28,7 @@ import Testing
     @Test func `a mute without end gives no retry hint and ends when it is lifted`() {
         var barrage = BarrageHarness()
         _ = barrage.send(.muted(user: "bob", until: nil))
+        // More than eleven days.
         _ = barrage.advance(milliseconds: 1_000_000_000)
         let rejected = barrage.sendText(user("bob", call: 1))
         #expect(rejected.code == .userMuted)

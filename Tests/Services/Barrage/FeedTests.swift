@@ -130,7 +130,7 @@ import Testing
         #expect(barrage.sendText(user("bob", call: 1), longest).wasSent)
         #expect(barrage.sendText(user("bob", call: 2), longest + "x").code == .messageTooLong)
         func send(_ command: BarrageCommand) -> Outcome? { barrage.send(command).outcome }
-        // With the key "k" and the text "x", this value is exactly at the limit.
+        // The key "k" and the text "x" have one byte each, so a message with this value is exactly at the limit.
         let extra = ["k": String(repeating: "v", count: 12 * 1024 - 2)]
         #expect(send(.sendText(text: "x", extensionInfo: extra, caller: user("bob", call: 3))).wasSent)
         #expect(send(.sendText(text: "xx", extensionInfo: extra, caller: user("bob", call: 4))).code == .messageTooLong)
@@ -152,7 +152,8 @@ import Testing
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
         #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
         #expect(barrage.feed?.ledger.published == 2, "each call is counted once")
-        // The window holds the last sixteen outcomes; an older call is rejected as forgotten and never enters again.
+        // The window holds the last sixteen outcomes, here of the calls 3 to 18. An older call is rejected as forgotten
+        // and never enters again.
         for counter in 3...18 {
             _ = barrage.advance(milliseconds: 100)
             #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
@@ -240,6 +241,7 @@ import Testing
         // The fan-out is stopped for 80 s; the retries wait in its inbox.
         barrage.now = barrage.now + .seconds(80)
         barrage.standstill = .seconds(80)
+        // This handles the rows that fell due in the standstill.
         _ = barrage.advance(milliseconds: 0)
         let lastNumber = barrage.feed?.lastNumber
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
@@ -247,6 +249,7 @@ import Testing
         // The standstill does not count towards the 60 s for which the outcome is recorded.
         _ = barrage.advance(milliseconds: 50_000)
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
+        // Now 50 s + 30 s count, which is more than 60 s rounded up to the next multiple of 10 s.
         _ = barrage.advance(milliseconds: 30_000)
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
         #expect(barrage.feed?.lastNumber == lastNumber)

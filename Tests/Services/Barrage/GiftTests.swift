@@ -10,7 +10,7 @@ import Testing
     private static let rose = Gift(
         giftID: "rose", name: "Rose", iconURL: "i", level: 1, coins: 5,
         translations: ["de": GiftText(name: "Rose", desc: "rot")])
-    /// Three yachts cost more than an `Int64` holds.
+    /// Two yachts cost almost `Int64.max` coins, three cost more.
     private static let yacht = Gift(giftID: "yacht", name: "Yacht", coins: .max / 2)
     private static let settings = AppSettings(gifts: [
         GiftCategory(categoryID: "a", name: "A", gifts: [Self.rose]),
@@ -40,7 +40,7 @@ import Testing
         #expect(self.give(&barrage, "rose", count: 1, by: user("eve", call: 1)).outcome.wasSent)
         let statistics = barrage.feed?.statistics
         #expect(statistics?.totalGiftsSent == 8, "3 to the owner, 2 each to carl and dave, 1 to the owner")
-        #expect(statistics?.totalGiftCoins == 40, "a rose costs 5 coins")
+        #expect(statistics?.totalGiftCoins == 40, "8 roses at 5 coins each")
         #expect(statistics?.totalUniqueGiftSenders == 2, "bob and eve")
         #expect(statistics?.totalMessageCount == 0, "a gift is no message")
         barrage.expectInvariants()
@@ -89,6 +89,7 @@ import Testing
             return self.give(&barrage, gift, count: count, to: receivers, by: caller).outcome.code
         }
         #expect(rejection("tulip") == .noSuchGift)
+        // A gift has a count of 1 to 255.
         for count in [0, -1, 256, .max, .min] { #expect(rejection(count: count) == .badParameter) }
         #expect(rejection(to: ["carl", "carl"]) == .badParameter, "each receiver is named once")
         #expect(rejection(to: (0...50).map { UserID("u\($0)") }) == .badParameter, "51 receivers; 50 are allowed")
@@ -121,7 +122,7 @@ import Testing
         #expect(barrage.sendText(user("carl", call: 2)).code == .droppedByBudget)
         _ = barrage.advance(milliseconds: 1)
         #expect(barrage.sendText(user("carl", call: 3)).wasSent)
-        // Gifts do not count towards a sender's share, so bob's text enters.
+        // bob's gifts are a second old, so they limit neither carl's text nor his own.
         #expect(barrage.sendText(user("bob", call: 200)).wasSent)
         barrage.expectInvariants()
     }

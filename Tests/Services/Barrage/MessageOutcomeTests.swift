@@ -28,7 +28,8 @@ import Testing
                     #expect(packedEnds == fullEnds)
                 }
             }
-            // Some counters are repeated, and some are older than the 16 outcomes of the windows.
+            // The counter is up to 25 below or 3 above the step. So some counters are repeated, and some are older than
+            // the 16 outcomes of the windows.
             let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
             switch (packedWindow.lookup(counter), fullWindow.lookup(counter)) {
             case (.fresh, .fresh):
@@ -89,7 +90,7 @@ import Testing
         #expect(Rejection.allCases.count == expected.count + 1, "the list leaves out only `none`")
         let rules = AppRules(AppPolicy(messagesPerUserPerSecond: 7))
         #expect(Rejection.none.error(retryAfter: 0, under: rules) == nil)
-        // Each message describes the error, and contains the limit where there is one.
+        // Each error has a text and the retry hint; a text about a limit contains the limit.
         for rejection in Rejection.allCases where rejection != .none {
             let error = rejection.error(retryAfter: 5, under: rules)
             #expect(error?.message.isEmpty == false && error?.retryAfter == 5)

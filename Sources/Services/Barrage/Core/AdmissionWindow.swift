@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The sliding window of one second: the items that entered a feed, and the senders who tried to send messages.
 ///
-/// The window contains only numbers, so that a copy for undo is quick.
+/// The window contains only numbers, so that a copy for the undo of an aborted batch is quick.
 ///
 /// The window contains at most as many admissions as the budget's `total`. Control items and gifts may exceed the
 /// budget; the oldest admissions are then removed before they expire. This lets no further message enter, because the
@@ -91,6 +91,7 @@ package struct AdmissionWindow: Sendable {
     ) -> Decision {
         let now = now.milliseconds
         self.removeExpiredAdmissions(at: now)
+        // Control items and gifts have no limit.
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
         // The live's owner and the app's server may fill the whole budget.
         if feedClass == .barrage, sender.mayFillBudget { limit = budget.total }
@@ -165,8 +166,8 @@ package struct AdmissionWindow: Sendable {
 
     /// Records that a message of the sender was dropped.
     ///
-    /// When there are `budget.barrage` tallies, the share of each sender is one message. More tallies would not change
-    /// the shares, so further senders are not recorded.
+    /// When there are `budget.barrage` tallies, the share of each sender is already one message, the minimum. More
+    /// tallies would not change the shares, so further senders are not recorded.
     package mutating func recordAttempt(_ sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
         guard sender.hash != 0 else { return }
         let now = now.milliseconds

@@ -36,7 +36,7 @@ package struct BackendErrors: Hashable, Sendable, Codable {
 }
 
 extension BarrageMachine {
-    /// Rejects a message or gift that the app's backend rejected, or about which it did not answer.
+    /// Rejects a message or gift that the app's backend rejected, or for which the backend gave no answer.
     ///
     /// A repeated call gets its first outcome, even if the backend decides differently the second time.
     func rejectByBackend(

@@ -135,6 +135,7 @@ extension BarrageRows {
     ///
     /// - Returns: the result of `body`; nil when there is no such feed.
     mutating func updateFeed<R>(_ key: LiveKey, _ body: (inout FeedRow) -> R) -> R? {
+        // `?? nil` flattens the double Optional: there may be no row, and `changeFeed` expects a feed in the row.
         self.update(.feed(key)) { row in row.changeFeed(body) } ?? nil
     }
 

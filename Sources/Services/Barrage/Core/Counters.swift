@@ -84,7 +84,7 @@ package struct Counters: Equatable, Sendable, Codable {
     ///   - kind: the kind, which must have a pending value.
     ///   - statistics: the live's current statistics.
     ///   - now: the time of the input.
-    /// - Returns: the content of the feed item; nil when nothing was pending.
+    /// - Returns: the content of the feed item; nil when the kind is likes and no likes were pending.
     mutating func takePendingValue(of kind: Kind, _ statistics: LiveStatistics, at now: Timestamp) -> FeedContent? {
         switch kind {
         case .likes:

@@ -20,7 +20,8 @@ extension FeedRow {
     mutating func setSpeakingLevel(_ level: Int, of user: UserID, at now: Timestamp) {
         let wasPending = self.counters.isPending(.speaking)
         self.counters.setLevel(user, level, at: now)
-        // The level either was merged into pending levels or changed nothing. The ledger counts both cases as merged.
+        // The level either joined levels that were already pending or changed nothing. The ledger counts both cases as
+        // merged. Any other level is counted when it is published.
         if wasPending || !self.counters.isPending(.speaking) { self.ledger.countDropped(.counter, .merged) }
     }
 
