@@ -209,7 +209,7 @@ import Testing
     /// The limits of a plain text, such as the name, count the bytes of its JSON form, where a backslash has two.
     ///
     /// A free text, such as the notice, has at most 100 bytes, and at most 200 bytes as JSON, where most control
-    /// characters have six bytes.
+    /// characters have six bytes (34 * 6 = 204). An "ö" has two bytes (51 * 2 = 102).
     ///
     /// Rules: R3.10, R17.4, R17.5.
     @Test(arguments: [
@@ -316,8 +316,8 @@ import Testing
         var directory = DirectoryHarness.withLive()
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
         // The owner and the live each have an idempotency window of 60 s for alice's session. The second create is
-        // rejected and extends only the owner's window. When alice repeats the first create after 85 s, the owner's
-        // window still has it, but the live's window has expired.
+        // rejected and extends only the owner's window. When alice repeats the first create after 55 + 30 = 85 s, the
+        // owner's window (55 + 60 = 115 s) still has it, but the live's window (60 s, rounded up to 10 s) has expired.
         _ = directory.advance(.seconds(55))
         #expect(codes(directory.sendWithFollowUps(self.create(user("alice", call: 3), "a b"))) == [.badRoomID])
         _ = directory.advance(.seconds(30))

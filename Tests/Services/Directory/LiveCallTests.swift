@@ -194,7 +194,7 @@ import Testing
             (["a": longestValue + "v"], .metadataValueTooLong),
             // A value has at most 2048 bytes, and at most 4096 as JSON. 683 control characters of six bytes are more.
             (["a": String(repeating: "\u{1}", count: 683)], .metadataValueTooLong),
-            // All values together have at most 16 KB (16,384 bytes), of which 16,000 bytes are used.
+            // All values together have at most 16 KB (16,384 bytes), of which 8 * 2000 = 16,000 bytes are used.
             (["a": longestValue], .metadataTooLong),
             ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
             // A key has no control character and is not empty, and a call has at least one key.
@@ -209,7 +209,8 @@ import Testing
             #expect(effects.count == 1)
             #expect(directory.liveRow == before)
         }
-        // A call exactly at the limits is accepted: ten keys, and 16,384 bytes in all values.
+        // A call exactly at the limits is accepted: 8 + 2 = 10 keys, and 16,000 + 300 + 84 = 16,384 bytes in all
+        // values.
         let remaining = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
         #expect(
             results(directory.send(.setMetadata(live: live, values: remaining, caller: user("alice", call: 30)))) == [

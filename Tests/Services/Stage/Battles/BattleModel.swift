@@ -92,6 +92,7 @@ struct BattleModel: Hashable {
             // The time-out of a request is shorter than a battle, so all requests expire too.
             fallthrough
         case .timeOut:
+            // An expired request keeps only the invitees that have accepted.
             for request in self.openRequests { self.update(request) { $0 = $0.filter(\.value) } }
             return .success
         }

@@ -7,7 +7,8 @@ import Testing
 
 /// Rows that no machine writes, but that a state topic may hold: a machine that reads one must not crash.
 @Suite struct BattleRowTests {
-    // The row of a battle request has no view; a running battle has one.
+    // The row of a battle request has no view; a running battle has one. The duration is `Int64.max`, which must not
+    // overflow.
     @Test(arguments: ["", #","view":{"id":"b-6","extensionInfo":"","startTime":1,"endTime":2,"sides":[]}"#])
     func `a stored battle without a view, or without sides, ends and causes no webhook event`(viewJSON: String) throws {
         let json = #"""

@@ -55,6 +55,7 @@ struct BattleRuleTests {
             Issue.record("refused: \(effects)")
             return
         }
+        // bistro is named twice, cafe is in a battle, expo is not connected, nobody is no live, arena is the inviter.
         #expect(
             codes.map { $0.reason } == [
                 nil, .battlePending, .inAnotherBattle, .noSuchConnection, .noSuchRoom, .badParameter,
@@ -81,7 +82,7 @@ struct BattleRuleTests {
             }
         }
         let tooManyTargets = requestBattle((1...9).map { LiveID("l\($0)") })
-        #expect(tooManyTargets.code == .overLimit && tooManyTargets.count == 1, "nine partners are too many")
+        #expect(tooManyTargets.code == .overLimit && tooManyTargets.count == 1, "a request names at most eight lives")
         let requested = requestBattle(["bistro", "cafe"])
         let received = NoticeContent.battleRequestReceived(
             battle: BattleID("b-\(harness.machine.moment.offset)"), inviter: harness.member("arena"),

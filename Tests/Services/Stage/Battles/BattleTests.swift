@@ -148,6 +148,7 @@ struct BattleTests {
                 needResponse: false,
                 timeoutSeconds: 0, extensionInfo: "", caller: $0)
         }
+        // bistro is named twice, cafe is in a battle, expo is not connected, nobody is no live, arena is the inviter.
         #expect(
             effects.battleCodes == [.sent, .alreadyInvited, .inAnotherBattle, .hasLeft, .noSuchLive, .alreadyInvited])
         #expect(
@@ -183,7 +184,7 @@ struct BattleTests {
         _ = harness.advance(milliseconds: 1000)
         #expect(
             harness.updateScores(id, [("arena", 3)], .overwrite).reportedBattle("arena")?.sides.map(\.score) == [3, 2])
-        #expect(harness.updateScores(id, [("bistro", .max)]).scoreCodes == [.badParameter])
+        #expect(harness.updateScores(id, [("bistro", .max)]).scoreCodes == [.badParameter], "the maximum is 2^53")
         #expect(harness.updateScores("b-0", [("arena", 3)]).code == .noSuchBattle)
         _ = harness.advance(milliseconds: 60_000)
         #expect(harness.updateScores(id, [("arena", 3)]).scoreCodes == [.battleOver])
@@ -217,12 +218,12 @@ struct BattleTests {
         #expect(effects.reportedEvents("bistro") == [.battleScored(battle: id)])
         #expect(harness.advance(milliseconds: 500) == [], "no change, nothing published")
         #expect(harness.updateScores(id, [("arena", 0)]).notifiedLives == [], "adding 0 changes nothing")
-        // The battle of 10 s ends 10 ms later.
+        // 499 + 1 + 500 + 8,990 = 9,990 ms have passed; the battle of 10 s ends 10 ms later.
         _ = harness.advance(milliseconds: 8_990)
         #expect(harness.updateScores(id, [("bistro", 1)]).notifiedLives == ["arena", "bistro"])
         #expect(harness.updateScores(id, [("bistro", 40)]).notifiedLives == [])
         let ended = harness.advance(milliseconds: 10)
-        #expect(ended.reportedBattle("arena")?.sides.map(\.score) == [2, 42])
+        #expect(ended.reportedBattle("arena")?.sides.map(\.score) == [2, 42], "1 + 1, and 1 + 1 + 40")
         #expect(ended.reportedEvents("arena") == [.battleEnded(battle: id, reason: .timeOver)])
     }
 
@@ -270,6 +271,7 @@ struct BattleTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let joinTime = harness.machine.moment.now
+        // A notice describes a live as the member that joined at this time.
         let firstBattle = harness.requestBattle("arena", against: "bistro", "cafe")
         _ = harness.call("bistro") { .acceptBattle(battle: firstBattle, live: "bistro", caller: $0) }
         // The exit rejects the request to cafe. Bistro has accepted, so the battle starts.

@@ -49,6 +49,7 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("a battle was reported twice, or the other battles as an empty list")
             }
             let live = input.key.live
+            // A command notifies each live once. Several rows that fall due together may each notify the same live.
             if command != nil, !notifiedLives.insert(live).inserted {
                 self.contradictions.append("\(live) was notified twice")
             }
@@ -94,6 +95,7 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
             }
         case .battleScored(let id):
+            // All lives of the connection get one publication, so a report at the same time is no new publication.
             if let lastTime = self.scoresPublishedAt[id], lastTime != now, now - lastTime < Battle.publishInterval {
                 self.contradictions.append("I14: scores of \(id) were published too soon")
             }

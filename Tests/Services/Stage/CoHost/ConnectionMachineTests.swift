@@ -129,7 +129,7 @@ struct ConnectionMachineTests {
     @Test func `I12 a connection holds nine lives, and a tenth is rejected, even if it was invited before`() {
         let lives = (0..<11).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
-        // With l1 to l7, eight lives are connected. l8 is the ninth, and l9 the tenth.
+        // l0 and l1 to l7 are eight connected lives. l8 is the ninth, and l9 the tenth.
         for live in lives[1...7] {
             #expect(harness.request("l0", to: live).coHostCodes == [.sent])
             #expect(harness.accept(live, inviter: "l0").code == .success)

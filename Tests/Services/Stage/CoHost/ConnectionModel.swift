@@ -6,6 +6,8 @@ import Testing
 @testable import StageCore
 
 /// A model of connections between video lives: which lives run, which are connected, which requests are open.
+///
+/// The model is for at most eight lives: a connection has space for nine, so it is never full.
 struct ConnectionModel: Hashable {
     /// The lives that are open.
     var running: Set<LiveID>

@@ -27,6 +27,7 @@ struct ConnectionRandomWalkTests {
         #expect(
             checker.openedCount > 100 && checker.results.count > 10 && checker.maxMemberCount > 4, "only \(coverage)")
         #expect(checker.openedCount == checker.endedCount + checker.openRequests.count)
+        // 3 * 600 s = 1800 s, the longest time-out.
         for _ in 0..<3 { walk.advance(milliseconds: 600_000) }
         #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out no request is open")
         #expect(walk.checker.startedBattles == Set(walk.checker.results.keys), "every battle has its one result")

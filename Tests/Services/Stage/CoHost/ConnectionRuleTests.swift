@@ -175,12 +175,12 @@ struct ConnectionRuleTests {
         #expect(effects.reportedConnection("arena")?.members.map(\.seats) == [nil, Array(seats.prefix(3)), nil])
         #expect(effects.reportedEvents("arena") == [])
         #expect(harness.handle(.seatsChanged(live: "bistro", seats: seats)) == [], "the seats have not changed")
-        let joined = harness.handle(.seatsChanged(live: "cafe", seats: self.seats("cafe", occupied: 1)))
-        #expect(joined.reportedConnection("bistro")?.members.map(\.seats?.count) == [nil, nil, 1])
-        let left = harness.handle(.seatsChanged(live: "cafe", seats: self.seats("cafe", occupied: 0)))
+        let guestSatDown = harness.handle(.seatsChanged(live: "cafe", seats: self.seats("cafe", occupied: 1)))
+        #expect(guestSatDown.reportedConnection("bistro")?.members.map(\.seats?.count) == [nil, nil, 1])
+        let guestStoodUp = harness.handle(.seatsChanged(live: "cafe", seats: self.seats("cafe", occupied: 0)))
         #expect(
-            left.reportedConnection("arena")?.members.map(\.seats?.count) == [nil, 3, 0],
-            "the live has no occupants any more")
+            guestStoodUp.reportedConnection("arena")?.members.map(\.seats?.count) == [nil, 3, 0],
+            "cafe has no occupants any more, bistro has three")
         _ = harness.exit("bistro")
         #expect(harness.live("bistro")?.seats == nil)
         #expect(
@@ -348,7 +348,7 @@ struct ConnectionRuleTests {
         let reply = firstEffects.filter { if case .reply = $0 { true } else { false } }
         caller.isLateRetry = true
         #expect(harness.handle(request(caller)) == reply)
-        // The outcome is forgotten after a minute, and its counter after five more.
+        // The outcome is forgotten after a minute, and its counter after five more, both rounded up to 10 s.
         _ = harness.advance(milliseconds: 70_000)
         caller.isLateRetry = false
         #expect(harness.handle(request(caller)).code == .requestForgotten, "the counter is still known")

@@ -5,6 +5,9 @@ import StageCore
 import Testing
 
 /// The properties of all layouts, and the exact shapes of R9.1 to R9.7.
+///
+/// The canvas has 1080x1920 pixels; in landscape templates (200, 201, 400) it has 1920x1080. In voice templates it has
+/// a width of 1080, and its height follows from the rows of squares.
 struct StageLayoutTests {
     /// The frame of a region as `x,y widthxheight`, with a leading `^` when its z-order is above 0.
     private static func frameText(_ region: StageLayout.Region) -> String {
@@ -141,9 +144,11 @@ struct StageLayoutTests {
             Self.frames(template: 50, users: 0, seats: 6) == [
                 "0,0 270x270", "270,0 270x270", "540,0 270x270", "810,0 270x270", "270,270 270x270", "540,270 270x270",
             ])
+        // Template 70 has five squares in a row, each 1080 / 5 = 216 wide. Six seats need two rows: 2 * 216 = 432.
         #expect(Self.layout(template: 70, occupied: [], seats: 6).canvas.height == 432)
         #expect(Self.frames(template: 70, users: 1, seats: 6).last == "432,216 216x216")
         #expect(Self.layout(template: 70, occupied: [], seats: 0).regions.isEmpty)
+        // Template 2 has groups of six squares of 180, three in a row. The seventh square begins the second group.
         #expect(
             Self.frames(template: 2, users: 0).prefix(7) == [
                 "0,0 180x180", "180,0 180x180", "360,0 180x180", "0,180 180x180", "180,180 180x180", "360,180 180x180",
@@ -171,9 +176,10 @@ struct StageLayoutTests {
         }
         let emptySeats = (0..<6).filter { occupied?.contains($0) != true }.map { Seat(index: $0) }
         let seats = isVoice ? (occupiedSeats + emptySeats).sorted { $0.index < $1.index } : occupiedSeats
+        let reportsSeats = live != "room" && (occupied != nil || isVoice)
         return ConnectionMember(
             live: live, host: userInfo(UserID("host-\(live)")), joinedAt: Timestamp(milliseconds: 0),
-            seats: live == "room" || occupied == nil && !isVoice ? nil : seats)
+            seats: reportsSeats ? seats : nil)
     }
 
     @Test func `a connection's template shows all lives, the own live first, and hosts before guests`() {
@@ -215,6 +221,8 @@ struct StageLayoutTests {
         let groups = Self.layout(
             template: 70, occupied: [0, 6], seats: 8,
             connection: ConnectionView(id: "c-1", members: voiceMembers, templateID: 2))
+        // A group is 540 wide and 360 high. Two groups are side by side, so three groups need a height of 2 * 360 =
+        // 720.
         #expect(groups.canvas == StageLayout.Canvas(width: 1080, height: 720, templateID: 2))
         #expect(groups.regions.count == 18, "six seats of each live, occupied or not")
         let guest = groups.regions.first { $0.userID == "duet1" }

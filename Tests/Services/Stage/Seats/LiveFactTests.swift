@@ -140,7 +140,8 @@ struct LiveFactTests {
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
         #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat, "a rejection is recorded too")
 
-        // The window has the outcomes of the last 16 calls of a session.
+        // The window has the outcomes of the last 16 calls of a session. The pauses keep the calls below the rate
+        // limit.
         for _ in 0..<17 {
             _ = harness.advance(milliseconds: 500)
             _ = harness.call("gina") { .leave(caller: $0) }
@@ -150,6 +151,8 @@ struct LiveFactTests {
 
     @Test func `I15 the row of a session is removed six minutes after its last call, rounded up to ten seconds`() {
         var harness = SeatHarness()
+        // The clock begins at 1,000,000 ms, so the call is made at 1,000,001 ms. Its outcome expires at 1,070,000 ms,
+        // and the row is removed 300,000 ms later.
         _ = harness.advance(milliseconds: 1)
         _ = harness.call("gina") { .leave(caller: $0) }
         #expect(harness.machine.journal.count == 2, "the rows of the stage and of the session")

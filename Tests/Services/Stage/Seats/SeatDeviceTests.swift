@@ -115,6 +115,7 @@ struct SeatDeviceTests {
         let opened = NoticeContent.deviceOpenedByAdmin(device: .camera, policy: .unlockOnly, by: userInfo("adam"))
         let swapped = harness.call("adam") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }
         #expect(harness.stage?.seats[3].occupant?.isCameraOn == false && harness.seated[1] == "gus")
+        // gus leaves the seat with the locked camera, and gina gets it.
         #expect(swapped.notices.map(\.content) == [opened, closed])
         #expect(swapped.notices.map(\.to.user) == ["gus", "gina"])
         let movedAgain = harness.call("adam") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }

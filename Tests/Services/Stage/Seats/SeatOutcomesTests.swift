@@ -8,7 +8,8 @@ import Testing
 
 /// The recorded outcomes of a session's seat calls (the idempotency window), and their stored row.
 ///
-/// In the row's JSON, `fates` has the outcomes, and `floor` is the highest counter of a call whose outcome is forgotten.
+/// In the row's JSON, `fates` has the outcomes, and `floor` is the highest counter of a call whose outcome is
+/// forgotten.
 struct SeatOutcomesTests {
     private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
 
@@ -40,7 +41,7 @@ struct SeatOutcomesTests {
         #expect(throws: DecodingError.self) { try decodeHistory([1, 1]) }
         #expect(throws: DecodingError.self) { try decodeHistory(Array(1...17)) }
 
-        // The highest number of calls in a second does not overflow when another call is counted.
+        // `Int64.max` calls in a second do not overflow when another call is counted.
         var history = try JSONDecoder().decode(
             SeatCallHistory.self,
             from: Data(#"{"fates":[],"floor":0,"expiresAt":9,"second":1,"callsInSecond":9223372036854775807}"#.utf8))
@@ -97,7 +98,7 @@ struct SeatOutcomesTests {
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         caller.isLateRetry = true
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == firstEffects.replies)
-        // The outcome is forgotten after a minute, and its counter after five more.
+        // The outcome is forgotten after a minute, and its counter after five more, both rounded up to 10 s.
         for wait in [70_000, 310_000] as [Int64] {
             _ = harness.advance(milliseconds: wait)
             #expect(harness.handle(.leave(caller: caller)).code == .requestForgotten)

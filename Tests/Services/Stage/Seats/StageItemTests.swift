@@ -40,6 +40,7 @@ import Testing
             }
             #expect(effects.code == .success && effects.stages.last == harness.stage?.record)
             recordItems(effects)
+            // Five pauses of 5 to 45 ms are 125 ms on average.
             for _ in 0..<5 { recordItems(harness.advance(milliseconds: Int64(5 + (round * 7) % 41))) }
         }
         for _ in 0..<20 { recordItems(harness.advance(milliseconds: 50)) }

@@ -22,9 +22,11 @@ extension ConnectionStep {
         for invitee in live.value.outgoing {
             if let request = self.coHostRequest(from: id, to: invitee) { sent.append(self.listItem(request)) }
         }
-        let received = live.value.incoming.flatMap { self.coHostRequest(from: $0, to: id) }
-        return .coHostRequests(
-            sent: sent, received: received.map { [self.listItem($0)] } ?? [], at: self.moment.now)
+        var received: [OpenCoHostRequest] = []
+        if let inviter = live.value.incoming, let request = self.coHostRequest(from: inviter, to: id) {
+            received.append(self.listItem(request))
+        }
+        return .coHostRequests(sent: sent, received: received, at: self.moment.now)
     }
 
     /// The request as the list shows it.

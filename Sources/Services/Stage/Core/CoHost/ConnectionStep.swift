@@ -60,6 +60,7 @@ struct ConnectionStep {
     @discardableResult
     mutating func updateLive<R>(_ id: LiveID, _ change: (inout HostedLive) -> R) -> R? {
         guard let index = self.rowIndex(.live, id.text) else { return nil }
+        // `?? nil` flattens the double Optional: the row may have been removed, and `changeLive` expects a live in it.
         return self.journal.update(at: index) { row in row.changeLive(change) } ?? nil
     }
 
@@ -143,7 +144,8 @@ struct ConnectionStep {
             if let event { self.changedLives[index].events.append(event) }
             return
         }
-        self.changedLives.append(ChangedLive(live: live, events: event.map { [$0] } ?? []))
+        let events = if let event { [event] } else { [StageEvent]() }
+        self.changedLives.append(ChangedLive(live: live, events: events))
     }
 
     /// Sends the seat machine of each changed live the live's connection and battle, and the events that changed them.

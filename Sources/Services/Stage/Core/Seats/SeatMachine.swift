@@ -57,6 +57,7 @@ package struct SeatMachine: Machine {
     ) {
         switch key {
         case .stage(let live):
+            // `?? nil` flattens the double Optional: there may be no row, and the row may have no delayed item.
             if let item = journal.update(key, { $0.takeDelayedItem(at: moment.now) }) ?? nil {
                 return effects.append(item)
             }
