@@ -13,6 +13,7 @@ import Testing
 
     @Test func `the fixture's users are in the lives that the matrix assumes, and have tickets if they joined`() {
         let state = MatrixFixture.harness.state
+        // adam has left `concert`, mia has not joined it, and bert is banned.
         #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
         #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
         #expect(Set(Self.actions.map(\.description)).count == Self.actions.count, "no two actions have one name")

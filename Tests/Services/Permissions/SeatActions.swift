@@ -88,6 +88,7 @@ extension Action {
         ) { _, key, caller in
             .seatCommand(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
+        // The owner has seat 0, so seat 1 is the lowest free seat.
         Action(
             "apply for a seat in free mode", owner: .noPermission, admin: .allowedWith(.seat(index: 1)),
             viewer: .allowedWith(.seat(index: 1)), seated: .alreadySeated, server: .noPermission,

@@ -77,8 +77,8 @@ extension AudienceMachine {
 
     /// Ends the settling of an epoch: sessions that no gateway has asserted by now count as gone.
     ///
-    /// The other machines get a command. Upon it they ask presence whether the users whom they show are still in the
-    /// live.
+    /// The seat and connection machines get a command, and then ask presence whether the users whom they show are still
+    /// in the live.
     func settleEpoch(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         partition.settlesAt = nil

@@ -20,7 +20,8 @@ struct AudienceHarness {
     /// A ticket for calls that need one.
     ///
     /// It is above the live's opening, and no join of the tests has this offset. Presence does not know which offsets
-    /// belong to joins, so it accepts the ticket in every later input.
+    /// belong to joins, so it accepts the ticket in calls. Only in joins, heartbeats, assertions and sign-offs must a
+    /// ticket be below the offset of the input.
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
         reason: .endedByHost, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
@@ -68,12 +69,14 @@ struct AudienceHarness {
     mutating func planTick() -> PlannedInput { self.plan(nil) }
 
     /// Advances the time by `span`, then handles a tick, at which Redis reports `changes`.
+    ///
+    /// A lease lasts 90 s, so the tests report an expiry 91 s later.
     mutating func tick(after span: Milliseconds, changes: [LeaseChange] = []) -> [Effect] {
         self.now = self.now + span
         return self.send(nil, redisResult: .changed(changes))
     }
 
-    /// Begins a new epoch at the next input.
+    /// Begins a new epoch at the next input; it settles 12 s later.
     mutating func beginEpoch(_ name: String) -> [Effect] {
         var effects: [Effect] = []
         self.handle(.leaseEpochBegan(name: name, wasEmpty: false), into: &effects)

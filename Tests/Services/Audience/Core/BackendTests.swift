@@ -64,7 +64,7 @@ import Testing
         let effects = harness.tick(
             after: .seconds(91), changes: users.map { .expired(live: AudienceHarness.key, user: $0, count: 0) })
         let events = Self.webhooks(effects)
-        #expect(events.count == 3, "an event has at most 200 users")
+        #expect(events.count == 3, "an event has at most 200 users: 200 + 200 + 50")
         var reported: [UserInfo] = []
         for case .memberState(false, .heartbeatInterrupt, let group) in events { reported += group }
         #expect(reported == users)

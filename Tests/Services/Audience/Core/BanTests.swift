@@ -124,6 +124,7 @@ import Testing
         for index in 0..<SanctionLimits.perLive {
             bans.set(UserID("u\(index)"), until: Timestamp(milliseconds: 10_000 - Int64(index)))
         }
+        // This is one ban more than the maximum.
         bans.set("forever", until: nil)
         let now = Timestamp(milliseconds: 0)
         #expect(bans.bans.count == SanctionLimits.perLive)

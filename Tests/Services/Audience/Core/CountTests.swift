@@ -95,7 +95,7 @@ import Testing
         let row = harness.rows.live(AudienceHarness.key)
         #expect(row?.totalViewers == 100)
         let encodedLeaves = Wire.encode(row?.recentLeaves ?? RecentLeaves())
-        #expect(encodedLeaves.count < 700, "bytes")
+        #expect(encodedLeaves.count < 700, "32 entries of at most 19 digits, in bytes")
     }
 
     @Test func `the count of a new live is published before its first viewer joins`() {

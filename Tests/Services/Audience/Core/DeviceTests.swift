@@ -113,7 +113,7 @@ import Testing
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let rejected = harness.send(.join(caller: resuming), redisResult: .changed([.ticketVoid]))
         #expect(AudienceHarness.rejection(resuming, rejected) == .staleTicket)
-        #expect(AudienceHarness.rejectionReason(rejected) == nil, "the ticket may be void because the session left")
+        #expect(AudienceHarness.rejectionReason(rejected) == nil, "without a kick the error has no reason")
 
         let kickedCaller = AudienceHarness.caller(
             AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)

@@ -52,6 +52,8 @@ import Testing
 
     @Test func `I5 a new epoch is needed after a decision without Redis, but not after heartbeats alone`() {
         var harness = AudienceHarness()
+        // A heartbeat's ticket must be lower than the heartbeat's own offset.
+        harness.offset = AudienceHarness.unusedTicket
         _ = harness.tickWithoutRedis()
         let heartbeat = Heartbeat(
             session: "s1", user: "alice", ticket: Ticket(AudienceHarness.unusedTicket), silentFor: 0)

@@ -92,7 +92,8 @@ import Testing
                 publishedCount >= certainCount - recentChangeCount
                     && publishedCount <= possibleCount + recentChangeCount,
                 "\(publishedCount), not \(certainCount)...\(possibleCount) ± \(recentChangeCount)")
-            // A viewer whose lease has expired sends no heartbeat any more; its user may join again.
+            // After 95 s the lease has certainly expired. The viewer sends no heartbeat any more; its user may join
+            // again.
             for (name, viewer) in viewers where (now - viewer.lastSignOfLife).count > 95_000 { viewers[name] = nil }
         }
         #expect(countRecordCount > 50, "enough counts were compared")

@@ -53,14 +53,14 @@ import Testing
             .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: 15_000)]))
         try self.partition.send(
             .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: 80_000)]))
-        // 20 s have passed since the join.
+        // The next tick is 20 + 74 = 94 s after the join, the one after it 96 s.
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 74)).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 2)) == ["alice"])
     }
 
     @Test func `I4 a time without any input is added to all leases`() throws {
         try self.join("alice")
-        // 10 s of the lease remain; the 60 s without input do not count.
+        // After 80 s, 10 s of the lease remain; the 60 s without input do not count. 80 + 9 + 3 = 92 s.
         try self.partition.tick(seconds: 80)
         #expect(PartitionHarness.leftUsers(try self.partition.sendTick(after: .seconds(60))).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 9)).isEmpty)
@@ -150,7 +150,8 @@ import Testing
         self.partition.write(joinCommand, after: .seconds(80))
         try self.partition.replaceOwner()
         #expect(PartitionHarness.outcomes(try self.partition.processAndCommit()) == firstOutcomes)
-        // The outcome is recorded for 60 s, rounded up to 10 s, and the standstill does not count.
+        // The outcome is recorded for 60 s, rounded up to the next multiple of 10 s: at most 70 s. The standstill of 80
+        // s does not count.
         try self.partition.tick(seconds: 75)
         let lateOutcomes = PartitionHarness.outcomes(try self.partition.send(joinCommand))
         #expect(lateOutcomes == [.failure(error: .requestForgotten)])

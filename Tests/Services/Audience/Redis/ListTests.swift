@@ -89,7 +89,7 @@ import Testing
         // A user has at most 20 sessions in a live.
         #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
-        // The sessions s0 to s4 were removed. The sessions s5 to s23 leave, and s24 stays.
+        // 25 - 20 = 5 sessions were removed: s0 to s4. The sessions s5 to s23 leave, and s24 stays.
         for index in 5..<24 {
             self.partition.write(
                 .leave(

@@ -116,7 +116,9 @@ extension RedisReply {
 
     /// All texts in the reply, including those in nested replies.
     var allTexts: [String] {
-        if case .array(let elements) = self { elements.flatMap(\.allTexts) } else { self.text.map { [$0] } ?? [] }
+        if case .array(let elements) = self { return elements.flatMap(\.allTexts) }
+        if let text = self.text { return [text] }
+        return []
     }
 }
 

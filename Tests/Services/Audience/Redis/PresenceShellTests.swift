@@ -40,8 +40,8 @@ import Testing
             #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
             let joinedAt = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
             let leftAt = try #require(changes.first { $0.text == "-alice" }).at
-            // The lease lasts 6 s and expires at most 2 s later. The time between the two owners is added: at most 4 s
-            // here.
+            // The lease lasts 6 s and expires at most 2 s later. The time between the two owners is added, which is at
+            // most 4 s here: 6 + 2 + 4 = 12 s.
             #expect((6000...12_000).contains(leftAt - joinedAt))
             #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 2)
             #expect(second.stop())

@@ -21,7 +21,7 @@ import Testing
         let heartbeatDuration = try clock.measure { try partition.processAndCommit() }
         print("10,000 joins in \(joinDuration), 10,000 heartbeats in one batch in \(heartbeatDuration) (debug build)")
         // The heartbeats are up to 10 s old and leases last 90 s: no lease expires within 80 s, all expire within 92 s.
-        // The test waits for ten seconds more.
+        // The test waits for ten seconds more: 80 + 22 = 92 + 10 s.
         #expect(PartitionHarness.leftUsers(try partition.tick(seconds: 80)).isEmpty)
         #expect(PartitionHarness.leftUsers(try partition.tick(seconds: 22)).count == count)
     }
