@@ -25,7 +25,7 @@ struct BarrageHarness {
     ///
     /// - Parameters:
     ///   - budget: The feed items per second. Texts may use nine tenths of them (36 of 40), tips six tenths (24 of 40).
-    ///   - rate: How many messages a user may send per second.
+    ///   - rate: How many messages a user may send per second; the default is above every budget.
     ///   - hasWebhooks: Whether the app has a backend that gets webhook events.
     ///   - settings: The app's word list and gift catalogue.
     init(budget: Int = 40, rate: Int = 10_000, hasWebhooks: Bool = false, settings: AppSettings = AppSettings()) {

@@ -57,7 +57,7 @@ import Testing
             if step % 50 == 0 {
                 // After a takeover the new owner decodes the window from its row.
                 let data = try JSONEncoder().encode(packedWindow)
-                #expect(data.count < 900, "bytes")
+                #expect(data.count < 900, "16 outcomes of five numbers, in bytes")
                 let decoded = try JSONDecoder().decode(MessageWindow.self, from: data)
                 #expect(decoded == packedWindow)
                 packedWindow = decoded

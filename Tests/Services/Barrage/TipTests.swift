@@ -41,10 +41,10 @@ import Testing
         }
         #expect(
             announced.allSatisfy { $0 == self.degraded }, "no announcement says that tips are complete in between")
-        // The announcement is repeated about every two seconds, so that new viewers get it soon.
+        // The announcement is repeated about every two seconds, 50 / 2 = 25 times, so that new viewers get it soon.
         #expect((24...26).contains(announced.count))
         #expect(barrage.advance(milliseconds: 2_000).contents.contains(self.complete))
-        // Joins are counted whether or not their tips are published.
+        // 50 * 30 joins are counted, whether or not their tips are published.
         #expect(barrage.feed?.statistics.totalViewers == 1_500)
         barrage.expectInvariants()
     }

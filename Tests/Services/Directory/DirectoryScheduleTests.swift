@@ -60,6 +60,7 @@ private let lives: [LiveID] = ["one", "two"]
                 // Some floors revoke tickets of past calls, others also tickets of the next calls.
                 let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
                 return .floor(live: live, user: target, ticket: ticket)
+            // Twelve keys are more than the ten that a live may have, so some calls are rejected.
             case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
             case 11:
                 return .ban(live: live, users: [target], durationSeconds: durationSeconds, reason: "", caller: caller)

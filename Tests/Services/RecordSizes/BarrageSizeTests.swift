@@ -59,7 +59,8 @@ import Testing
             let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
             _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, counter: Int64(counter))))
         }
-        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages.
+        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages. The users
+        // share ten sessions, because only the number of senders matters here.
         fanout.now = fanout.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(

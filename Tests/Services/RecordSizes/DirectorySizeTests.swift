@@ -114,8 +114,8 @@ import Testing
             }
         }
         #expect(rejections(of: .setGifts(categories: withoutLanguages), counter: 1000) == [])
-        // The texts are below their own limit, but each quotation mark takes two bytes in JSON, whose size has a limit
-        // too.
+        // 500 texts of 450 quotation marks have 225,000 bytes, below the limit of 256 KB for all texts. But each
+        // quotation mark takes two bytes in JSON, and 450,000 bytes are above the limit of 416 KB for the JSON.
         for category in withoutLanguages.indices {
             for gift in withoutLanguages[category].gifts.indices {
                 withoutLanguages[category].gifts[gift].extensionInfo = Largest.quotationMarks(bytes: 450)

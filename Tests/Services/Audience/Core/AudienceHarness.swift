@@ -193,7 +193,8 @@ struct AudienceHarness {
         ]
     }
 
-    /// Lets alice join as the only member, then advances the time by five seconds.
+    /// Lets alice join as the only member, then advances the time by five seconds, so that the next count is published
+    /// at once.
     ///
     /// - Returns: the offset of the join.
     mutating func joinAlice() -> Int64 {

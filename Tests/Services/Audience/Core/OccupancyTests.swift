@@ -5,6 +5,8 @@ import PlazaModel
 import Testing
 
 /// Reports to the directory: whether the owner is present, has left or is offline, and whether the live is empty.
+///
+/// Presence reports at most once a second. After a pause of five seconds, the next change is reported at once.
 @Suite struct OccupancyTests {
     private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
 

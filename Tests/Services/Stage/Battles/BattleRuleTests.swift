@@ -6,6 +6,9 @@ import Testing
 @testable import StageCore
 
 /// Rate limits, answers, and the queries and webhooks of an app's backend.
+///
+/// A battle is named after the offset of its request, and a battle request expires after 10 s unless the test says
+/// otherwise.
 struct BattleRuleTests {
     private func webhooks(_ effects: [Effect]) -> [WebhookEvent] {
         effects.compactMap { if case .webhook(let event) = $0 { event } else { nil } }

@@ -5,7 +5,10 @@ import Testing
 
 @testable import StageCore
 
-/// Starts, answers, scores and ends of battles; a battle of the harness lasts 60 s unless the test says otherwise.
+/// Starts, answers, scores and ends of battles.
+///
+/// A battle of the harness lasts 60 s, and a battle request expires after 10 s, unless the test says otherwise. A
+/// battle is named after the offset of its request. Scores are published at most every 500 ms.
 struct BattleTests {
     /// Rules: R10.5.
     @Test func `a battle that needs no response starts at once, and ends by time with one result`() {

@@ -202,15 +202,15 @@ struct GuestMembershipTests {
             Issue.record("not refused: \(refused)")
             return
         }
+        // The clock stands at the beginning of a second, so the next second begins after 1000 ms.
         #expect(error.code == .tooFrequent && error.retryAfter == 1000)
         #expect(
             harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == .success, "other users are not affected")
         _ = harness.advance(milliseconds: 1000)
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).result == .seat(index: 1))
         for _ in 0..<2 * Limits.seatCallsPerSecond {
-            var server = harness.callers.server()
-            // The rate limit counts the calls of a session, so all calls have the same one.
-            server.request.session = "one"
+            // The rate limit counts the calls of a session, and all calls of the server have the same session.
+            let server = harness.callers.server()
             #expect(
                 harness.handle(.kickOff(user: "gerd", caller: server)).code == .notOnSeat, "a server has no rate limit")
         }

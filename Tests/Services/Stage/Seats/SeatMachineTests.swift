@@ -60,6 +60,7 @@ struct SeatMachineTests {
                 + [harness.success(.seat(index: 2), to: host, changesStage: true)])
         #expect(harness.call("olga") { .rejectApplication(user: "gina", caller: $0) }.code == .requestGone)
         #expect(harness.seated == [nil, nil, "gina", nil])
+        // The answered application does not time out after its 30 s.
         #expect(harness.advance(milliseconds: 40_000).notices.isEmpty)
     }
 
