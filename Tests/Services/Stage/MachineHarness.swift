@@ -9,6 +9,7 @@ import Testing
 struct MachineHarness<M: Machine> {
     let machine: M
     var journal = Journal<M.Key, M.Row>()
+    /// The moment of the last input; the first input has offset 101, above the ticket of every caller.
     var moment = Moment(now: Timestamp(milliseconds: 1_000_000), offset: 100)
 
     init(_ machine: M) { self.machine = machine }

@@ -15,7 +15,8 @@ extension BarrageMachine {
         let rules = self.rules[key.app]
         var statistics = LiveStatistics(
             totalViewers: ending.totalViewers, liveDuration: (ending.endedAt - ending.createdAt).count)
-        var callers = [ending.caller].compactMap(\.self)
+        var callers: [Caller] = []
+        if let endingCaller = ending.caller { callers.append(endingCaller) }
         let hadEndedBefore = rows.updateFeed(key) { feed in
             // A feed with a higher epoch belongs to a newer live with the same id.
             guard feed.epoch <= ending.epoch else { return false }

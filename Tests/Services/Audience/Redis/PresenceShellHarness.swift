@@ -78,6 +78,7 @@ final class PresenceShellHarness {
         let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
         let group = try KafkaConsumer(self.settings, group: "audience")
         defer { group.close() }
+        // `?? nil` flattens the double Optional: a partition without a committed offset has the value nil.
         let committed = try group.committedOffsets(of: [inboxPartition], timeout: .seconds(10))[inboxPartition] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
         // This input and the next 1000 are processed one at a time.

@@ -8,6 +8,13 @@ import Testing
 ///
 /// A battle of the harness lasts 60 s unless the test says otherwise.
 struct BattleDisplayTests {
+    /// All battles in the last report to the live's seat machine: first the one that the live shows, then the others.
+    private func reportedBattles(_ effects: [Effect], _ live: LiveID) -> [BattleView] {
+        var battles = effects.reportedOtherBattles(live)
+        if let shownBattle = effects.reportedBattle(live) { battles.insert(shownBattle, at: 0) }
+        return battles
+    }
+
     /// Rules: R10.13.
     @Test func `a connected live outside the battle shows it from start to end, and can start another battle`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
@@ -52,6 +59,7 @@ struct BattleDisplayTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         harness.connect("arena", "bistro", "cafe", "disco", "expo")
         let first = harness.startBattle("arena", against: "bistro")
+        // The second battle begins later.
         _ = harness.advance(milliseconds: 1000)
         let second = harness.startBattle("cafe", against: "disco", seconds: 90)
         // expo takes part in no battle, so it shows the battle that began last.
@@ -60,7 +68,7 @@ struct BattleDisplayTests {
         let scored = harness.updateScores(first, [("arena", 5)])
         #expect(scored.notifiedLives == connectedLives)
         for live in connectedLives {
-            let views = [scored.reportedBattle(live)].compactMap(\.self) + scored.reportedOtherBattles(live)
+            let views = self.reportedBattles(scored, live)
             #expect(Set(views.map(\.id)) == [first, second])
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0], "\(live)")
             #expect(scored.reportedEvents(live) == [.battleScored(battle: first)])
@@ -73,7 +81,7 @@ struct BattleDisplayTests {
         let afterEnd = harness.advance(milliseconds: 60_000)
         for live in connectedLives + ["forum"] {
             #expect(afterEnd.reportedEvents(live) == [.battleEnded(battle: first, reason: .timeOver)], "\(live)")
-            let views = [afterEnd.reportedBattle(live)].compactMap(\.self) + afterEnd.reportedOtherBattles(live)
+            let views = self.reportedBattles(afterEnd, live)
             #expect(views.first { $0.id == first }?.ended == .timeOver)
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0])
         }
@@ -82,7 +90,7 @@ struct BattleDisplayTests {
         let third = harness.startBattle("arena", against: "bistro")
         let scoredAgain = harness.updateScores(second, [("disco", 9)])
         for live in connectedLives + ["forum"] {
-            let views = [scoredAgain.reportedBattle(live)].compactMap(\.self) + scoredAgain.reportedOtherBattles(live)
+            let views = self.reportedBattles(scoredAgain, live)
             #expect(Set(views.map(\.id)) == [second, third], "\(live)")
         }
     }
@@ -98,7 +106,7 @@ struct BattleDisplayTests {
         for live: LiveID in ["arena", "bistro"] {
             let ends = [first, second].map { StageEvent.battleEnded(battle: $0, reason: .allMemberExit) }
             #expect(afterEnd.reportedEvents(live).filter(ends.contains) == ends)
-            let views = [afterEnd.reportedBattle(live)].compactMap(\.self) + afterEnd.reportedOtherBattles(live)
+            let views = self.reportedBattles(afterEnd, live)
             // A live's own battle comes first.
             #expect(views.map(\.id) == (live == "arena" ? [first, second] : [second, first]))
             #expect(views.allSatisfy { $0.ended == .allMemberExit })

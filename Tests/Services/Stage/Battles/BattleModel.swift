@@ -163,6 +163,7 @@ extension ConnectionHarness {
         case .exit(let live):
             guard self.battleModel.runningBattle(of: live) != nil, let id = self.live(live)?.battle else { return nil }
             return self.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
+        // `request` below sets a time-out of 10 s and a duration of 300 s.
         case .timeOut:
             _ = self.advance(milliseconds: 10_000)
             return .success

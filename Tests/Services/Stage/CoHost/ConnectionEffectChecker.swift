@@ -43,7 +43,8 @@ struct ConnectionEffectChecker {
         for input in effects.seatInputs {
             guard case .connection(let view, let battle, let revision, let events, let otherBattles) = input.command
             else { continue }
-            let battles = [battle].compactMap(\.self) + (otherBattles ?? [])
+            var battles = otherBattles ?? []
+            if let battle { battles.insert(battle, at: 0) }
             // Without other battles a report has nil, not an empty list.
             if Set(battles.map(\.id)).count != battles.count || otherBattles == [] {
                 self.contradictions.append("a battle was reported twice, or the other battles as an empty list")

@@ -30,7 +30,8 @@ extension ConnectionStep {
         guard isChanged else { return .scores(codes: codes) }
         battle.isDirty = true
         self.setBattle(battle.id, battle)
-        // If the last publication is too recent, the scores are published when the battle falls due (`Battle.due`).
+        // The first scores are published at once. If the last publication is too recent, the scores are published when
+        // the battle falls due (`Battle.due`).
         let nextPublishTime = battle.publishedAt.map { $0 + Battle.publishInterval }
         if nextPublishTime.map({ $0 <= self.moment.now }) ?? true { self.publishScores(&battle) }
         return .scores(codes: codes)
