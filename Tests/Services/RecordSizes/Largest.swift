@@ -73,9 +73,12 @@ enum Largest {
         })
     static var info: LiveInfo {
         var info = LiveInfo(liveID: Self.live, liveOwner: Self.person(0), createTime: Self.now)
-        (info.liveName, info.notice) = (Self.plainText(bytes: 100), Self.quotationMarks(bytes: 100))
+        info.liveName = Self.plainText(bytes: Limits.liveNameBytes)
+        info.notice = Self.quotationMarks(bytes: Limits.noticeBytes)
+        // A voice live has at most 50 seats.
         (info.maxSeatCount, info.seatTemplate) = (50, 70)
-        (info.coverURL, info.backgroundURL) = (Self.plainText(bytes: 200), Self.plainText(bytes: 200))
+        info.coverURL = Self.plainText(bytes: Limits.urlBytes)
+        info.backgroundURL = Self.plainText(bytes: Limits.urlBytes)
         (info.categoryList, info.activityStatus) = ([.min, .min, .min], .min)
         info.metaData = Self.metadata
         info.admins = (1...100).map { Self.user($0) }

@@ -205,6 +205,7 @@ import Testing
         #expect(
             harness.plan(.list(cursor: "", count: 1000, caller: caller)).request
                 == .page(live: AudienceHarness.key, after: -1, count: Limits.audiencePage))
+        // `next` is the ticket after which the next page begins; its text is the cursor.
         let effects = harness.send(
             .list(cursor: "", count: 1, caller: caller),
             redisResult: .page(members: [member], next: 110, count: 5))

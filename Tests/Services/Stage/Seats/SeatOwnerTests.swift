@@ -95,7 +95,7 @@ struct SeatOwnerTests {
                     .userMoved(user: userInfo("gerd"), from: 8, to: 3),
                 ]))
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
-        #expect(harness.stage?.record.layout.regions.count == 4)
+        #expect(harness.stage?.record.layout.regions.count == 4, "template 601 shows the four occupied seats")
 
         let withTwoSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 400)))
@@ -110,8 +110,10 @@ struct SeatOwnerTests {
         let withNineSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
         #expect(withNineSeats.stages.first?.layout.regions.count == 9, "template 800 keeps its empty cells")
-        _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
-        #expect(harness.stage?.record.layout.regions.count == 2, "a change of the layout alone is published too")
+        // A change of the layout alone is published too.
+        let withOtherLayout = harness.handle(
+            .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
+        #expect(withOtherLayout.stages.first?.layout.regions.count == 2, "template 602 shows the two occupied seats")
     }
 
     /// Rules: R7.5.
