@@ -79,6 +79,7 @@ package struct SettingsReader {
     ) -> String? {
         let presentation = Presentation(
             placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
+        // The empty default makes the setting optional, and stands for a missing value.
         let text = self.readValue(name, "", defaultText: "", variable, presentation) { $0 } ?? ""
         return text.isEmpty ? nil : text
     }

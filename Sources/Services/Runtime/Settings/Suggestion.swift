@@ -4,11 +4,13 @@
 package enum Suggestion {
     /// The candidate with the smallest edit distance to `word`.
     ///
-    /// - Returns: the candidate; nil if every distance exceeds two and also a third of the letters of `word`.
+    /// The distance may be at most 2 or a third of the letters of `word`, whichever is more, and must be less than the
+    /// number of these letters.
+    ///
+    /// - Returns: the candidate; nil if none is near enough.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(2, word.count / 3)
-        // The distance must also be less than the word's length: otherwise a short word would get a suggestion that
-        // shares no letter with it.
+        // With a distance as large as the number of letters, the suggestion might share no letter with a short word.
         return
             candidates
             .map { (candidate: $0, distance: Self.editDistance(Array(word), Array($0))) }

@@ -40,6 +40,7 @@ import Testing
         let path = try self.writeFile(contents)
         let (secret, problems, reader) = self.readSecret(["--redis-password-file", path])
         #expect(secret == "hush" && problems.isEmpty)
+        // The effective settings, which are logged, have the path and not the secret.
         #expect(reader.effectiveSettings.map(\.value) == [path])
         #expect(self.readSecret([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "hush")
         #expect(self.readSecret([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")

@@ -109,7 +109,7 @@ import Testing
                 """)
     }
 
-    // Nil if no word is near enough to be meant.
+    // Nil if no word is near enough to be meant. "u" is one letter away from "up", but has only one letter itself.
     @Test(arguments: [("statsu", "status"), ("tokne", "token"), ("u", nil), ("inspect", "inspect"), ("banana", nil)])
     func `a misspelt word is corrected, and an unrelated word is not`(word: String, correction: String?) {
         #expect(Suggestion.nearest(to: word, among: ["up", "status", "token", "inspect"]) == correction)

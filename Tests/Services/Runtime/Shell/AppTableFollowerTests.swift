@@ -42,7 +42,8 @@ import Testing
 
         /// Writes records of one app, and waits until the follower has read them.
         ///
-        /// A malformed record follows the records; the follower logs it when it has read all of them.
+        /// A malformed record with the same key, and so in the same partition, follows the records. When the follower
+        /// logs it, it has read all records before it.
         func write(_ records: AppRecord...) throws {
             for record in records { try self.producer.send(Self.outgoing(record)) }
             var malformed = Self.outgoing(try #require(records.last))
@@ -104,7 +105,7 @@ import Testing
         let snapshotBefore = running.follower.snapshot
         try running.write(Self.record("demo", revision: 6, words: ["six"]))
         #expect(running.follower.snapshot["demo"].words == ["six"])
-        #expect(snapshotBefore["demo"].words == ["five"], "a batch keeps the settings with which it began")
+        #expect(snapshotBefore["demo"].words == ["five"], "a snapshot does not change after it was taken")
         try running.write(
             Self.record("demo", revision: 7, words: ["seven"]), Self.record("demo", revision: 4, words: ["four"]))
         #expect(running.follower.snapshot["demo"].words == ["seven"])

@@ -40,7 +40,8 @@ struct BatchFilterTests {
             }
         }
 
-        /// The values of the records that are valid for a reader that begins at `offset`, after the claim of `epoch`.
+        /// The values of the records that are valid for a reader that begins at `offset`, after the claim of `epoch`;
+        /// `.min` if no claim precedes.
         func validRecords(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
             var filter = BatchFilter(epoch: epoch)
             var valid: [IncomingRecord] = []
@@ -178,7 +179,7 @@ struct BatchFilterTests {
 @Suite("Claims in an offset's metadata")
 struct FeedEpochsTests {
     @Test func `claims with invalid offsets are rejected`() {
-        // The second line is `@CHECKPOINT EPOCH:OFFSET …`.
+        // The second line is `@CHECKPOINT EPOCH:OFFSET …`. `Int64.max` is beyond `FeedPosition.validNumbers`.
         #expect(FeedEpochs(metadata: "5\n@12 5:7 9:11")?.claims.count == 2)
         for line in ["@9223372036854775807", "@-1", "@1 5:-7", "@1 5:9223372036854775807"] {
             #expect(FeedEpochs(metadata: line) == nil, "\(line)")
@@ -202,13 +203,14 @@ struct FeedEpochsTests {
 
     @Test func `the last eight claims are stored, and a new claim sets the checkpoint`() {
         var claims = FeedEpochs()
+        // The claim of epoch n is at offset 10 * n.
         for number in 1...20 { claims.add(epoch: Int64(number), offset: Int64(number * 10)) }
         #expect(claims.claims.map(\.epoch) == Array(13...20))
         #expect(claims.checkpointOffset == 201, "the offset after the last claim")
         #expect(claims.epoch(before: 205) == 20)
         #expect(claims.epoch(before: 200) == 19)
-        #expect(claims.epoch(before: 100) == .min)
-        // The broker's limit for the metadata of an offset is 4096 bytes.
+        #expect(claims.epoch(before: 100) == .min, "the claims of the epochs 1 to 12 are not stored any more")
+        // The claims take less than an eighth of the 4096 bytes that the broker allows for an offset's metadata.
         #expect(claims.line.utf8.count < 512)
     }
 }
@@ -222,8 +224,9 @@ struct LeaseGuardTests {
     /// A phase is the wait for records or their processing.
     @Test func `the lease is not doubtful while phases end within the limit`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
-        #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(9_000)))
+        #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(9_000)), "no phase has started")
         for now in stride(from: Int64(0), through: 20_000, by: 1000) { leaseGuard.phaseStarted(at: Self.time(now)) }
+        // The last phase started at 20,000 ms, and 20,000 + 1400 = 21,400.
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(21_399)))
         #expect(leaseGuard.isLeaseDoubtful(at: Self.time(21_400)))
     }
@@ -231,9 +234,11 @@ struct LeaseGuardTests {
     @Test func `the lease stays doubtful over further phases until a transaction succeeds`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
         leaseGuard.phaseStarted(at: Self.time(0))
+        // The first phase lasted 8000 ms, which is more than the limit. The second one lasted only 10 ms.
         leaseGuard.phaseStarted(at: Self.time(8_000))
         leaseGuard.phaseStarted(at: Self.time(8_010))
         #expect(leaseGuard.isLeaseDoubtful(at: Self.time(8_011)))
+        // A transaction that began at 8,012 ms has succeeded.
         leaseGuard.membershipConfirmed(at: Self.time(8_012))
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(8_020)))
         leaseGuard.phaseStarted(at: Self.time(8_030))

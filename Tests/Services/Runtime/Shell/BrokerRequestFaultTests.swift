@@ -74,8 +74,8 @@ struct RequestFault: Sendable, CustomStringConvertible {
 
 /// Tests with a broker that rejects or delays each kind of request that a service sends.
 ///
-/// No fault stops a writer or a shell for good. The cases of a test wait for timeouts, at the same time; each has its
-/// own broker.
+/// No fault stops a writer or a shell for good. A case mostly waits for timeouts, so the cases of a test run at the
+/// same time, each with its own broker.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     static let transactionFaults: [RequestFault] =
         RequestFault.faults(.produce, [.notLeader, .notEnoughReplicas])
@@ -101,6 +101,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
             ]
             let isLasting = fault.code.map(lastingCodes.contains) ?? false
+            // Of other errors the repeated request meets one, too.
             try fault.inject(into: fixture.broker, count: isLasting ? 1 : 2, delay: .seconds(4))
             let start = MonotonicClock.now
             var failure: KafkaError?
@@ -109,8 +110,10 @@ struct RequestFault: Sendable, CustomStringConvertible {
             } catch {
                 failure = error
             }
-            // At most three calls. Each is repeated for at most 1 s, and its last attempt takes at most 2 s.
+            // At most three calls: for the offsets, the commit and the abort. Each is repeated for at most 1 s, and its
+            // last attempt takes at most 2 s: 3 * (1 s + 2 s) = 9 s.
             #expect(MonotonicClock.now - start < .seconds(10))
+            // After a delay the commit may have failed or not.
             if fault.code != nil { #expect((failure != nil) == isLasting, "\(failure.debugDescription)") }
 
             if let failure, failure.isFatal || failure.kind == .fenced {
@@ -128,6 +131,8 @@ struct RequestFault: Sendable, CustomStringConvertible {
 
     @Test(.timeLimit(.minutes(1)))
     func `I16 the error of a transaction says why the broker refused a record, and the next one succeeds`() async {
+        // A topic that refuses even 100 bytes as too large is configured wrongly
+        // (`RefusedRecords.alwaysAcceptedBytes`).
         let refusals: [(code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind)] = [
             (.messageTooLarge, 40_000, .messageTooLarge), (.messageTooLarge, 100, .invalidConfiguration),
             (.invalidRecord, 100, .invalidRecord), (.topicAuthorizationFailed, 40_000, .accessDenied),
@@ -215,7 +220,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
             + RequestFault.faults(.offsetCommit, [.coordinatorLoading, .notCoordinator, .requestTimedOut])
             + RequestFault.faults(.heartbeat, [.coordinatorNotAvailable, .rebalanceInProgress, .unknownMember])
         for fault in faults {
-            // The test's own clients send such requests, too.
+            // More than one, because the test's own clients send such requests, too, and may get some of the faults.
             try fault.inject(into: broker, count: 4, delay: .seconds(2))
             for _ in 0..<3 { try harness.sendTextAndWait("text", in: live) }
             sentCount += 3

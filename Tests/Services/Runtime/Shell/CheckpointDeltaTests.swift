@@ -71,7 +71,7 @@ struct CheckpointDeltaTests {
             if case .stateTopic(let rows, _) = plan {
                 writeCount += 1
                 #expect(rows.count <= 40)
-                #expect(!plan.metadata.contains("\n"))
+                #expect(!plan.metadata.contains("\n"), "the new delta is empty, so the metadata has no second line")
             }
             delta.committed()
         }
@@ -80,6 +80,7 @@ struct CheckpointDeltaTests {
 
     @Test func `the changed rows of a batch are written to the state topic at once if they exceed 32 KB`() {
         var delta = CheckpointDelta()
+        // 500 rows of 100 bytes are about 50 KB.
         let plan = delta.plan((0..<500).map { ("\($0)", [UInt8](repeating: 65, count: 100)) }, metadata: "1")
         guard case .stateTopic(let rows, _) = plan else {
             Issue.record("the rows were stored in the delta")
@@ -139,7 +140,7 @@ struct CheckpointDeltaTests {
         let restored = try CheckpointDelta(appended: appendedBytes)
         #expect(restored.rows.map(\.key) == delta.rows.map(\.key))
         #expect(restored.rows.map(\.row) == delta.rows.map(\.row))
-        #expect(restored.rows.first?.row == self.row(199))
+        #expect(restored.rows.first?.row == self.row(199), "the row \"a\" as of the last round")
         #expect(appendedBytes.count < 200 * 60, "at most 60 bytes for a batch of two rows")
     }
 
@@ -159,12 +160,15 @@ struct CheckpointDeltaTests {
             return
         }
         #expect(rows.map(\.key) == ["a", "b"])
+        // A compressor cannot be rolled back, so the plan after a rollback writes all rows. The change of "b" was
+        // rolled back, and "a" is durable only in the appended batch.
         delta.rolledBack()
         guard case .stateTopic(let rowsAfterRollback, _) = delta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rowsAfterRollback.map(\.key) == ["a"])
+        // A new owner does not have its predecessor's compressor either.
         var nextOwnersDelta = try CheckpointDelta(appended: addedBytes)
         guard case .stateTopic(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")

@@ -92,7 +92,8 @@ import Testing
             _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
             try harness.waitForCommit(of: live, uncommittedInputs: 0)
             #expect(firstShell.stop())
-            // The state that remains after three owners have died while they processed the next input.
+            // The state that remains after three owners have died: one with the batch of the input "deadly", and
+            // `maxAloneAttempts` while they processed it alone. The inputs "deadly" and "after" are not committed.
             try harness.sendText("deadly", in: live)
             try harness.sendText("after", in: live)
             try harness.flush()
@@ -121,8 +122,9 @@ import Testing
         let size =
             (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
             + letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        // 1000 bytes are left for the record batch, in which the letter is sent.
         #expect(size < PlazaTopic.maxMessageBytes - 1_000)
-        // Each part of the input that is too large is left out.
+        // Each part of the input that is too large is left out; the smallest of these parts has 340,000 bytes.
         let origin = DeadLetterOrigin { name in letter.headers.first { $0.name == name }?.value }
         #expect(origin?.omittedBytes ?? 0 >= 340_000)
         #expect(origin?.offset == 7)
@@ -163,6 +165,8 @@ extension ShellHarness {
     /// Waits until all inputs of the live's partition are committed except the last `uncommittedInputs`.
     ///
     /// With the in-memory broker a commit may fail. It is repeated only while its owner runs.
+    ///
+    /// - Returns: the committed offset.
     @discardableResult
     func waitForCommit(of live: LiveKey, uncommittedInputs: Int64) throws -> Int64 {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
@@ -189,6 +193,7 @@ extension ShellHarness {
         // If the record had the offset of an earlier input, the next owner would process the deadly input and end the
         // test.
         let nextOffset = try self.waitForCommit(of: live, uncommittedInputs: uncommittedInputs)
+        // `aloneUntil` is any offset after the input: the next owner processes the inputs before it alone.
         let record = ProcessingAttempts.Record(
             offset: nextOffset, step: 0, count: count, aloneUntil: nextOffset + 10, process: "a dead one")
         let producer = try KafkaProducer(self.settings)

@@ -12,7 +12,7 @@ import Testing
 /// An input that is set aside is written to the dead letter topic.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
-    /// The text that ends an owner, and the instances of the service.
+    /// The text that ends an owner, and the names of the instances of the service.
     private static let cases = ["deadly", "deadly alarm"].flatMap { text in
         [["one"], ["one", "two"]].map { (text: text, instances: $0) }
     }
@@ -23,9 +23,10 @@ struct DeadlyInputTests {
         async
     {
         await ConcurrentCase.runBlocking(Self.cases) { text, instances in
-            // The first owner has made progress since it acquired the partition, so nothing shows that it died. The
-            // next three owners die with a record of attempts. Of two instances the second may acquire the partition
-            // just before the input; then it has made no progress, and its death is the first of the three.
+            // The input is set aside after three deaths with a record of attempts at the committed offset. The first
+            // owner has committed a batch since it acquired the partition, so its record is of an earlier offset, and
+            // a fourth owner dies. Of two instances, the second may acquire the partition just before the input. It has
+            // then committed nothing, so its death counts already, and three owners die.
             let deaths = instances.count == 1 ? 4...4 : 3...4
             try Self.expectSetAside(text, instances, startsBeforeInput: true, deaths: deaths)
         }

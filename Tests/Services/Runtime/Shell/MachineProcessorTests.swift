@@ -24,7 +24,7 @@ import Testing
             payload: .record(Wire.encode(input)))
     }
 
-    /// The numbers of the feed items, which count the texts of the live.
+    /// The numbers of the feed items, which count the items of the live from 1.
     static func numbers(_ effects: [Effect]) -> [Int64] {
         effects.compactMap { if case .feed(let item) = $0 { item.position.number } else { nil } }
     }
@@ -119,7 +119,7 @@ import Testing
         processor.process(
             [Self.textInput("a", at: 5_000, offset: 0), Self.textInput("b", at: 7_000, offset: 1)], effects: &effects)
         processor.committed()
-        #expect(processor.offsetMetadata == "7000", "as earlier versions write it")
+        #expect(processor.offsetMetadata == "7000", "a gap of 2 s is no standstill, so only the time is stored")
         processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
         // The metadata are the latest time of the machine and the partition's total standstill (time without an owner
         // or an input), in milliseconds. The standstill is 90 s - 7 s here, and gains 95 s - 90 s below.

@@ -130,7 +130,8 @@ import Testing
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
         #expect(numbers[live] == [1, 2, 3, 4])
-        // In milliseconds. The broker aborts the transaction 2 s after it began; before, no reader can pass it.
+        // In milliseconds. The broker aborts the transaction 2 s after it began; before, no reader can pass it. It
+        // began before `start`, so the lower bound is only 1 s.
         #expect((1000...10_000).contains(MonotonicClock.milliseconds - start))
         #expect(throws: KafkaError.self) { try formerProducer.commitTransaction(timeout: .seconds(2)) }
         #expect(secondShell.stop())
@@ -190,7 +191,8 @@ import Testing
     {
         let harness = try ShellHarness(.full)
         let live = Self.lives("unsure", count: 1)[0]
-        // The 2nd and the 4th append time out at once, and each ends a session.
+        // The closure returns the timeout of each append. The 2nd and the 4th append time out at once, and each ends a
+        // session.
         let appendCount = Locked(0)
         let firstShell = harness.start("one") {
             appendCount.withLock { appendCount in

@@ -36,6 +36,7 @@ import Testing
     @Test func `the first input after an acquisition is set aside after it ended three owners`() {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.acquired(at: 40)
+        // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(owner.mustProcessAlone(at: 40))
@@ -99,7 +100,7 @@ import Testing
         for process in ["1", "2", "3", "4"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(!owner.mustProcessAlone(at: 40))
-            #expect(owner.released(at: 41) == nil)
+            #expect(owner.released(at: 41) == nil, "the record is of the offset 40")
             record = owner.released(at: 40)
             #expect(record?.process == "")
         }
@@ -115,9 +116,9 @@ import Testing
             }
             record = written
         }
-        #expect(record?.count == 2)
+        #expect(record?.count == 2, "6 and 7 have begun to process the input alone")
         record = owner.released(at: 40)
-        #expect(record?.count == 1)
+        #expect(record?.count == 1, "7 has withdrawn its attempt")
         // "8" dies too, which is the third death after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
         guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {

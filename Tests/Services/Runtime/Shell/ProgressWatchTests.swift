@@ -69,11 +69,12 @@ import Testing
         watch.sessionBegan()
         #expect(!watch.isSessionStalled(at: Self.at(200)), "the session has not found any work")
         #expect(watch.unreadablePartitions.isEmpty)
-        #expect(watch.retryPause == Milliseconds(50))
+        #expect(watch.retryPause == Milliseconds(50), "the failures of the former session do not count")
         watch.readFailed(in: Self.partition, at: Self.at(200))
         #expect(watch.unreadablePartitions == [Self.partition])
         #expect(!watch.isSessionStalled(at: Self.at(209)))
         #expect(watch.isStalled(at: Self.at(209)))
+        // The work has waited since second 100, also in the former session: 209 - 100 = 109.
         #expect(watch.waitingTime(at: Self.at(209)) == .seconds(109))
         #expect(watch.isSessionStalled(at: Self.at(210)))
         watch.workDone(in: Self.partition)
@@ -140,6 +141,7 @@ import Testing
         let mustExit = [false, false, false, true]
         let stalled = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
         #expect(stalled.map { $0 == .exit } == mustExit)
+        // After an unanswered write a session is stuck even if no work is stalled.
         #expect(Self.decisions(Self.unanswered, endingAt: seconds).map { $0 == .exit } == mustExit)
         // A stalled session may also end with another error.
         #expect(Self.decisions(Self.fenced, isStalled: true, endingAt: seconds).map { $0 == .exit } == mustExit)

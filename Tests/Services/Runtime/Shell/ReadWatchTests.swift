@@ -86,7 +86,9 @@ import Testing
 
     @Test func `a read that is never answered, and reports no error, is found within thirty seconds`() {
         var watch = Self.makeCaughtUpWatch()
-        // The query in second 20 shows that there are more records; ten seconds later the reader is stalled.
+        // The watch queries the ends of partitions of which nothing was read since the last check. In second 10 there
+        // are none: both were read in second 0. The query in second 20 shows that there are more records. Ten seconds
+        // later the reader is stalled.
         Self.answerQueries(of: &watch, in: 1...29, end: 6)
         #expect(watch.state(at: Self.at(29)) == .reading)
         Self.answerQueries(of: &watch, in: 30...30, end: 6)
@@ -156,6 +158,7 @@ import Testing
         Self.answerQueries(of: &watch, in: 20...30, end: 6)
         #expect(watch.mustReplaceConsumer(at: Self.at(30)))
         watch.consumerFailed(KafkaError(.other, "nothing was read"), at: Self.at(30))
+        // The new consumer begins in second 31, so it is replaced in second 41.
         watch.turnBegan(at: Self.at(31))
         watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(31))
         Self.answerQueries(of: &watch, in: 31...40, end: 6)
@@ -170,13 +173,15 @@ import Testing
     @Test func `a consumer that cannot be set up waits for the broker, or is stalled if the broker answers`() {
         var watch = ReadWatch(at: Self.at(0))
         for second: Int64 in 0...20 { watch.consumerFailed(Self.unreachable, at: Self.at(second)) }
-        #expect(watch.state(at: Self.at(9)) == .reading)
+        #expect(watch.state(at: Self.at(9)) == .reading, "less than ten seconds after the first failure")
         #expect(watch.state(at: Self.at(20)) == .waitingForBroker)
         #expect(watch.reachableSince == Self.at(20))
+        // The broker answers from second 21 on, so the ten seconds begin again.
         for second: Int64 in 21...31 {
             watch.consumerFailed(KafkaError(.unknownTopic, "no topic"), at: Self.at(second))
         }
         #expect(watch.state(at: Self.at(31)) == .stalled)
+        // A consumer was set up.
         watch.turnBegan(at: Self.at(32))
         #expect(watch.state(at: Self.at(32)) == .reading)
     }
@@ -193,6 +198,7 @@ import Testing
     @Test func `successive scans that read nothing for ten seconds are a stall, until their partition is forgotten`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
+        // Each scan lasts three seconds, and its record at offset 4 is not read.
         for second: Int64 in stride(from: 0, through: 12, by: 3) {
             watch.partitionsAssigned([Self.partition: 4], at: Self.at(second))
             Self.answerQueries(of: &watch, in: second...(second + 2), end: 6)
@@ -219,6 +225,7 @@ import Testing
             Self.answerQueries(of: &watch, in: second...second, end: 6)
         }
         #expect(watch.state(at: Self.at(12)) == .stalled)
+        // The last request was queued in second 12, and 12 + 3 = 15.
         for second: Int64 in 13...15 {
             // Scans of another partition go on.
             watch.partitionsAssigned([Self.otherPartition: 4], at: Self.at(second))

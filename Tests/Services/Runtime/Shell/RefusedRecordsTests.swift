@@ -41,6 +41,7 @@ import Testing
     }
 
     @Test func `I16 many small records are compared with the limit as one batch`() {
+        // 200 records of 100 bytes are 20,000 bytes, which is more than `alwaysAcceptedBytes`.
         let batch = (0..<200).map { _ in Self.delivery(.messageTooLarge) }
         #expect(Self.refusal(batch)?.kind == .messageTooLarge)
         // Records of another topic, or refused for another reason, are no part of that batch.
@@ -60,7 +61,8 @@ import Testing
         #expect(error.map { InputFailure($0) == nil } == true)
     }
 
-    // Each of these batches fits one request, and twice as many records do not.
+    // Each of these batches fits one request of at most 900,000 bytes, and twice as many records do not. The commit has
+    // 10,000 bytes, and each record counts as 100 bytes more than its value.
     @Test(arguments: [(1, 880_000), (80, 10_000), (800, 1000)])
     func `I8 a batch that does not fit into one request is recognized`(count: Int, bytes: Int) {
         let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: 0x61, count: bytes))
@@ -122,7 +124,8 @@ struct RefusingTopicTests {
             let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [topic: 100_000])
             let reader = try KafkaConsumer(broker.settings)
             defer { reader.close() }
-            // Each writer is new, so the broker accepts any sequence number of it.
+            // The broker accepts any sequence number of a new writer. It would therefore store the small records if
+            // they followed the refused one in a second request.
             for _ in 0..<20 {
                 let writer = try AppendWriter(
                     broker.settings, topic: topic, timeout: { .seconds(20) }, machine: "barrage",
@@ -157,7 +160,8 @@ struct RefusingTopicTests {
             try harness.flush()
             #expect(shell.waitUntilNotLive(timeout: .seconds(40)))
             #expect(try harness.readRecords(of: .deadLetters, in: nil, limit: .seconds(1)) { !$0.isEmpty }.isEmpty)
-            // Each attempt aborts one transaction; the pauses between attempts grow up to a second.
+            // Each attempt aborts one transaction. The pauses between attempts grow up to a second, so there are not
+            // many more than 40 attempts in 40 s.
             let aborted = shell.metrics.counter(
                 MetricNames.Shell.transactions, help: "", labels: ["machine": "barrage", "outcome": "aborted"]
             ).value

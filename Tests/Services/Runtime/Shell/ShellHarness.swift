@@ -75,7 +75,8 @@ final class ShellHarness {
 
     /// Opens a transaction like that of an owner that died during a commit.
     ///
-    /// The transaction deletes the live's row and sets the group's offset back to the beginning.
+    /// The transaction deletes the live's row, sets the group's offset back to the beginning, and writes records
+    /// without values to the live's feed partition, among them a claim.
     ///
     /// - Parameter live: the live whose partition the transaction writes.
     /// - Returns: the producer, with its transaction open on the broker.

@@ -21,8 +21,9 @@ import Testing
         let harness = try ShellHarness(.full)
         let live = MachineShellTests.lives("unanswered", count: 1)[0]
         let shell = harness.start("one", appendTimeout: { .zero })
-        // A session commits its first batch in a transaction, and appends the second one.
-        // After the third session the shell has ended, so the test does not wait for the sixth text.
+        // A session commits its first batch in a transaction, and appends the second one, which fails. Three sessions
+        // thus take six texts. After the third session the shell has ended, so the test does not wait for the sixth
+        // text.
         for number in 1...6 {
             try harness.sendTextAndWait("\(number)", in: live)
             if number < 6 {

@@ -32,6 +32,7 @@ import Testing
         var scheduler = TickScheduler()
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 65))
+        // The last tick was written at 60 ms, and 60 + 20 = 80.
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 80))
     }
 
@@ -42,6 +43,7 @@ import Testing
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_060))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 1_060))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 2_060))
+        // A tick is read back at 1100 ms. The row is overdue, so the next tick follows 1 ms later.
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 3_000), at: MonotonicTime(milliseconds: 1_100))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_101))
     }

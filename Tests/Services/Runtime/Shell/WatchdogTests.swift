@@ -22,6 +22,7 @@ import Testing
     }
 
     @Test func `a loop that turns once in between begins the count again`() {
+        // The loop turns at second 29, so the thirty checks are those of the seconds 30 to 59.
         #expect(Self.endTimes(checkTimes: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
     }
 
@@ -30,7 +31,8 @@ import Testing
     }
 
     @Test func `a process that is stopped and continued again and again is not ended`() {
-        // It runs for 20 of 60 s; after it continues, a loop seems hung until its first turn.
+        // It runs for 20 of 60 s, and a loop seems hung meanwhile. Each stop is longer than `HangWatch.maxPause`, so
+        // the count begins again.
         let checkTimes: [Int64] = (0..<20).flatMap { minute in (1...20).map { minute * 60 + $0 } }
         #expect(Self.endTimes(checkTimes: checkTimes) { _ in ["feeds"] }.isEmpty)
     }

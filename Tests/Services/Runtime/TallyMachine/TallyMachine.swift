@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// A machine for tests of the shell: counts the messages of each live and copies every text into the live's feed.
+/// A machine for tests of the shell: copies every text into its live's feed and counts the items of each feed.
 ///
 /// The text "alarm" makes the live's row due 300 ms later; the machine then adds the item "rang". The text "huge" adds
 /// an item that no broker accepts; "huge alarm" does so when the row is due. The text "deadly" ends the process;

@@ -94,6 +94,7 @@ import Webhooks
     func `I16 if more than 64 apps have unfinished events, the committed offset is that of the 65th app's first event`()
     {
         var queue = DeliveryQueue(DeliveryQueue.Limits(), apps: 100)
+        // The only event of the app n is at the offset n.
         for app in 0..<100 {
             #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("app-\(app)"))) == true)
         }
@@ -141,12 +142,13 @@ import Webhooks
         #expect(queue.laggingCount == 1 && queue.count == 3)
         #expect(
             queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1), self.position(3)],
-            "no other app waits")
+            "the event of the other app is sent, too")
         #expect(queue.nextCatchUp(after: -1) == nil, "less than half of the share is free")
         #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
         #expect(queue.attemptEnded(self.position(1), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
 
+        // Of the app "demo" only the event at 0 is queued, so half of its share of two is free.
         var catchUp = try #require(queue.nextCatchUp(after: -1))
         #expect(catchUp == .init(partition: 0, offset: 2, apps: ["demo"]))
         #expect(queue.addInCatchUp(self.position(2), of: self.key("arena"), in: &catchUp) == true)
@@ -166,6 +168,7 @@ import Webhooks
         #expect(queue.add(self.position(6), of: self.key("disco")) == false, "the app still lags")
         #expect(queue.checkpoint(0) == .init(offset: 7, laggingOffsets: ["demo": 2]))
 
+        // Only the event at 2 is queued now.
         catchUp = try #require(queue.nextCatchUp(after: 0))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
         #expect(queue.addInCatchUp(self.position(4), of: self.key("cafe"), in: &catchUp) == true)
@@ -196,6 +199,7 @@ import Webhooks
         }
         #expect(queue.catchUpAdvanced(catchUp, upTo: 11) == true)
         #expect(queue.laggingCount == 0)
+        // In the order of queueing. The event at 9 waits for that at 4, which is of the same live.
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(10), self.position(4)])
     }
 
@@ -234,6 +238,7 @@ import Webhooks
         _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: 0, at: self.time(0))
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(2)])
         _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: 0, at: self.time(0))
+        // After a success two requests are allowed again. The pauses have ended, so the oldest two events are sent.
         #expect(queue.startDueAttempts(at: self.time(1000)) == [self.position(0), self.position(1)])
     }
 
@@ -249,7 +254,7 @@ import Webhooks
             _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.time(0))
         }
         for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
-        // Of the four concurrent requests, two are for failing apps.
+        // Of the four concurrent requests, two are for failing apps. The other two are for the first events of "demo".
         #expect(
             queue.startDueAttempts(at: self.time(1000)) == [
                 self.position(0), self.position(1), self.position(4), self.position(5),

@@ -17,7 +17,8 @@ internal import PlazaModel
 final class AppendWriter {
     /// A batch of more bytes may need a second request.
     ///
-    /// The number is below librdkafka's `batch.size`, in which the format of a request also needs space.
+    /// The number is below the services' `batch.size` (`PlazaTopic.maxMessageBytes`), because the format of a request
+    /// also needs space.
     private static let maxBatchBytes = 900_000
     /// An upper bound for the bytes that the record format and the header of the epoch add to a record.
     private static let recordOverheadBytes = 100

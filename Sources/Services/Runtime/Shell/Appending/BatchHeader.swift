@@ -50,6 +50,7 @@ package struct BatchHeader: Equatable, Sendable {
         guard let commitText = record.header(Self.commitHeader) else { return }
         let words = String(decoding: commitText, as: UTF8.self).split(
             separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        // A malformed commit counts as none.
         guard words.count == 2, let nextOffset = Int64(words[0]) else { return }
         self.commit = Commit(
             nextOffset: nextOffset, metadata: String(words[1]), rows: record.header(Self.rowsHeader) ?? [])

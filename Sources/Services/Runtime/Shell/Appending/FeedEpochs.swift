@@ -89,6 +89,7 @@ package enum AppendedFeed {
     {
         guard mode == .full else { return nil }
         let client = try KafkaConsumer(settings, group: Self.group, isolation: .uncommitted)
+        // The first query connects the client to the coordinator, which may take longer than `timeout`.
         _ = try client.committedOffsets(of: [TopicPartition(Self.inbox.rawValue, 0)], timeout: .seconds(5))
         return client
     }

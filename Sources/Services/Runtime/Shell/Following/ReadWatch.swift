@@ -31,11 +31,11 @@ package struct ReadWatch: Sendable {
     static let maxTimeToNextScan = Milliseconds.seconds(3)
 
     private struct Partition {
-        /// The offset after the last record; nil until it is known.
+        /// The offset after the last record that was read; nil until it is known.
         var position: Int64?
-        /// Whether the end was not reached since the partition was assigned.
+        /// True from the assignment of the partition until its end is reached for the first time.
         var isLoading = true
-        /// Whether nothing was read since the partition was assigned.
+        /// True from the assignment of the partition until a record or the end is read.
         var hasReadNothing = true
         /// Whether records or the end were read since the last check.
         var wasReadSinceCheck = true
@@ -93,7 +93,7 @@ package struct ReadWatch: Sendable {
         // A consumer that could read is replaced at once. Only if none can be set up, the reader waits.
         guard !hadConsumer else { return }
         if self.failingSince == nil { self.failingSince = now }
-        self.brokerAnswered(!Self.isBrokerCause(error), at: now)
+        self.brokerQueried(isAnswering: !Self.isBrokerCause(error), at: now)
     }
 
     /// Records the partitions that the consumer begins to read, each with its start offset.
@@ -195,6 +195,7 @@ package struct ReadWatch: Sendable {
             self.nextStalledCheckAt = now + Self.stalledCheckInterval
             return Set(stalled)
         }
+        // No partition is stalled, so an earlier answer of the broker does not count any more.
         self.isBrokerAnswering = nil
         guard now >= self.nextCheckAt else { return [] }
         self.nextCheckAt = now + Self.checkInterval
@@ -205,7 +206,7 @@ package struct ReadWatch: Sendable {
 
     /// Records the ends of partitions.
     package mutating func endsReceived(_ ends: [TopicPartition: Int64], at now: MonotonicTime) {
-        self.brokerAnswered(true, at: now)
+        self.brokerQueried(isAnswering: true, at: now)
         for (partition, end) in ends {
             if end <= self.partitions[partition]?.position ?? 0 {
                 self.progress.workDone(in: partition)
@@ -221,10 +222,11 @@ package struct ReadWatch: Sendable {
     ) {
         self.readFailed(partitions, at: now)
         self.nextStalledCheckAt = now + Self.checkInterval
-        self.brokerAnswered(!Self.isBrokerCause(error), at: now)
+        self.brokerQueried(isAnswering: !Self.isBrokerCause(error), at: now)
     }
 
-    private mutating func brokerAnswered(_ isAnswering: Bool, at now: MonotonicTime) {
+    /// Records whether the broker has answered.
+    private mutating func brokerQueried(isAnswering: Bool, at now: MonotonicTime) {
         // What waited for the broker did not wait for the reader.
         if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
         if !isAnswering { self.reachableSince = now }

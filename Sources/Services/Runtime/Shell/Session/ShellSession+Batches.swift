@@ -146,6 +146,7 @@ extension ShellSession {
         else { return nil }
         var batches: [AppendWriter.PartitionBatch] = []
         for partition in partitions {
+            // If the delta is full, its rows must be written to the state topic, which needs a transaction.
             guard case .delta(let metadata, let rows) = partition.planRows() else { return nil }
             let number = partition.topicPartition.partition
             let records = output.items.lazy.filter { $0.inboxPartition == number }.map(\.record)

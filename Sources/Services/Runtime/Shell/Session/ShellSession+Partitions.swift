@@ -20,7 +20,7 @@ extension ShellSession {
     /// Leaves an assigned partition unserved, because its changed rows are damaged.
     ///
     /// Every owner would fail to restore them. So neither a new session nor another instance would help, and the other
-    /// partitions are served meanwhile. An operator must repair the partition (docs/OPERATING.md, section 5.16).
+    /// partitions are served meanwhile. An operator must repair the partition (docs/OPERATING.md, section 5.18).
     private func leaveUnserved(_ topicPartition: TopicPartition, _ error: InflationError) {
         self.owned[topicPartition] = nil
         self.setDamagedPartitions(self.damaged.union([topicPartition]))

@@ -15,7 +15,8 @@ final class ShellSession {
     /// fixed amount of work.
     private static let minBatchInterval = Milliseconds(10)
 
-    /// How much earlier than the group this instance considers its membership doubtful (`LeaseGuard`).
+    /// How much earlier than the group this instance considers its membership doubtful (`LeaseGuard`), besides the
+    /// heartbeat interval.
     private static let leaseMargin = Duration.milliseconds(100)
 
     let spec: MachineSpec
