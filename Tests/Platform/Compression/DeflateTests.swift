@@ -53,6 +53,7 @@ struct DeflateTests {
         let stream = DeflateStream()
         let firstPiece = stream.append(Array("a first piece, ".utf8))
         let pieces = firstPiece + stream.append(Array("and a second piece".utf8))
+        // A stream may end between two pieces, so the end of the first piece is left out.
         for end in 1..<pieces.count where end != firstPiece.count {
             #expect(throws: InflationError.corrupt, "\(end) of \(pieces.count) bytes") {
                 try Inflation.inflate(Array(pieces[..<end]), limit: 1000)

@@ -44,7 +44,7 @@ import Testing
                 budget.add(7)
             }
         }
-        // The steps of 7 bytes end up to 6 bytes below a share.
+        // With steps of 7 bytes a stream ends less than 7 bytes below its share: 100 - 7 = 93.
         #expect(queuedBytes.allSatisfy { $0 >= 93 }, "each gets its share, a tenth of the limit: \(queuedBytes)")
         #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the second of two queues gets half: \(queuedBytes)")
     }
@@ -60,7 +60,8 @@ import Testing
         #expect(self.choice([], freeing: 1).isEmpty)
     }
 
-    /// The indexes of the queues that are chosen; `parties[n]` is the party of queue n, and missing ones are nil.
+    /// The indexes of the queues that are chosen; `parties[n]` is the party (such as the client's address) to which
+    /// queue n belongs, and missing ones are nil.
     private func choice(_ sizes: [Int], of parties: [String?] = [], freeing bytes: Int) -> [Int] {
         let queues = sizes.indices.map { index in
             OutputBudget.Queue(bytes: sizes[index], party: index < parties.count ? parties[index] : nil)
@@ -71,13 +72,15 @@ import Testing
     @Test func `I16 the party with the most bytes loses queues first, its largest queue before its others`() {
         let sizes = [310, 90, 110, 100, 0]
         let parties: [String?] = ["honest", "many", "many", "many", "many"]
+        // The queues 0, 2 and 3 have 520 bytes together.
         #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1], "honest has 310 bytes, many have 300")
         #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 1) == [2])
-        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "now honest has more")
-        // Queues without a party are each on their own.
+        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "then many have 190 bytes")
+        // Queues without a party are each on their own. 90 + 60 + 50 = 200.
         #expect(self.choice([90, 60, 50, 40], of: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
     }
 
+    /// A step is what a stream should queue at once of a long output (`stepBytes`).
     @Test func `I16 streams that each queue one step stay within the limit, and a step within half a share`() {
         var budget = self.budget([])
         budget.limitBytes = 32 << 20
@@ -105,10 +108,11 @@ import Testing
                 acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
         }
         #expect(!isStalled(accepted: 0, at: 1_400))
+        // 1,000 + 500 = 1,500: the first check that finds the peer overdue.
         #expect(!isStalled(accepted: 0, at: 1_500), "after a pause of this process the socket may have room")
         #expect(!isStalled(accepted: 1, at: 1_600), "one byte is progress")
         #expect(!isStalled(accepted: 1, at: 2_099))
-        #expect(!isStalled(accepted: 1, at: 2_100))
+        #expect(!isStalled(accepted: 1, at: 2_100), "overdue for the first time")
         #expect(isStalled(accepted: 1, at: 2_101))
         // A clock that goes back does not make a peer stalled.
         #expect(!isStalled(accepted: 2, at: 2_102) && !isStalled(accepted: 2, at: 2_000))
@@ -119,6 +123,7 @@ import Testing
 @Suite struct AcknowledgedBytesTests {
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
+        // `checkStalled` evaluates `unacknowledgedBytes`, an autoclosure, only when it needs the number.
         var readCount = 0
         func isStalled(unacknowledged unacknowledgedBytes: Int, at now: UInt64) -> Bool {
             func countedRead() -> Int {
@@ -132,6 +137,7 @@ import Testing
         #expect(!isStalled(unacknowledged: 800, at: 1_400) && readCount == 1, "no read while no peer is overdue")
         #expect(!isStalled(unacknowledged: 800, at: 1_600) && readCount == 2, "100 bytes were acknowledged")
         #expect(!isStalled(unacknowledged: 800, at: 1_700) && !isStalled(unacknowledged: 800, at: 2_050))
+        // The last progress was seen at 1,600, and 1,600 + 500 = 2,100.
         #expect(!isStalled(unacknowledged: 800, at: 2_150), "overdue for the first time")
         #expect(isStalled(unacknowledged: 800, at: 2_250))
         #expect(!isStalled(unacknowledged: 799, at: 2_350), "one more byte was acknowledged")

@@ -112,6 +112,7 @@ struct RedisClientTests {
             #expect(text.contains("due"), "the client must not try again at the same moment")
 
             try redis.restart()
+            // The first pause, of at most 50 ms, is over then.
             clock.now += 1_000
             let secondIdentity = try client.connect()
             #expect(secondIdentity.serial == 2 && secondIdentity.runID != firstIdentity.runID)
@@ -352,6 +353,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
 
     @Test func `I16 the size limit of a reply covers all its elements together`() async throws {
         await runOnDedicatedThread {
+            // Each element has one byte of content, but takes 7 bytes: 700,000 in all, and the limit is 200,000.
             let list = "*100000\r\n" + String(repeating: "$1\r\nx\r\n", count: 100_000)
             let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(list.utf8)])
             let client = Self.makeClient(server.port)

@@ -28,6 +28,7 @@ import Tokens
     @Test func `the error describes what is wrong with a keys file`() {
         let encodedSecret = Base64URL.encode([UInt8](repeating: 7, count: 32))
         #expect(Self.error("{") == .malformed("it is not JSON"))
+        // An error begins with the path of the object, which is empty for the outermost one.
         #expect(Self.error("{}") == .malformed(#" has no "apps""#))
         #expect(
             Self.error(#"{"apps":{"a":{"keys":[{"alg":"HS256"}]}}}"#)
@@ -41,6 +42,8 @@ import Tokens
         // The form that the other cases vary is accepted.
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#) == nil)
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#, app: "a b") == .badApp("a b"))
+        // HS256: without a secret, and with one that is too short or has padding. ES256: with coordinates of no point
+        // on the curve, and with one that is too short.
         for fields in [
             #""alg":"none""#, #""alg":"HS256""#, #""alg":"HS256","k":"AAAA""#,
             #""alg":"HS256","k":"\#(encodedSecret)=""#,

@@ -66,6 +66,8 @@ import WebSocket
 
     @Test func `the UTF-8 check agrees with the standard library, wherever the text is split`() {
         var random = SeededRandom(seed: 4)
+        // The byte sequences are the last valid and the first invalid ones of their length, overlong forms, surrogates,
+        // and incomplete characters.
         let texts: [[UInt8]] = [
             Array("plain ascii text, longer than a word".utf8), Array("é端😀\u{7FF}\u{800}\u{FFFF}\u{10000}".utf8),
             [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xE0, 0x9F, 0xBF], [0xF0, 0x8F, 0xBF, 0xBF],

@@ -48,10 +48,11 @@ import WebSocket
             ([0x88, 0x01, 0x03], .client, .closePayload, .protocolError),
             ([0x88, 0x02, 0x03, 0xED], .client, .closePayload, .protocolError),
             ([0x88, 0x02, 0x00, 0x00], .client, .closePayload, .protocolError),
-            // An invalid byte in a close reason, and in two texts.
+            // An invalid byte in a close reason and in a text, and a text that ends within a character.
             ([0x88, 0x03, 0x03, 0xE8, 0xFF], .client, .invalidUTF8, .invalidData),
             ([0x81, 0x02, 0xC3, 0x28], .client, .invalidUTF8, .invalidData),
             ([0x81, 0x01, 0xC3], .client, .invalidUTF8, .invalidData),
+            // A length of 2 to the power of 63, minus 1.
             ([0x82, 0x7F, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .client, .messageTooBig, .messageTooBig),
         ]
         for (bytes, role, violation, code) in cases {

@@ -15,8 +15,8 @@ import WebSocket
 
     /// Connects `count` clients, each of which stops reading after the handshake, and then calls `ready` with all.
     ///
-    /// The function calls itself for each next client; `earlierClients` are already connected. All clients but the first
-    /// have the local address `laterAddress`.
+    /// The function calls itself for each next client; `earlierClients` are already connected. All clients but the
+    /// first have the local address `laterAddress`.
     private func connect(
         _ count: Int, _ loop: EventLoop, port: UInt16, laterAddress: String? = nil, earlierClients: [RawClient] = [],
         ready: @escaping ([RawClient]) -> Void
@@ -166,8 +166,9 @@ import WebSocket
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
-                // At least 630,000 bytes are queued. The sweep closes connections until an eighth of the limit is free,
-                // which takes about three of 50,000 bytes.
+                // At least 180,000 + 9 * 50,000 = 630,000 bytes are queued. The sweep closes connections until an
+                // eighth of the limit is free, so that 525,000 bytes are left. That takes about three queues of 50,000
+                // bytes.
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep()
                 // By then the closures have been reported.

@@ -11,7 +11,7 @@ import Testing
         let server: WebServer
         let refusals: RefusalLog
 
-        init(_ change: (inout HTTPLimits) -> Void, head: @escaping HTTPHeadHandler = AdmissionTests.echo) throws {
+        init(_ change: (inout HTTPLimits) -> Void, head: @escaping HTTPHeadHandler = AdmissionTests.describe) throws {
             var limits = HTTPLimits()
             limits.bodyBytes = 1 << 20
             limits.idleTimeout = .seconds(2)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Answers with the client's address and the number of bytes in the body.
-    @Sendable private static func echo(_ request: HTTPRequest) -> HTTPHeadDecision {
+    @Sendable private static func describe(_ request: HTTPRequest) -> HTTPHeadDecision {
         .read { request, responder in
             responder.complete(.text("\(request.client?.description ?? "-") \(request.body.count)"))
         }
@@ -201,7 +201,7 @@ import Testing
 
     @Test func `a request that is rejected by its head is answered before its body has arrived`() throws {
         let fixture = try ServerFixture({ _ in }) { request in
-            request.path == "/no" ? .reject(HTTPResponse(status: 429)) : AdmissionTests.echo(request)
+            request.path == "/no" ? .reject(HTTPResponse(status: 429)) : AdmissionTests.describe(request)
         }
         let largeClient = try RawClient(port: fixture.server.port)
         largeClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")

@@ -92,8 +92,10 @@ final class RawClient {
         return Response(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
     }
 
-    /// Waits until a response starts or the server closes the connection; false after the socket's timeout of 20 s.
-    func isServed() -> Bool { self.fill() || errno != EAGAIN }
+    /// Waits until a response starts or the server closes the connection.
+    ///
+    /// - Returns: whether that happened within the socket's timeout of 20 s.
+    func waitForResponseOrEnd() -> Bool { self.fill() || errno != EAGAIN }
 
     /// Reads more bytes into the buffer; false at the end of the connection and after the socket's timeout.
     private func fill() -> Bool {

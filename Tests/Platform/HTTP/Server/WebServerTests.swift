@@ -226,7 +226,7 @@ final class ResponderQueue: Sendable {
         ] {
             let client = try RawClient(port: server.port)
             client.send(text)
-            #expect(client.isServed(), "\(text.prefix(120))")
+            #expect(client.waitForResponseOrEnd(), "\(text.prefix(120))")
         }
     }
 
