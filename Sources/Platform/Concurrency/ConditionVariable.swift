@@ -79,6 +79,7 @@ internal import Glibc
         let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(365 * 86_400)).components
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        // A nanosecond is 10^9 attoseconds, and a second is 10^9 nanoseconds.
         let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
         return timespec(
             tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,

@@ -33,8 +33,8 @@ package protocol StreamSecurity: AnyObject {
 extension TCPStream {
     /// How many bytes encryption adds to a write at most.
     ///
-    /// TLS 1.3 adds 22 bytes to each record of 16 KiB. The formula allows 64 for each 16 KiB, and 64 for the last
-    /// record.
+    /// TLS 1.3 adds 22 bytes to each record of 16 KiB. The formula allows 64 for each 16 KiB (64 / 16,384 = 1 / 256),
+    /// and 64 for the last record.
     private static func overheadBytes(_ count: Int) -> Int { 64 + count / 256 }
 
     /// Begins the handshake on a new connection.

@@ -70,8 +70,8 @@ package struct Histogram: Sendable, Equatable {
     /// The value that `percent` per cent of all values do not exceed, such as `percentile(99.9)`; 0 when nothing was
     /// recorded.
     ///
-    /// The result is the middle of a bucket, so it is within 0.4 % of the exact value. It is never below the minimum or
-    /// above the maximum.
+    /// The result is the middle of a bucket. A bucket is at most as wide as a 128th of its values, so the result is
+    /// within a 256th (0.4 %) of the exact value. It is never below the minimum or above the maximum.
     package func percentile(_ percent: Double) -> Int {
         guard self.count > 0 else { return 0 }
         let share = min(max(percent, 0), 100) / 100

@@ -18,7 +18,8 @@ package enum WallClock {
         let (days, millisecondOfDay) = milliseconds.flooredDivision(by: 86_400_000)
         // Howard Hinnant's algorithm computes the date from the number of the day. Its years begin in March, so that
         // the leap day is the last day of a year. It counts days from 1 March of year 0, which is 719,468 days before
-        // 1970; an era is 400 years or 146,097 days.
+        // 1970; an era is 400 years or 146,097 days. The leap days (one in 4 years, but none in 100, but one in 400)
+        // are taken out, so that all years have 365 days. Five months from March have 153 days.
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

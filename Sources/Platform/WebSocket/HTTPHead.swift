@@ -71,7 +71,8 @@ package struct HTTPHead: Equatable, Sendable {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { throw .malformed }
         let name = line[..<colon]
         let value = Self.trimmed(line[(colon + 1)...])
-        // White space before the colon and folded lines are rejected, because they enable request smuggling.
+        // White space before the colon and folded lines are rejected, because they enable request smuggling. Of the
+        // control characters, a value may contain only the tab (9).
         guard name.allSatisfy(Self.isTokenByte) else { throw .malformed }
         if value.contains(where: { ($0 < 0x20 && $0 != 9) || $0 == 0x7F }) { throw .malformed }
         return Field(

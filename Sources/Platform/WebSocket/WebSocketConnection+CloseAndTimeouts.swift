@@ -22,7 +22,8 @@ extension WebSocketConnection {
         self.endAfterClose()
     }
 
-    /// The space beyond the limit for a close frame, which has at most 131 bytes.
+    /// The space beyond the limit for a close frame, which has at most 131 bytes: 2 of the header, 4 of the mask and
+    /// 125 of the payload.
     private static let closeFrameReserveBytes = 256
 
     /// Sends a close frame, even when the pending bytes have reached their limits.

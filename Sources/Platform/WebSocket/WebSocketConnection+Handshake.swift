@@ -11,6 +11,7 @@ extension WebSocketConnection {
         guard let handshake = self.handshake, let start = self.readProxyHeader(bytes, handshake) else { return nil }
         do throws(HTTPHeadError) {
             guard let (head, headBytes) = try handshake.reader.consume(bytes.extracting(start...)) else { return nil }
+            // `handshake.client` is nil on the server's side.
             let isOpen =
                 handshake.client.map { self.handleResponse(head, $0) } ?? self.handleRequest(head, handshake)
             return isOpen ? start + headBytes : nil

@@ -100,6 +100,7 @@ struct KafkaSecurityTests {
             let earlierFailures = failureCount()
             let startedAt = ContinuousClock.now
             let error = try #require(Self.securityError(settings))
+            // `securityError` would wait for 4 s if the error were not reported.
             #expect(ContinuousClock.now - startedAt < .seconds(3))
             #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
             // Attempts that follow the report would be made in this second.

@@ -163,7 +163,7 @@ enum Sample {
         #"{"app":"demo","sub":"alice","exp":1800000060,"role":"admin"}"#,
         #"{"app":"demo","sub":"alice","exp":1800000060,"nbf":1e300}"#, "[]", "7", "", "not json",
     ])
-    func `claims that are missing or of another type are refused`(payload: String) throws {
+    func `claims that are missing, of another type or beyond their limits are refused`(payload: String) throws {
         guard case .badClaims(let validationError)? = try Self.error(try Sample.token(Self.header, payload)) else {
             Issue.record("the token is accepted, or rejected for another reason")
             return

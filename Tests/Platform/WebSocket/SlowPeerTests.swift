@@ -53,6 +53,7 @@ import WebSocket
                     // The slow client is still served after the first one was disconnected.
                     if eventsAtClosure > 0, client.events.count >= eventsAtClosure + 100 { loop.stop() }
                 }
+                // Each client is sent 1,000 * 30,000 bytes = 30 MB, less than `maxPendingBytes`.
                 for connection in serverEvents.connections {
                     for _ in 0..<1_000 { connection.send(FrameEncoder.text(String(repeating: "x", count: 30_000))) }
                 }

@@ -226,6 +226,7 @@ extension ServerCore {
             let forwarded = exchange.request.headers["x-forwarded-for"]
             let client = self.limits.trustedProxies.client(peer: peer, forwardedFor: forwarded)
             exchange.request.client = client
+            // The peer is a trusted proxy, whose connections are not limited, so the client's requests are.
             if client != peer {
                 guard self.admitRequest(of: client) else {
                     let retry = HTTPHeader("Retry-After", "1")

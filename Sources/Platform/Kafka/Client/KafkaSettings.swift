@@ -97,6 +97,7 @@ package struct KafkaSettings: Sendable {
             // network.
             ("compression.codec", "none"),
             ("queue.buffering.max.messages", String(queueLimit)),
+            // 128 MiB.
             ("queue.buffering.max.kbytes", "131072"),
         ]
         if let bytes = self.maxMessageBytes {
@@ -124,6 +125,7 @@ package struct KafkaSettings: Sendable {
             ("allow.auto.create.topics", "false"),
             ("fetch.error.backoff.ms", "10"),
             ("socket.timeout.ms", "6000"),
+            // 16 MiB of records that were fetched and not polled yet.
             ("queued.max.messages.kbytes", "16384"),
         ] + additionalSettings + self.sortedByName(self.overrides)
     }

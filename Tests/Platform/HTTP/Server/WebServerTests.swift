@@ -66,6 +66,7 @@ final class ResponderQueue: Sendable {
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{\"a\"}GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
         client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\nDELETE /echo HTTP/1.1\r\nHost: a\r\n\r\n")
 
+        // In the query `+` is a blank, and `%2B%26` is `+&`. The values of the two headers are joined.
         #expect(try client.readResponse().body == "hello bob a b+&c 1, 2")
         let echo = try client.readResponse()
         #expect(echo.status == 201 && echo.body == "{\"a\"}" && echo.headers["content-type"] == "application/json")
@@ -339,6 +340,7 @@ enum BadRequest: String, CaseIterable {
     case lengthAndCoding, unknownCoding, blankBeforeColon, signedLength
 
     var text: String {
+        // Beyond the default limits: 16 KiB for the request line and headers, and 100 headers.
         let longText = String(repeating: "a", count: 40_000)
         let headerLines = String(repeating: "X-A: b\r\n", count: 120)
         return switch self {

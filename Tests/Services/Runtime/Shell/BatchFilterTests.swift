@@ -139,33 +139,33 @@ struct BatchFilterTests {
     {
         var random = SeededRandom(seed: seed)
         var log = PartitionLog()
-        var owner: Int64 = 1
+        var ownerEpoch: Int64 = 1
         var expected: [String] = []
         /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before
         /// it.
         var starts: [(offset: Int, epoch: Int64, count: Int)] = []
-        log.appendClaim(epoch: owner)
+        log.appendClaim(epoch: ownerEpoch)
         for step in 0..<200 {
             let values = (0..<Int.random(in: 0...3, using: &random)).map { "\(step).\($0)" }
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
                 // The owner dies within a batch.
-                for value in values { log.append(value, BatchHeader(epoch: owner)) }
-                owner += 1
-                log.appendClaim(epoch: owner)
+                for value in values { log.append(value, BatchHeader(epoch: ownerEpoch)) }
+                ownerEpoch += 1
+                log.appendClaim(epoch: ownerEpoch)
             case 1, 2:
                 // A stalled former owner appends a batch.
-                guard owner > 1 else { continue }
-                let formerOwner = Int64.random(in: 1..<owner, using: &random)
-                log.appendBatch(epoch: formerOwner, values, nextOffset: 0)
+                guard ownerEpoch > 1 else { continue }
+                let formerEpoch = Int64.random(in: 1..<ownerEpoch, using: &random)
+                log.appendBatch(epoch: formerEpoch, values, nextOffset: 0)
             case 3:
                 log.append("t\(step)", nil)
                 expected.append("t\(step)")
             default:
-                log.appendBatch(epoch: owner, values, nextOffset: Int64(step))
+                log.appendBatch(epoch: ownerEpoch, values, nextOffset: Int64(step))
                 expected += values
             }
-            starts.append((log.records.count, owner, expected.count))
+            starts.append((log.records.count, ownerEpoch, expected.count))
         }
         #expect(log.validRecords() == expected)
         for start in starts {

@@ -39,10 +39,10 @@ import Testing
         #expect(numbers == [healthy: [1]])
         let partition = harness.partition(of: damaged, .barrageInbox).partition
         #expect(
-            shell.shell.degradations
+            shell.machineShell.degradations
                 == ["barrage does not serve partition \(partition), whose rows cannot be restored"])
-        #expect(shell.shell.isReady)
-        #expect(shell.shell.isLive)
+        #expect(shell.machineShell.isReady)
+        #expect(shell.machineShell.isLive)
         #expect(shell.damagedPartitions == 1)
         #expect(shell.stop())
 
@@ -53,7 +53,7 @@ import Testing
         let repaired = harness.start("two")
         let repairedNumbers = try harness.readFeedNumbers(of: [damaged]) { $0[damaged]?.count == 1 }
         #expect(repairedNumbers == [damaged: [1]])
-        #expect(repaired.shell.degradations.isEmpty)
+        #expect(repaired.machineShell.degradations.isEmpty)
         #expect(repaired.damagedPartitions == 0)
         #expect(repaired.stop())
     }

@@ -64,6 +64,7 @@ import Testing
             try harness.sendText("huge alarm", in: lives[0])
             try harness.sendText("alarm", in: lives[1])
             try harness.flush()
+            // The dead letter of a row has the row's key, see `TallyMachine.Key`.
             let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { records in
                 records.contains { $0.key == Array("tally/\(lives[0].text)".utf8) }
             }

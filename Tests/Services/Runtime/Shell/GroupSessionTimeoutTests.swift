@@ -61,7 +61,7 @@ import Testing
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         #expect(numbers[live] == [1], "the text is the first item of the feed")
-        #expect(shell.shell.isReady)
+        #expect(shell.machineShell.isReady)
         #expect(shell.stop())
         #expect(lines.all.count == 1, "\(lines.all)")
         #expect(lines.all.first?.contains("group.min.session.timeout.ms") == true)

@@ -202,7 +202,7 @@ final class ShellHarness {
 
 /// A shell that runs on a dedicated thread.
 final class RunningShell {
-    let shell: MachineShell
+    let machineShell: MachineShell
     let metrics = MetricsRegistry()
     private let thread: DedicatedThread
 
@@ -215,7 +215,7 @@ final class RunningShell {
         settings.checkpointInterval = .seconds(1)
         settings.appendTimeout = appendTimeout
         let shell = MachineShell(spec, settings: settings, log: log, metrics: self.metrics)
-        self.shell = shell
+        self.machineShell = shell
         self.thread = DedicatedThread("test") { shell.run() }
     }
 
@@ -239,8 +239,10 @@ final class RunningShell {
     /// - Returns: whether it did so in time.
     func waitUntilNotLive(timeout: Milliseconds) -> Bool {
         let deadline = MonotonicClock.now + timeout
-        while self.shell.isLive, MonotonicClock.now < deadline { _ = self.waitUntilEnded(timeout: .milliseconds(50)) }
-        return !self.shell.isLive
+        while self.machineShell.isLive, MonotonicClock.now < deadline {
+            _ = self.waitUntilEnded(timeout: .milliseconds(50))
+        }
+        return !self.machineShell.isLive
     }
 
     /// Whether the shell has ended.
@@ -250,7 +252,7 @@ final class RunningShell {
     ///
     /// - Returns: whether the shell's thread ended within 10 s.
     func stop() -> Bool {
-        self.shell.stop()
+        self.machineShell.stop()
         return self.thread.join(timeout: .seconds(10))
     }
 }

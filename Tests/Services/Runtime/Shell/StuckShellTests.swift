@@ -77,7 +77,7 @@ import Testing
         // The shell logs this error when it ends the session and begins another.
         #expect(lines.waitUntilContains("No progress for 10 s", timeout: .seconds(10)))
         // Whether the shell ends in time is not tested here, because its fetches still fail.
-        shell.shell.stop()
+        shell.machineShell.stop()
     }
 
     private static func expectLiveWithoutWork() throws {
@@ -85,7 +85,7 @@ import Testing
         let inbox = try UnreadableInbox("readable", failingFetches: 36)
         let (harness, live, shell) = (inbox.harness, inbox.live, inbox.shell)
         #expect(!shell.waitUntilEnded(timeout: .seconds(15)))
-        #expect(shell.shell.isLive)
+        #expect(shell.machineShell.isLive)
         try harness.sendTextAndWait("2", in: live)
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= 2 }
         #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])

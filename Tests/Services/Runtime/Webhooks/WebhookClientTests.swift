@@ -151,7 +151,8 @@ import Webhooks
         let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
-        // The other apps send more requests than their shares, and get no answers.
+        // The other apps send more requests than their shares, and get no answers. Of 256 requests, each of the ten
+        // apps has a share of 25.
         for app in hooks.keys where app != "demo" {
             for number in 0..<200 { try? client.send(self.request("u\(number)", app: app)) { _ in } }
         }

@@ -86,7 +86,7 @@ import Webhooks
         }
     }
 
-    /// Hooks whose backend is `receiver`; nil for all events.
+    /// Hooks whose backend is `receiver`, for these events; nil for all events.
     private func hooks(_ receiver: WebhookReceiver, events: [WebhookName]? = nil) -> AppHooks {
         AppHooks(url: receiver.url, secret: Self.secret, events: events)
     }
@@ -209,6 +209,7 @@ import Webhooks
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
         let hooks: [AppID: AppHooks] = ["away": self.hooks(recoveringBackend), "demo": self.hooks(receiver)]
+        // No event is abandoned before the backend is up.
         var sender = harness.start(hooks) { limits in
             limits.maxAttempts = 1000
             limits.maxPerApp = 5

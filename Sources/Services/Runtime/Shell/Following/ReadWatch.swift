@@ -4,10 +4,10 @@ package import MachineKit
 
 /// Detects a reader that has something to read and reads nothing, and whether the broker or the reader is the cause.
 ///
-/// A reader has something to read in a partition until it has read the partition to its end, after a read has failed,
-/// and when the partition's end lies beyond what it has read. After ten seconds without progress the ends of the
-/// waiting partitions are queried. If the broker answers, a new consumer or process could read: the reader is stalled.
-/// If the broker cannot be reached, a new one would wait as well.
+/// A partition waits (has something to read) in three cases: it was not read to its end yet, a read has failed, or a
+/// query shows that its end lies beyond what was read. After ten seconds without progress the ends of the waiting
+/// partitions are queried. If the broker answers, a new consumer or process could read: the reader is stalled. If the
+/// broker cannot be reached, a new consumer or process would wait as well.
 package struct ReadWatch: Sendable {
     /// What a reader does.
     package enum State: Equatable, Sendable {
@@ -42,11 +42,13 @@ package struct ReadWatch: Sendable {
     }
 
     private var partitions: [TopicPartition: Partition] = [:]
-    /// The partitions that wait although the consumer does not read them, each with the time when that began.
+    /// The partitions that wait although the consumer does not read them, each with the time when that began or when a
+    /// request for the partition was last queued.
     private var unassignedSince: [TopicPartition: MonotonicTime] = [:]
     /// When a partition that is loading was read last.
     private var loadingProgressAt = MonotonicTime.distantPast
     private var lastTurnAt: MonotonicTime?
+    /// The partitions that wait, and since when; their work is something to read.
     private var progress = ProgressWatch()
     /// Whether the broker answered the last query while partitions were stalled; nil before the query.
     private var isBrokerAnswering: Bool?
@@ -101,6 +103,7 @@ package struct ReadWatch: Sendable {
     /// A partition that waits already continues to wait.
     package mutating func partitionsAssigned(_ offsets: [TopicPartition: Int64], at now: MonotonicTime) {
         for (partition, offset) in offsets {
+            // A logical offset, such as the beginning, is negative: the position is not known yet.
             self.partitions[partition] = Partition(position: offset >= 0 ? offset : nil)
             self.progress.workArrived(in: partition, at: now)
         }
@@ -186,8 +189,8 @@ package struct ReadWatch: Sendable {
 
     /// Returns the partitions whose ends must be queried now, and schedules the next query.
     ///
-    /// They are the partitions that are stalled. If none is, they are, from time to time, those of which nothing was
-    /// read since the last query, because an answer to a read may be missing without any error.
+    /// They are the partitions that have waited for 10 s. If there are none, they are, every `checkInterval`, those of
+    /// which nothing was read since the last check, because an answer to a read may be missing without any error.
     package mutating func takePartitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
         let stalled = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
         guard stalled.isEmpty else {

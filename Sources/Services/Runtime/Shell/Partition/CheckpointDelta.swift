@@ -116,7 +116,8 @@ package struct CheckpointDelta {
     ///   - changes: the rows that the batch changed.
     ///   - metadata: the processor's metadata for the offset: one line.
     ///   - mustWriteRows: whether the rows must be written to the state topic.
-    /// - Returns: the plan; it is valid until the next call. Then call `committed` or `rolledBack`.
+    /// - Returns: the plan; it is valid until the next call. Call `committed` or `rolledBack` when the outcome of the
+    ///   batch is known.
     mutating func plan(_ changes: [Change], metadata: String, mustWriteRows: Bool = false) -> Plan {
         if !mustWriteRows, let plan = self.planDelta(changes, metadata: metadata) { return plan }
         self.stream = DeflateStream()

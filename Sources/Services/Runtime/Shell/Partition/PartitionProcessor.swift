@@ -7,7 +7,7 @@ package import PlazaModel
 package struct InboxInput: Sendable {
     /// The content of the record.
     package enum Payload: Sendable {
-        /// A command or an event, as JSON.
+        /// A command, or a fact from another machine, as JSON.
         case record([UInt8])
         /// A tick that the owner wrote: no command, only a new time.
         case tick

@@ -16,7 +16,7 @@ struct SessionRestarts {
     /// The pause doubles with each session from `minPause` up to `maxPause`.
     private static let minPause = Milliseconds(50)
     private static let maxPause = Milliseconds(1000)
-    /// The duration of a session that resets the pause.
+    /// A session that lasted longer than this resets the pause.
     private static let resetDuration = Milliseconds.seconds(10)
     /// The number of stuck sessions within `stuckSpan` after which the process ends.
     private static let maxStuckSessions = 3

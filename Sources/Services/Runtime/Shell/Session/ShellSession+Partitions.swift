@@ -49,6 +49,7 @@ extension ShellSession {
             // A revocation leaves no partition, so nothing is watched any more. After a failure the session leaves its
             // group as well, but then its work still waits for the next session.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
+            // Of lost partitions another member may already be the owner, so nothing is written for them.
             if !isLost {
                 self.checkpointBeforeLeaving(partitions)
                 self.endAttempts(at: partitions)
@@ -61,6 +62,7 @@ extension ShellSession {
                 if partition.endAtRevocation != nil { self.revoked[topicPartition] = partition }
             }
             self.metrics.partitions.set(self.owned.count)
+            // A failure makes the client unusable, and its next poll throws.
             try? self.consumer.unassign()
         }
     }

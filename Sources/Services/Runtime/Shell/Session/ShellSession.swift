@@ -45,7 +45,7 @@ final class ShellSession {
     var group: GroupMetadata?
     /// Detects that the group may have given the partitions to another member.
     var leaseGuard: LeaseGuard
-    /// The error of the last batch that failed, or of the last read.
+    /// The error of the last batch or read that failed.
     private var lastWorkError: String?
     /// Whether this member has taken part in a rebalance, which may have assigned no partition to it.
     private var hasJoined = false

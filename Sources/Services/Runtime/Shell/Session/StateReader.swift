@@ -59,6 +59,7 @@ final class StateReader {
         _ partitions: [TopicPartition], tails: [TopicPartition: Int64] = [:], deadline: MonotonicTime,
         recordRead: (IncomingRecord) -> Void
     ) throws(KafkaError) {
+        // The ends of the partitions that have something to read.
         var unreadEnds: [TopicPartition: Int64] = [:]
         for (partition, end) in try self.ends(of: partitions + tails.keys) where end > tails[partition] ?? 0 {
             unreadEnds[partition] = end
