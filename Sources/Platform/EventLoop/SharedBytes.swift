@@ -65,7 +65,7 @@
     /// The address of the first byte; valid as long as this object lives.
     var baseAddress: UnsafeMutablePointer<UInt8>? { unsafe self.memory.baseAddress }
 
-    /// The approximate size in bytes of this object and of the headers of both allocations.
+    /// The approximate size in bytes of this object, and of the allocator's headers for the object and for its bytes.
     private static let overheadBytes = 80
 
     /// The size of the occupied memory, including the overhead.

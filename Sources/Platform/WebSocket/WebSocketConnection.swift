@@ -116,8 +116,8 @@ package final class WebSocketConnection {
         } catch { return self.handleSendError(error) }
     }
 
-    /// Sends several encoded frames as `send(_:)` does, but leaves the connection as it is when all connections queue
-    /// more than `maxQueuedBytes` and this one would exceed its share.
+    /// Sends several encoded frames as `send(_:)` does, but does not end the connection when all connections queue more
+    /// than `maxQueuedBytes` and this one would exceed its share.
     ///
     /// - Returns: The outcome; nil if no byte was accepted for that reason, and the frames may be offered again later.
     package func offer(_ frames: [SharedBytes]) -> SendOutcome? {

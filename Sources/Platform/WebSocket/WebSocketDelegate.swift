@@ -66,7 +66,7 @@ package struct WebSocketClosure: Equatable, Sendable {
         case slowReader
         /// The peer accepted none of its pending bytes for `outputTimeout`.
         case stalledReader
-        /// More bytes were pending for all peers than the limit, and this one had more than its share.
+        /// More bytes were pending for all peers than the limit, and this peer had more than its share.
         case outputLimit
         /// The peer did not answer a ping in time.
         case pingTimeout

@@ -8,12 +8,12 @@ import Testing
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     /// A header with the client 1.2.3.4.
     ///
-    /// Behind the signature: version and command, address family, length of the rest in two bytes, the addresses of
-    /// client and proxy, and their ports.
+    /// Behind the signature: version and command, address family, the number of bytes that follow (in two bytes), the
+    /// addresses of client and proxy, and their ports.
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
     /// A header with the client 2001::7, and behind the ports a further field of three bytes.
     ///
-    /// The 39 bytes of the rest are 36 for the addresses and ports, and the further field.
+    /// The 39 bytes that follow are 36 for the addresses and ports, and 3 for the further field.
     static let ipv6 =
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]

@@ -14,7 +14,8 @@ import Testing
 
     /// Open connections, numbered from 1, that each have an unread response of the size in `unreadBytes`.
     ///
-    /// Connections 1 and 2 have one address, the others another. Connection n began its response at second n.
+    /// Connections 1 and 2 have one address, all further ones a second address. Connection n began its response at
+    /// second n.
     private func connections(unreadBytes: [Int], limit: Int) throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = limit

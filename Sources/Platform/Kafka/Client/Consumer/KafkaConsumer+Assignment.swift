@@ -17,7 +17,7 @@ extension KafkaConsumer {
         try self.client.unassign()
     }
 
-    /// Adds partitions to the assignment, without interrupting the others.
+    /// Adds partitions to the assignment, without interrupting the reading of the assigned ones.
     package func incrementalAssign(_ offsets: [TopicPartition: Int64]) throws(KafkaError) {
         self.markRebalanceHandled()
         guard !offsets.isEmpty else { return }
@@ -25,7 +25,7 @@ extension KafkaConsumer {
         try self.client.incrementalAssign(list)
     }
 
-    /// Removes partitions from the assignment, without interrupting the others.
+    /// Removes partitions from the assignment, without interrupting the reading of those that stay.
     package func incrementalUnassign(_ partitions: [TopicPartition]) throws(KafkaError) {
         self.markRebalanceHandled()
         guard !partitions.isEmpty else { return }

@@ -201,8 +201,8 @@ extension ShellSession {
     private func restore(_ unrestored: [Int32: OwnedPartition], deadline: MonotonicTime) throws {
         guard !unrestored.isEmpty else { return }
         var statePartitions = unrestored.keys.map { TopicPartition(self.spec.state.rawValue, $0) }
-        // The writer for the in-memory broker writes the values of compacted topics again from time to time, so it
-        // needs all of them.
+        // The writer for the in-memory broker needs all values of compacted topics, because it must write them again
+        // (`NonTransactionalWriter`).
         let isNonTransactional = self.settings.mode == .embedded
         if isNonTransactional {
             for topic in self.spec.publicTopics {
