@@ -52,7 +52,7 @@ import Testing
 
     @Test func `each rule has a unique number and a text`() throws {
         let rules = try Self.rules()
-        #expect(rules.count > 200)
+        #expect(rules.count > 200, "most rows of the tables were not recognized")
         #expect(Set(rules.map(\.number)).count == rules.count, "a number stands twice")
         for rule in rules {
             #expect(Self.citations(in: rule.number) == [rule.number])
@@ -142,7 +142,7 @@ import Testing
                 let name = path.split(separator: "/").last.map(String.init) ?? path
                 return name.hasSuffix(".swift") ? String(name.dropLast(".swift".count)) : name
             })
-        #expect(names.count > 300)
+        #expect(names.count > 300, "most source files were not found")
         for rule in try Self.rules() where rule.isOfServer {
             for name in rule.decidedIn.split(separator: ",") {
                 let file = name.filter { $0 != "`" && $0 != " " }
@@ -171,7 +171,7 @@ import Testing
         let codes = source.split(separator: "\n").compactMap { line in
             line.contains("static let ") ? line.split(separator: "ReplyCode(").last?.prefix { $0 != ")" } : nil
         }.filter { Int($0) != nil }
-        #expect(codes.count > 60)
+        #expect(codes.count > 60, "most codes of the source were not recognized")
         // 100017 (`muted`) is another code for a muted user; the servers never return it.
         for code in codes where code != "100017" {
             #expect(text.contains("\n| \(code.replacing("-", with: "−")) | "), "no rule gives \(code)")

@@ -60,7 +60,10 @@ import Testing
     /// Most of the values exceed a limit of `Limits` or `AppLimits` by one, such as `text(101)` for a live's name of at
     /// most 100 bytes.
     ///
-    /// Other rows have an empty value or a control character, which is not allowed in their field.
+    /// Other rows have an empty value, a seat or template that does not exist (99 and 1000), or a control character,
+    /// which is not allowed in their field. Two long rows of control characters are just too long as JSON: a metadata
+    /// value may need 2 * 2048 = 4096 bytes, and 683 * 6 = 4098; a message may need 2 * 12,288 = 24,576 bytes, and
+    /// 4097 * 6 = 24,582.
     private static let rows: [Row] = [
         Row(
             "POST", "/v1/lives", #""live":"new","owner":"eve","categoryList":[1,2,3,4]"#, "live.create", "",

@@ -72,6 +72,7 @@ import Testing
         }
         _ = try await fixture.watcher.wait("that both left", within: 20) { client in
             let haveLeft = Set(client.leftUsers) == [fixture.id(of: admin), fixture.id(of: applicant)]
+            // Only the watcher is left; the owner is not counted.
             return haveLeft && client.audienceCount == 1 ? true : nil
         }
         #expect(fixture.watcher.leftUsers.count == 2, "each leave is reported once")
@@ -111,7 +112,7 @@ import Testing
         let admin = try await fixture.join("admin")
         let guest = try await fixture.join("guest")
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.id(of: admin)))
-        _ = try await fixture.watcher.wait("that the first user is an admin") {
+        _ = try await fixture.watcher.wait("that the admin has its rights") {
             $0.trueIfReceived { if case .adminSet(fixture.id(of: admin), _) = $0 { true } else { false } }
         }
         try await fixture.call(
@@ -120,7 +121,7 @@ import Testing
             if case .invitationReceived = $0 { true } else { false }
         }
         try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.id(of: admin)))
-        _ = try await fixture.watcher.wait("that the first user is no longer an admin") {
+        _ = try await fixture.watcher.wait("that the admin has lost its rights") {
             $0.trueIfReceived { if case .adminRevoked(fixture.id(of: admin), _) = $0 { true } else { false } }
         }
         let kick = try await fixture.rejectionCode(admin, "audience.kick", CallParams(user: fixture.id(of: guest)))
@@ -180,6 +181,7 @@ import Testing
             client.leftUsers == [fixture.id(of: phone)] && client.audienceCount == 1 ? true : nil
         }
         try await fixture.call(tablet, "live.join")
+        // The watcher and the guest.
         _ = try await fixture.watcher.wait("that the guest is back") { $0.audienceCount == 2 ? true : nil }
     }
 

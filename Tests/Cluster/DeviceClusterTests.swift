@@ -151,6 +151,7 @@ struct DeviceClusterTests {
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
             try await cluster.restart("redis")
+            // For 12 s after the loss, gateways assert their sessions; until then the count is stale.
             _ = try await viewer.waitForUpdate("a count that is not stale", within: 16) { update -> Bool? in
                 guard case .event(.counts(let count)) = update, count.count == 1, !count.stale else { return nil }
                 return true

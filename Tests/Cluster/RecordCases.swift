@@ -53,7 +53,10 @@ struct RecordCases {
     /// The file of the topic's golden records, without `.json`.
     let goldenFile: String
 
-    /// An app whose key belongs to a partition; it is never the demo app, so that the scenario still works.
+    /// An app whose key belongs to a partition.
+    ///
+    /// It is never the demo app, whose lives a test uses after the damaged records, to check that the services still
+    /// work.
     static func app(inPartition partition: Int, of count: Int) -> AppID {
         for number in 0... {
             let app = AppID("bounds\(number)")

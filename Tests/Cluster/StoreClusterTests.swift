@@ -131,6 +131,7 @@ struct StoreClusterTests {
         let info = try await newcomer.plaza.liveListStore.joinLive(liveID: fixture.live)
         let stores = newcomer.stores(of: fixture.live)
         #expect(info.metaData == ["product": "tea"])
+        // The host is not in the list of the audience, because the owner of a live is not counted.
         try await waitUntil("the newcomer and the guest see the same audience, seats and likes") {
             stores.seat.state.value == fixture.guestStores.seat.state.value
                 && stores.coGuest.state.value.connected == fixture.guestStores.coGuest.state.value.connected

@@ -71,9 +71,9 @@ final class LiveBinding {
 
 extension LiveBinding {
     private func bindAudience() {
-        self.subscribe(to: self.audience.state.subscribe()) { live, state in
+        self.subscribe(to: self.audience.state.subscribe()) { binding, state in
             let admins = Set(state.adminList.map(\.userID))
-            live.updatePage { page in
+            binding.updatePage { page in
                 page.audience = state.audienceList.map {
                     ViewerRow(id: $0.userID, name: $0.shownName, isHost: admins.contains($0.userID))
                 }
@@ -81,32 +81,32 @@ extension LiveBinding {
                 page.isCountStale = state.isAudienceCountStale
             }
         }
-        self.subscribe(to: self.audience.liveAudienceEventPublisher) { live, event in
+        self.subscribe(to: self.audience.liveAudienceEventPublisher) { binding, event in
             switch event {
-            case .onAudienceJoined(let user): live.addEvent("\(user.shownName) has come in")
-            case .onAudienceLeft(let user): live.addEvent("\(user.shownName) has left")
+            case .onAudienceJoined(let user): binding.addEvent("\(user.shownName) has come in")
+            case .onAudienceLeft(let user): binding.addEvent("\(user.shownName) has left")
             case .onAudienceMessageDisabled(let user, let isDisabled):
-                live.addEvent("\(user.shownName) \(isDisabled ? "is muted" : "may write again")")
+                binding.addEvent("\(user.shownName) \(isDisabled ? "is muted" : "may write again")")
             }
         }
         self.subscribe(to: self.summary.state.subscribe(StatePublisherSelector(keyPath: \.summaryData.totalDuration))) {
-            live, milliseconds in live.updatePage { $0.durationSeconds = Int(clamping: milliseconds / 1000) }
+            binding, milliseconds in binding.updatePage { $0.durationSeconds = Int(clamping: milliseconds / 1000) }
         }
     }
 
     private func bindBarrage() {
         self.subscribe(to: self.barrage.state.subscribe(StatePublisherSelector(keyPath: \.messageList))) {
-            live, messages in
-            // Messages that were in the list when the user entered the live do not fly.
-            let isFirstList = live.lastSequence == nil
-            let newMessages = messages.filter { $0.sequence > live.lastSequence ?? 0 }
-            live.lastSequence = newMessages.map(\.sequence).max() ?? live.lastSequence ?? 0
-            live.updatePage { page in
+            binding, messages in
+            // Messages that were in the list when the user entered the live are not shown in the lanes.
+            let isFirstList = binding.lastSequence == nil
+            let newMessages = messages.filter { $0.sequence > binding.lastSequence ?? 0 }
+            binding.lastSequence = newMessages.map(\.sequence).max() ?? binding.lastSequence ?? 0
+            binding.updatePage { page in
                 for message in newMessages {
                     let author = message.sender.shownName
                     page.add(ChatLine(author: author, text: message.shownText))
                     if isFirstList { continue }
-                    let isOwn = message.sender.userID == live.selfID
+                    let isOwn = message.sender.userID == binding.selfID
                     page.lanes.add(message.shownText, isOwn ? Style(.red, isBold: true) : Style(colour(of: author)))
                 }
             }
@@ -115,13 +115,13 @@ extension LiveBinding {
 
     private func bindGifts() {
         self.subscribe(to: self.likes.state.subscribe(StatePublisherSelector(keyPath: \.totalLikeCount))) {
-            live, count in
-            live.updatePage { $0.likeCount = Int(clamping: count) }
+            binding, count in
+            binding.updatePage { $0.likeCount = Int(clamping: count) }
         }
-        self.subscribe(to: self.gifts.giftEventPublisher) { live, event in
+        self.subscribe(to: self.gifts.giftEventPublisher) { binding, event in
             switch event {
             case .onReceiveGift(_, let gift, let count, let sender):
-                live.updatePage { page in
+                binding.updatePage { page in
                     page.add(ChatLine(text: "\(sender.shownName) gives \(count) × \(gift.name)"))
                     page.lanes.add("★ \(sender.shownName): \(count) × \(gift.name)", Style(.yellow, isBold: true))
                 }
@@ -130,17 +130,17 @@ extension LiveBinding {
     }
 
     private func bindStage() {
-        self.subscribe(to: self.seats.state.subscribe()) { live, state in
-            live.updatePage { page in
+        self.subscribe(to: self.seats.state.subscribe()) { binding, state in
+            binding.updatePage { page in
                 page.seats = state.seatList.map { SeatBox($0, of: state) }
             }
         }
-        self.subscribe(to: self.seats.liveSeatEventPublisher) { live, event in
+        self.subscribe(to: self.seats.liveSeatEventPublisher) { binding, event in
             switch event {
-            case .onLocalMicrophoneClosedByAdmin: live.addEvent("a host has closed your microphone")
-            case .onLocalMicrophoneOpenedByAdmin: live.addEvent("you may open your microphone: /mic on")
-            case .onLocalCameraClosedByAdmin: live.addEvent("a host has closed your camera")
-            case .onLocalCameraOpenedByAdmin: live.addEvent("you may open your camera: /cam on")
+            case .onLocalMicrophoneClosedByAdmin: binding.addEvent("a host has closed your microphone")
+            case .onLocalMicrophoneOpenedByAdmin: binding.addEvent("you may open your microphone: /mic on")
+            case .onLocalCameraClosedByAdmin: binding.addEvent("a host has closed your camera")
+            case .onLocalCameraOpenedByAdmin: binding.addEvent("you may open your camera: /cam on")
             }
         }
     }
@@ -148,75 +148,77 @@ extension LiveBinding {
     private func bindGuests() {
         // Unlike the events, the state also has the applications from before this client entered the live.
         self.subscribe(to: self.guests.state.subscribe(StatePublisherSelector(keyPath: \.applicants))) {
-            live, applicants in
-            live.updatePage { page in
+            binding, applicants in
+            binding.updatePage { page in
                 page.requests.removeAll { $0.kind == .application }
                 page.requests += applicants.map { OpenRequest(.application, key: $0.userID, name: $0.shownName) }
             }
         }
-        self.subscribe(to: self.guests.hostEventPublisher) { live, event in
+        self.subscribe(to: self.guests.hostEventPublisher) { binding, event in
             switch event {
             case .onHostInvitationResponded(let isAccept, let user):
-                live.addEvent("\(user.shownName) \(isAccept ? "takes" : "declines") the seat")
-            case .onHostInvitationNoResponse(let user, _): live.addEvent("\(user.shownName) has not answered")
+                binding.addEvent("\(user.shownName) \(isAccept ? "takes" : "declines") the seat")
+            case .onHostInvitationNoResponse(let user, _): binding.addEvent("\(user.shownName) has not answered")
             // The list of applicants above shows these.
             case .onGuestApplicationReceived, .onGuestApplicationCancelled, .onGuestApplicationProcessedByOtherHost:
                 break
             }
         }
-        self.subscribe(to: self.guests.guestEventPublisher) { live, event in
+        self.subscribe(to: self.guests.guestEventPublisher) { binding, event in
             switch event {
             case .onHostInvitationReceived(let user):
-                live.updatePage { $0.requests.append(OpenRequest(.invitation, key: user.userID, name: user.shownName)) }
-            case .onHostInvitationCancelled(let user): live.removeRequest(.invitation, user.userID)
+                binding.updatePage {
+                    $0.requests.append(OpenRequest(.invitation, key: user.userID, name: user.shownName))
+                }
+            case .onHostInvitationCancelled(let user): binding.removeRequest(.invitation, user.userID)
             case .onGuestApplicationResponded(let isAccept, let user):
-                live.addEvent(
+                binding.addEvent(
                     "\(user.shownName) \(isAccept ? "gives you a seat: /mic on" : "declines your application")")
-            case .onGuestApplicationNoResponse: live.addEvent("nobody has answered your application")
-            case .onKickedOffSeat(_, let user): live.addEvent("\(user.shownName) has taken your seat away")
+            case .onGuestApplicationNoResponse: binding.addEvent("nobody has answered your application")
+            case .onKickedOffSeat(_, let user): binding.addEvent("\(user.shownName) has taken your seat away")
             }
         }
     }
 
     private func bindHosts() {
-        self.subscribe(to: self.hosts.coHostEventPublisher) { live, event in
+        self.subscribe(to: self.hosts.coHostEventPublisher) { binding, event in
             switch event {
             case .onCoHostRequestReceived(let inviter, _):
-                live.updatePage {
+                binding.updatePage {
                     $0.requests.append(OpenRequest(.connection, key: inviter.liveID, name: inviter.shownName))
                 }
             case .onCoHostRequestCancelled(let inviter, _), .onCoHostRequestTimeout(let inviter, _):
-                live.removeRequest(.connection, inviter.liveID)
-            case .onCoHostRequestAccepted(let user): live.addEvent("\(user.shownName) accepts the connection")
-            case .onCoHostRequestRejected(let user): live.addEvent("\(user.shownName) declines the connection")
+                binding.removeRequest(.connection, inviter.liveID)
+            case .onCoHostRequestAccepted(let user): binding.addEvent("\(user.shownName) accepts the connection")
+            case .onCoHostRequestRejected(let user): binding.addEvent("\(user.shownName) declines the connection")
             case .onCoHostUserJoined(let user):
                 // The event comes for this user, too.
-                if user.userID != live.selfID { live.addEvent("\(user.shownName) is connected") }
-            case .onCoHostUserLeft(let user): live.addEvent("\(user.shownName) is no longer connected")
+                if user.userID != binding.selfID { binding.addEvent("\(user.shownName) is connected") }
+            case .onCoHostUserLeft(let user): binding.addEvent("\(user.shownName) is no longer connected")
             }
         }
     }
 
     private func bindBattles() {
-        self.subscribe(to: self.battles.state.subscribe()) { live, state in
-            for user in state.battleUsers { live.battleNames[user.userID] = user.shownName }
-            live.updatePage { page in page.battle = state.currentBattleInfo.map { BattleBar($0, state) } }
+        self.subscribe(to: self.battles.state.subscribe()) { binding, state in
+            for user in state.battleUsers { binding.battleNames[user.userID] = user.shownName }
+            binding.updatePage { page in page.battle = state.currentBattleInfo.map { BattleBar($0, state) } }
         }
-        self.subscribe(to: self.battles.battleEventPublisher) { live, event in
+        self.subscribe(to: self.battles.battleEventPublisher) { binding, event in
             switch event {
             case .onBattleRequestReceived(let id, let inviter, _):
-                live.updatePage { $0.requests.append(OpenRequest(.battle, key: id, name: inviter.shownName)) }
+                binding.updatePage { $0.requests.append(OpenRequest(.battle, key: id, name: inviter.shownName)) }
             case .onBattleRequestCancelled(let id, _, _), .onBattleRequestTimeout(let id, _, _):
-                live.removeRequest(.battle, id)
-            case .onBattleRequestAccept(_, _, let user): live.addEvent("\(user.shownName) accepts the battle")
-            case .onBattleRequestReject(_, _, let user): live.addEvent("\(user.shownName) declines the battle")
+                binding.removeRequest(.battle, id)
+            case .onBattleRequestAccept(_, _, let user): binding.addEvent("\(user.shownName) accepts the battle")
+            case .onBattleRequestReject(_, _, let user): binding.addEvent("\(user.shownName) declines the battle")
             case .onBattleStarted(let battle, _, _):
-                live.removeRequest(.battle, battle.battleID)
-                live.addEvent("the battle begins")
-            case .onBattleEnded: live.addEvent(live.battleResult)
+                binding.removeRequest(.battle, battle.battleID)
+                binding.addEvent("the battle begins")
+            case .onBattleEnded: binding.addEvent(binding.battleResult)
             // The bar of the battle shows it.
             case .onUserJoinBattle: break
-            case .onUserExitBattle(_, let user): live.addEvent("\(user.shownName) leaves the battle")
+            case .onUserExitBattle(_, let user): binding.addEvent("\(user.shownName) leaves the battle")
             }
         }
     }

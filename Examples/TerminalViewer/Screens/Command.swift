@@ -158,6 +158,8 @@ extension Command {
     }
 
     /// The index of a seat, which counts from 0; `word` is the number on the screen, which counts from 1.
+    ///
+    /// Nil if `word` is no number, or above 100, which is more than the seats of any live.
     private static func seatIndex(_ word: String) -> Int? { Int(word).flatMap { $0 >= 1 && $0 <= 100 ? $0 - 1 : nil } }
 
     /// True for `on`, false for `off`, nil for any other word.

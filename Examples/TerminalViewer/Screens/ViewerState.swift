@@ -11,7 +11,7 @@ package struct ViewerState: Hashable, Sendable {
     /// The live that the user is in; nil while the list is shown.
     package var live: LivePage?
     package var input = InputLine()
-    /// The question on the page of the list that the user answers in the input line; nil if keys are commands.
+    /// The question that the user answers in the input line while the list is shown; nil while keys are commands.
     package var question: String?
     package var message: StatusMessage?
     package var isHelpShown = false

@@ -75,6 +75,7 @@ package struct CallParser: Sendable {
         }
         guard Self.methods.contains(frame.method) else { throw Self.unknownMethodError(frame.method) }
         let (group, name) = (parts[0], parts[1])
+        // `live.summary` and `seat.speaking` are calls for the fan-out, so they are not parsed with their group.
         switch group {
         case "live" where name == "summary": return try self.parseSummary(frame)
         case "live": return try self.parseLiveCall(frame, name)

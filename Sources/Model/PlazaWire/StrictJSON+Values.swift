@@ -37,26 +37,29 @@ extension StrictJSON {
     ///
     /// Names are compared by canonical equivalence, like Swift strings.
     func member(_ name: String, of object: Int) -> Int? {
-        name.withUTF8Bytes { letters in
-            let isASCII = letters.indices.allSatisfy { letters[$0] < 0x80 }
+        name.withUTF8Bytes { nameBytes in
+            let isASCII = nameBytes.indices.allSatisfy { nameBytes[$0] < 0x80 }
             let end = self.index(after: object)
             var index = object + 1
             while index < end {
                 let entry = self.entries[index]
                 // Two different ASCII strings are never equivalent.
-                if entry.kind == .plainText && isASCII ? self.isEqual(entry, letters) : self.text(at: index) == name {
-                    return index + 1
-                }
+                let isMatch =
+                    entry.kind == .plainText && isASCII
+                    ? self.isEqual(entry, nameBytes) : self.text(at: index) == name
+                // The value follows its name.
+                if isMatch { return index + 1 }
                 index = self.index(after: index + 1)
             }
             return nil
         }
     }
 
-    private func isEqual(_ entry: Entry, _ letters: Span<UInt8>) -> Bool {
-        guard Int(entry.end - entry.start) == letters.count else { return false }
+    /// Whether the string of an entry has the same bytes as a name.
+    private func isEqual(_ entry: Entry, _ nameBytes: Span<UInt8>) -> Bool {
+        guard Int(entry.end - entry.start) == nameBytes.count else { return false }
         let bytes = self.bytes.span
-        for offset in letters.indices where bytes[Int(entry.start) + offset] != letters[offset] { return false }
+        for offset in nameBytes.indices where bytes[Int(entry.start) + offset] != nameBytes[offset] { return false }
         return true
     }
 
@@ -114,6 +117,7 @@ extension StrictJSON {
             case UInt8(ascii: "u"):
                 var scalar = Self.hexadecimal(bytes, at: index) ?? 0
                 index += 4
+                // After a high surrogate, `index` is at the `\u` before the digits of the low surrogate.
                 if scalar & 0xFC00 == 0xD800, let low = Self.hexadecimal(bytes, at: index + 2) {
                     // Each surrogate holds ten bits of the scalar's distance from U+10000.
                     scalar = 0x10000 + ((scalar & 0x3FF) << 10) + (low & 0x3FF)
@@ -165,7 +169,7 @@ extension StrictJSON {
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
         guard let double = Double(String(decoding: digits, as: UTF8.self)), double.isFinite else { return nil }
         if double == 0 {
-            // A zero that is written with another digit than 0 was rounded.
+            // A zero that is written with another digit than 0 was rounded. `| 0x20` makes `E` an `e`.
             let mantissa = digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }
             guard mantissa.allSatisfy({ !(0x31...0x39).contains($0) }) else { return nil }
         }

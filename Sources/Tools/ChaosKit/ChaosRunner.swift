@@ -69,6 +69,7 @@ package enum ChaosRunner {
             plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
             run: { round in
                 let lag = MachineLag()
+                // For a round that throws; a second `stop()` changes nothing.
                 defer { lag.stop() }
                 let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
                 var result = try await Self.runRound(

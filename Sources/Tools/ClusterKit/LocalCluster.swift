@@ -255,7 +255,7 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Marks all services as not ready, so that they are probed again.
+    /// Marks the services, which alone have an HTTP probe, as not ready, so that they are probed again.
     private static func resetReadiness(in table: inout ProcessTable) {
         for member in table.members {
             if case .http = member.plan.probe { table[member.plan.name]?.isReady = false }
@@ -292,6 +292,7 @@ package final class LocalCluster: Sendable {
                 $0.pid == nil && ($0.desiredState == .stopped || $0.endsWithoutReady >= Self.maxEndsWithoutReady)
             }
             if let failed, let end = failed.lastEnd {
+                // The last lines of the log are read below, when the table is not locked any more.
                 return .failure(
                     .ended(process: failed.plan.name, how: end.description, log: failed.plan.log, lastLines: ""))
             }

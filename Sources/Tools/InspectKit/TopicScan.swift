@@ -76,8 +76,8 @@ package final class TopicScanner {
     /// - Throws: the broker's errors, and `unknownTopic`.
     package func read(_ scan: TopicScan, into entries: inout [TopicEntry]) throws(KafkaError) -> String? {
         let topic = scan.topic.rawValue
-        let count = try self.consumer.loadTopicMetadata(topic, timeout: .seconds(10))
-        let partitionNumbers = scan.partitions ?? (0..<Int32(count)).map(\.self)
+        let partitionCount = try self.consumer.loadTopicMetadata(topic, timeout: .seconds(10))
+        let partitionNumbers = scan.partitions ?? (0..<Int32(partitionCount)).map(\.self)
         var starts: [TopicPartition: Int64] = [:]
         var ends: [TopicPartition: Int64] = [:]
         var filters: [TopicPartition: BatchFilter] = [:]
@@ -128,8 +128,8 @@ package final class TopicScanner {
                 } else {
                     acceptedRecords = [record]
                 }
-                for record in acceptedRecords where Self.isInTime(record, scan) && scan.isIncluded(record) {
-                    if let entry = TopicEntry(record) { entries.append(entry) }
+                for accepted in acceptedRecords where Self.isInTime(accepted, scan) && scan.isIncluded(accepted) {
+                    if let entry = TopicEntry(accepted) { entries.append(entry) }
                 }
                 if let end = unreadEnds[record.topicPartition], record.offset >= end - 1 {
                     unreadEnds[record.topicPartition] = nil

@@ -57,6 +57,7 @@ import Testing
         for _ in 0..<3 { line.press(.left) }
         line.press(.character("o"))
         #expect(line.text == "hello world")
+        // Ctrl-W deletes the letters of the word before the cursor, which is behind "wo".
         line.press(.control("w"))
         #expect(line.text == "hello rld")
         #expect(line.takeLine() == "hello rld")
@@ -160,7 +161,8 @@ import Testing
     @Test func `a user's id is made of its name as in the browser`() {
         #expect(userID(ofName: " Alice B ") == "alice-b")
         #expect(userID(ofName: "") == "guest")
-        // A character that an id may not have becomes its code point in base 36.
+        // A character that an id may not have becomes its code point in base 36: U+00E9 is 233 = 6 * 36 + 17, and h is
+        // the digit 17.
         #expect(userID(ofName: "é") == "6h")
     }
 }

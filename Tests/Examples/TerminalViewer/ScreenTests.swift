@@ -60,12 +60,16 @@ import Testing
     @Test func `in 80 by 24 a live shows title, battle, stage, chat, viewers, requests and input`() {
         let lines = Self.lines(Self.busyLive, 80, 24)
         let text = lines.joined(separator: "\n")
+        // The live has lasted 65 s.
         #expect(lines[0].contains("コンサート · alice · 12 watching · 7 likes · 1:05"))
+        // The battle ends at 42,000 ms, and the wall clock is at 0.
         #expect(text.contains("alice 30") && text.contains("carol 10") && text.contains("0:42"))
+        // The seat with the index 0 is shown as seat 1.
         #expect(text.contains("1 guest 0"))
         #expect(text.contains("bob: message 60"))
         #expect(text.contains("Viewers") && text.contains("★ viewer 1"))
         #expect(text.contains("bob would like a seat: /accept bob or /reject bob"))
+        // Two of the three requests are shown.
         #expect(text.contains("carol challenges you to a battle") && text.contains("(1 more)"))
         #expect(lines[23].hasPrefix("> "))
     }
@@ -85,6 +89,7 @@ import Testing
             (1...50).map { LiveRow(id: "l\($0)", name: "live \($0)", owner: "host", viewerCount: $0) }, hasMore: false)
         state.list.move(by: 40)
         let lines = Self.lines(state, 80, 24)
+        // The line ends with the number of viewers.
         #expect(lines.contains { $0.contains("live 41") && $0.contains("host") && $0.hasSuffix("41 ") })
         #expect(lines[23].contains("Enter watch"))
     }
@@ -143,9 +148,11 @@ import Testing
         let bytesWithoutChange = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
         state.input.press(.character("x"))
         let bytesOfChange = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: (3, 23))
+        // The first drawing sends the 80 * 24 = 1920 cells; the others send only changed cells and the cursor.
         #expect(firstBytes.count > 1000)
         #expect(bytesWithoutChange.count < 40)
         #expect(bytesOfChange.count < 80)
+        // The `x` stands behind `> ` in the last row: row 24 and column 3, counted from 1.
         #expect(String(decoding: bytesOfChange, as: UTF8.self).contains("\u{1B}[24;3H\u{1B}[0mx"))
     }
 
@@ -178,7 +185,7 @@ import Testing
 
     @Test func `the bar of a battle is divided as the scores are, and fills its row`() {
         #expect(BattleLine.widths([0, 0], columns: 80) == [40, 40])
-        // Each side has at least ten columns; the scores divide the other columns.
+        // Each side has at least ten columns; the scores divide the other 60: 10 + 60 * 3 / 4 and 10 + 60 * 1 / 4.
         #expect(BattleLine.widths([300, 100], columns: 80) == [55, 25])
         #expect(BattleLine.widths([Int.max, 0], columns: 80) == [70, 10])
         #expect(BattleLine.widths([1, 2, 3], columns: 77).reduce(0, +) == 77)

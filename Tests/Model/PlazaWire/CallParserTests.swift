@@ -57,6 +57,7 @@ import Testing
     }
 
     @Test func `a missing params object counts as an empty one`() {
+        // Both miss the parameter; only the message for an object that exists has the prefix `params.`.
         #expect(CallSpec.rejection("live.get", nil) == ReplyError(.badParameter, "live is missing"))
         #expect(CallSpec.rejection("live.get", "{}") == ReplyError(.badParameter, "params.live is missing"))
         #expect((try? CallSpec.parse("live.list", nil).get()) == .list(cursor: "", count: 20, category: nil))
@@ -91,7 +92,7 @@ import Testing
         }
     }
 
-    /// One byte longer than the limit of these texts.
+    /// One byte longer than the 2048 bytes that `extraInfo` and `extensionInfo` may have.
     private static let longText = String(repeating: "x", count: 2049)
     private static let nineLives = Array(repeating: "\"duet\"", count: 9).joined(separator: ",")
     private static let tenScores = Array(repeating: #"{"live":"a","score":1}"#, count: 10).joined(separator: ",")
@@ -242,8 +243,7 @@ import Testing
         for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
             guard case .forward(_, let live) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
             else { continue }
-            // A live that is named here is one that the caller must have joined.
-            #expect(live == nil, "\(spec.method)")
+            #expect(live == nil, "\(spec.method) requires that the server has joined the live")
         }
     }
 
@@ -308,7 +308,7 @@ import Testing
             Issue.record("live.create is parsed as another call")
             return
         }
-        #expect(owner.userID == "bob", "the directory refuses it")
+        #expect(owner.userID == "bob", "the parser leaves it to the directory to refuse another owner than the caller")
         let paramsWithOwnID = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
         #expect(
             try CallSpec.parse("live.create", paramsWithOwnID).get()

@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Rules: R5.2.
-    @Test func `feed items match the golden file, with the number last`() throws {
+    @Test func `feed items match the golden file, with the item's number n as the last member`() throws {
         let contents = Self.contents
         try GoldenFile(name: "room-feed").expectWireFormat(
             of: contents.map { name, content in (name, FeedEntry(n: 12, at: Samples.at, content: content)) },
@@ -68,6 +68,7 @@ import Testing
         let recipient = UserKey(Samples.app, "alice")
         try GoldenFile(name: "user-notices").expectWireFormat(
             of: Self.notices.map { name, content in
+                // Only a notice of a kick has a floor: the lowest ticket that the user may still use.
                 let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
                 return (name, Notice(to: recipient, live: Samples.live, at: Samples.at, floor: floor, content: content))
             })
@@ -101,6 +102,7 @@ import Testing
         .battleScored(battle: "b-6"), .battleEnded(battle: "b-6", reason: .timeOver),
     ]
 
+    // Texts and keys that look like the item's number `"n":5` must not be taken for it.
     static let contents: [(String, FeedContent)] = [
         ("text", .text(sender: Samples.bob, text: "\"n\":5} \\ / 🎉\u{7}", extensionInfo: ["n": "5", "k": "v"])),
         ("plainText", .text(sender: Samples.alice, text: "hello", extensionInfo: nil)),
@@ -358,7 +360,9 @@ import Testing
         ),
     ]
 
-    /// Exhaustive on purpose: a new kind does not compile until it is added here; add it to the samples above too.
+    /// Is never called; its switches are exhaustive, so that a new kind does not compile until it is added here.
+    ///
+    /// Add the new kind to the samples above, too.
     private func everyKindIsAbove(
         _ content: FeedContent, _ notice: NoticeContent, _ result: CallResult, _ event: StageEvent
     ) {

@@ -127,6 +127,7 @@ private struct FoundationValue: Decodable {
         let addedMembers = (0..<100).map { ",\"m\($0)\":\($0),\"m\($0)\":-1" }.joined()
         let longJSON = json == "{}" ? "{\(addedMembers.dropFirst())}" : json.dropLast() + addedMembers + "}"
         Self.compare([String: Int?].self, String(longJSON))
+        // Not -1, the value of the second `m99`.
         #expect(try Wire.decode([String: Int?].self, from: Array(longJSON.utf8))["m99"] == 99)
     }
 
@@ -155,14 +156,14 @@ private struct FoundationValue: Decodable {
                 #"{"id":12,"method":"a.b","number":1.5e3,"inner":{"flag":true,"name":"\ud83d\ude00ä","list":[1,-2,30],"#
                     .utf8) + Array(#""texts":{"a":"b","c":"\n"}},"inners":[{},{"name":null}],"more":[{"x":[]}]}"#.utf8)
         // The bytes of JSON's structure, words and numbers, which replace others.
-        let letters = Array(#"{}[]",:\0123456789.-+eEtruflasn u"#.utf8)
+        let replacements = Array(#"{}[]",:\0123456789.-+eEtruflasn u"#.utf8)
         var random = SeededRandom(seed: seed)
         var acceptedCount = 0
         for _ in 0..<20_000 {
             var changed = json
             for _ in 0..<1 + random.next() % 3 {
                 let index = Int(random.next() % UInt64(changed.count))
-                changed[index] = letters[Int(random.next() % UInt64(letters.count))]
+                changed[index] = replacements[Int(random.next() % UInt64(replacements.count))]
             }
             // Foundation accepts some texts that RFC 8259 does not allow; the decoder rejects them.
             if StrictJSON(changed) == nil {
@@ -188,6 +189,7 @@ private struct FoundationValue: Decodable {
     }
 
     @Test func `the deepest text that is valid is decoded`() throws {
+        // `StrictJSON` rejects a text with more than 512 levels.
         let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
         var value = try Wire.decode(JSONValue.self, from: Array(deep.utf8))
         var depth = 0

@@ -92,6 +92,7 @@ struct HistoryCheckerTests {
     @Test func `an unanswered score may count or not`() {
         for score in [Int64(7), 9] {
             let findings = Fixture.findings { history in
+                // The unanswered call adds 2 to the score of 7, or fails.
                 history.calls.append(Fixture.score(2, .unanswered))
                 for index in history.feeds.indices { history.feeds[index].steps[2] = Fixture.stage(3, score: score) }
             }

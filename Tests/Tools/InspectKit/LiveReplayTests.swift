@@ -123,6 +123,7 @@ struct InspectFixture {
 
     @Test func `when the answers have expired, the feed's items tell which messages were admitted`() {
         var fixture = Fixture()
+        // An hour ago: the broker keeps replies for only ten minutes.
         let start = Fixture.now - .seconds(3600)
         for counter in 1...3 {
             fixture.addCall(
@@ -176,6 +177,7 @@ struct InspectFixture {
         let lines = fixture.replay().lines
         try #require(lines.count == 1)
         #expect(lines[0].user == "bob" && lines[0].feedClass == .control)
+        // `present` counts the users whose joins and heartbeats the fixture has; `shown` is the published count.
         #expect(
             lines[0].scene.text(names: 5)
                 == "present 0, shown 3; seats 2:bob; battle b-6 concert 30 : duet 12 (left)")

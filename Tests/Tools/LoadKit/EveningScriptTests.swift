@@ -25,7 +25,7 @@ import Testing
         seed: UInt64
     ) {
         var script = EveningScript(seed: seed)
-        script.observed(.battling)
+        script.noteStage(.battling)
         let actions = self.takeActions(&script, until: 300_000)
         for live in EveningCast.lives.indices {
             let actionsOfLive = actions.filter { $0.live == live }
@@ -69,7 +69,7 @@ import Testing
     @Test func `the first two lives connect, battle for one to two minutes, and battle again after a pause`() {
         var script = EveningScript(seed: 1)
         #expect(self.takeActions(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
-        script.observed(.connected)
+        script.noteStage(.connected)
         let battles = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
             .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
         #expect(battles.count >= 1)
@@ -79,9 +79,9 @@ import Testing
                 if case .battle = $0.kind { true } else { false }
             }
         }
-        script.observed(.battling)
+        script.noteStage(.battling)
         #expect(!hasBattle(stride(from: 5_200, through: 70_000, by: 200), &script))
-        script.observed(.connected)
+        script.noteStage(.connected)
         // A pause of 8 to 15 s follows a battle.
         #expect(!hasBattle(stride(from: 70_200, through: 77_000, by: 200), &script))
         #expect(hasBattle(stride(from: 77_200, through: 90_000, by: 200), &script))
@@ -97,13 +97,13 @@ import Testing
     @Test func `the admin of a live welcomes a user who enters by name, but only one user in each interval`() {
         var script = EveningScript(seed: 1)
         _ = script.takeActions(until: 1_000)
-        let welcome = script.entered("Ada", live: 2)
+        let welcome = script.takeWelcome(of: "Ada", live: 2)
         #expect(welcome?.user == EveningCast.lives[2].viewerID(0))
         if case .text(let text) = welcome?.kind { #expect(text.contains("Ada")) } else { Issue.record("no welcome") }
-        #expect(script.entered("Ben", live: 2) == nil)
-        #expect(script.entered("Ben", live: 1) != nil)
+        #expect(script.takeWelcome(of: "Ben", live: 2) == nil)
+        #expect(script.takeWelcome(of: "Ben", live: 1) != nil)
         _ = script.takeActions(until: 1_000 + EveningScript.welcomeInterval)
-        #expect(script.entered("Ben", live: 2) != nil)
-        #expect(script.entered("", live: 3) == nil)
+        #expect(script.takeWelcome(of: "Ben", live: 2) != nil)
+        #expect(script.takeWelcome(of: "", live: 3) == nil)
     }
 }

@@ -49,6 +49,7 @@ package enum HistoryChecker {
             var isAfterGap = false
             for step in feed.steps {
                 guard case .item(let epoch, let number, _, _) = step else {
+                    // A removal is treated like a gap.
                     isAfterGap = true
                     continue
                 }

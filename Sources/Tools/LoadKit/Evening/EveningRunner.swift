@@ -41,8 +41,10 @@ package struct EveningRunner: Sendable {
         // Each run has sessions of its own, because the calls of an earlier run have the same ids.
         func makeMember(_ id: String, _ name: String, live: Int?) -> EveningMember {
             EveningMember(id, live: live) {
+                // Only the app's own server is in no live.
+                let isServer = live == nil
                 let options = ClientCore.Options(
-                    token: setting.token(id, live == nil), session: SessionID("\(id)-\(setting.name)"), name: name)
+                    token: setting.token(id, isServer), session: SessionID("\(id)-\(setting.name)"), name: name)
                 // A queue of 200 updates suffices, because old updates are of no use.
                 return hub.client(addresses: setting.addresses, options: options, updates: 200)
             }
@@ -170,7 +172,7 @@ package struct EveningRunner: Sendable {
         let stage: EveningStage = battle != nil ? .battling : record.connection != nil ? .connected : .disconnected
         self.state.withLock { state in
             state.battle = battle
-            state.script.observed(stage)
+            state.script.noteStage(stage)
         }
     }
 
@@ -184,7 +186,7 @@ package struct EveningRunner: Sendable {
             if let call = EveningCall(answering: notice.content, live: index, cast: self.cast) { member.post(call) }
         case .feed(let entries, _):
             for case .audienceJoined(let user, _) in entries.map(\.content) {
-                let welcome = self.state.withLock { $0.script.entered(user.userName, live: index) }
+                let welcome = self.state.withLock { $0.script.takeWelcome(of: user.userName, live: index) }
                 if let welcome { self.perform(welcome) }
             }
         default: break

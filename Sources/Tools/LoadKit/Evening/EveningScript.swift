@@ -105,7 +105,7 @@ package struct EveningScript: Sendable {
     }
 
     /// Takes over the stage of the first two lives, which the runner has read.
-    package mutating func observed(_ stage: EveningStage) {
+    package mutating func noteStage(_ stage: EveningStage) {
         if self.stage == .battling, stage != .battling {
             self.nextBattleAt = self.now + self.randomPause(8_000...15_000)
         }
@@ -115,7 +115,7 @@ package struct EveningScript: Sendable {
     /// Handles the join of a user: the admin of the live welcomes the user by name, at most once in `welcomeInterval`.
     ///
     /// - Returns: the admin's action; nil if the user is not welcomed.
-    package mutating func entered(_ name: String, live: Int) -> EveningAction? {
+    package mutating func takeWelcome(of name: String, live: Int) -> EveningAction? {
         guard !name.isEmpty, self.now - self.lives[live].lastWelcomeAt >= Self.welcomeInterval else { return nil }
         self.lives[live].lastWelcomeAt = self.now
         let text = ["Welcome, \(name)!", "欢迎 \(name)！", "Good to see you, \(name)"].randomElement(using: &self.random)

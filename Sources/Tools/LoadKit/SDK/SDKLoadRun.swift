@@ -70,6 +70,7 @@ package final class SDKLoadRun: Sendable {
         say("sending for \(self.plan.seconds) s")
         let cpuBefore = ProcessUsage.cpuSeconds
         (report.sent, report.accepted) = await self.sendMessages(from: owners)
+        // The viewers of a live and its owner show each of its messages.
         report.expected = report.accepted * (self.plan.viewers + 1)
         await self.waitForMessages(report.expected)
         let cpu = ProcessUsage.cpuSeconds - cpuBefore
@@ -170,6 +171,7 @@ package final class SDKLoadRun: Sendable {
             report.reordered += counts.reordered
             latencies.merge(counts.latencies)
         }
+        // From microseconds to milliseconds.
         report.p50 = Double(latencies.percentile(50)) / 1000
         report.p99 = Double(latencies.percentile(99)) / 1000
         report.max = Double(latencies.maximum) / 1000
