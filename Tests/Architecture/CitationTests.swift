@@ -59,7 +59,7 @@ import Testing
                 }
             }
         }
-        #expect(count > 15)
+        #expect(count > 15, "most citations were not recognized")
     }
 
     @Test func `every section that a page cites exists`() throws {
@@ -100,7 +100,7 @@ import Testing
                 }
             }
         }
-        #expect(count > 30)
+        #expect(count > 30, "most links were not recognized")
     }
 
     private static func lines(_ path: String) throws -> [String] {

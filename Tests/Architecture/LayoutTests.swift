@@ -28,7 +28,7 @@ import Testing
             ("AudienceCore", ["MachineKit", "PlazaModel"]), ("BarrageCore", ["MachineKit", "PlazaModel"]),
             ("StageCore", ["MachineKit", "PlazaModel"]), ("GatewayCore", ["MachineKit", "PlazaModel"]),
         ] as [(String, Set<String>)])
-    func `a core imports only pure modules`(core: String, allowed: Set<String>) {
+    func `a core, which decides without I/O, imports only pure modules`(core: String, allowed: Set<String>) {
         let files = SourceTree.sources.filter { $0.target == core }
         #expect(!files.isEmpty)
         for file in files { #expect(allowed.isSuperset(of: file.imports), "\(file.path)") }

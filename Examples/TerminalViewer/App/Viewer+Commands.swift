@@ -5,6 +5,8 @@ import ViewerScreens
 
 /// The commands of a live, each of which is one call of a store.
 extension Viewer {
+    /// The maximum number of lives or gifts in a message, which has only one line.
+    private static let maxListed = 8
     /// How long a request to another user stays open, in seconds.
     private static let requestTimeout: TimeInterval = 60
 
@@ -59,7 +61,8 @@ extension Viewer {
         switch command {
         case .hosts:
             try await live.hosts.getCoHostCandidates(cursor: "")
-            let candidates = live.hosts.state.value.candidates.prefix(8).map { "\($0.shownName) (\($0.liveID))" }
+            let candidates = live.hosts.state.value.candidates.prefix(Self.maxListed)
+                .map { "\($0.shownName) (\($0.liveID))" }
             self.showMessage(candidates.isEmpty ? "Nobody else is live." : candidates.joined(separator: ", "))
         case .connect(let other):
             try await live.hosts.requestHostConnection(
@@ -106,7 +109,7 @@ extension Viewer {
     private func showGifts(_ live: LiveBinding) async throws {
         try await live.gifts.refreshUsableGifts()
         let gifts = live.gifts.state.value.usableGifts.flatMap(\.giftList)
-        let texts = gifts.prefix(8).map { "\($0.giftID) (\($0.name), \($0.coins) coins)" }
+        let texts = gifts.prefix(Self.maxListed).map { "\($0.giftID) (\($0.name), \($0.coins) coins)" }
         self.showMessage(texts.isEmpty ? "This app has no gifts." : texts.joined(separator: ", "))
     }
 

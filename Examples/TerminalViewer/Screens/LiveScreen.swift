@@ -22,6 +22,9 @@ enum LiveScreen {
         var audience: Box
         var requests: Box
 
+        /// Divides the rows of the screen.
+        ///
+        /// On a low screen, the lanes, the battle and the stage have no rows, so that the chat keeps some.
         init(_ live: LivePage, _ size: Size) {
             // The title takes the first row, the message and the input take the last two rows.
             let bottom = size.rows - 2

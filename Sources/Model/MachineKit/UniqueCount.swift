@@ -92,6 +92,7 @@ package struct UniqueCount: Hashable, Sendable {
         let argument = (reduced - 1) / (reduced + 1)
         var power = argument
         var sum = 0.0
+        // The argument is at most 0.2, so the terms after the exponent 41 are below the precision of a `Double`.
         for exponent in stride(from: 1.0, through: 41.0, by: 2) {
             sum += power / exponent
             power *= argument * argument
@@ -100,6 +101,7 @@ package struct UniqueCount: Hashable, Sendable {
         return 2 * sum + halvings * logarithmOfTwo
     }
 
+    /// The index of `hash` in `hashes`, or the index at which it must be inserted.
     private func index(of hash: UInt64) -> Int {
         self.hashes.partitioningIndex { $0 >= hash }
     }

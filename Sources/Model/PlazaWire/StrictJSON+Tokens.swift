@@ -26,6 +26,7 @@ extension StrictJSON {
     private static func number(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
         let firstDigit = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
         guard var end = Self.endOfDigits(bytes, from: firstDigit) else { return nil }
+        // After a leading zero, no further digit is allowed.
         guard bytes[firstDigit] != 0x30 || end == firstDigit + 1 else { return nil }
         var kind = Kind.integer
         if end < bytes.count, bytes[end] == UInt8(ascii: ".") {
@@ -93,6 +94,8 @@ extension StrictJSON {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return index + 1
         case UInt8(ascii: "u"):
+            // `index` is at the `u`, so the four digits end before `index + 5`, and a second sequence of six bytes ends
+            // before `index + 11`.
             guard let unit = Self.hexadecimal(bytes, at: index + 1) else { return nil }
             // Surrogates are 0xD800 to 0xDFFF: one below 0xDC00 must be followed by one from 0xDC00 on.
             if unit & 0xF800 != 0xD800 { return index + 5 }

@@ -123,7 +123,8 @@ package enum AttackRunner {
         return tally
     }
 
-    /// The prefix of all names of a run: the seed and the name of the run.
+    /// The prefix of all names of a run: the seed, cut to 32 bits so that it has at most seven digits, and the name of
+    /// the run.
     private static func namePrefix(_ plan: AttackPlan, _ suffix: String) -> String {
         "at\(String(plan.seed % 0xFFFF_FFFF, radix: 36))-\(suffix)"
     }

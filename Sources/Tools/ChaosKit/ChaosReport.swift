@@ -109,12 +109,14 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// The percentile (the value at the nearest rank) as text, or a dash if there are no values.
     private static func percentile(_ percent: Int, _ sorted: [Double]) -> String {
         guard let last = sorted.last else { return "–" }
+        // The rank, which counts from 1, is rounded up.
         let index = (sorted.count * percent + 99) / 100 - 1
         return "\(Int(sorted.indices.contains(index) ? sorted[index] : last))"
     }
 
     /// One line of the table, with each cell padded to the width of its column.
     private static func line(_ cells: [String]) -> String {
+        // The widths of the columns of `header`; the last column needs none.
         let widths = [38, 6, 9, 5, 9, 13, 8, 9, 13, 6, 6]
         return cells.enumerated().map { index, cell in
             index < widths.count

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `answers are read correctly wherever the received bytes are split`() {
-        // A close frame with the code 4104; the frame before it has the text "hi".
+        // A close frame with the code 4104, which is 0x1008; the frame before it has the text "hi".
         let close: [UInt8] = [0x88, 2, 0x10, 0x08]
         let bytes = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8) + [0x81, 2, 0x68, 0x69] + close
         for cut in 0...bytes.count {

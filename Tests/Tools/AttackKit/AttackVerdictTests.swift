@@ -35,8 +35,8 @@ import Testing
     @Test func `a cluster that withstands an attack passes`() {
         #expect(Self.failures { _ in } == [])
         #expect(Self.failures { $0.honest.p99 = 80 } == [], "twice the baseline is allowed")
-        #expect(Self.failures { $0.honest.admitted = 90 } == [])
-        #expect(Self.failures { $0.http.answered = 5 } == [])
+        #expect(Self.failures { $0.honest.admitted = 90 } == [], "90 % of the messages suffice")
+        #expect(Self.failures { $0.http.answered = 5 } == [], "half of the HTTP requests suffice")
         #expect(Self.failures { $0.http = AnswerRate() } == [], "no HTTP address is known")
         #expect(Self.failures { $0.gateways = [:] } == [], "no metrics are known")
     }
@@ -54,7 +54,8 @@ import Testing
             ("does not answer any more", { $0.gateways["gateway-1"]?.after = nil }),
             ("did not answer before", { $0.gateways["gateway-1"]?.before = nil }),
             ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
-            // A gateway may grow by 64 MiB, and by 24 KiB for each of the 1000 connections: 87 MiB.
+            // A gateway may grow by 64 MiB, and by 24 KiB for each of the 1000 connections: 91,684,864 bytes, which are
+            // 87 MiB and a half.
             ("beyond 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
             ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
             ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),
@@ -89,6 +90,7 @@ import Testing
     }
 
     @Test func `a gateway may grow by 532 MiB during an attack with 20,000 connections, and by 64 MiB without any`() {
+        // 64 MiB, and 20,000 * 24 KiB, which are 468.75 MiB; `>> 20` rounds down to whole MiB.
         #expect(Int(AttackVerdict.memoryLimit(connections: 20_000)) >> 20 == 532)
         #expect(Int(AttackVerdict.memoryLimit(connections: 0)) >> 20 == 64)
     }

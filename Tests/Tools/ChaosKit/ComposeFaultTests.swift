@@ -55,6 +55,7 @@ struct ComposeFaultTests {
     }
 
     @Test func `a service is killed inside its container, and a broker is killed and started by Docker`() {
+        // For `kill`, -1 means every process, here of the container.
         let service = Self.fault(.kill(["gateway-2", "room-directory-1"]))
         #expect(
             service?.beginSteps == [

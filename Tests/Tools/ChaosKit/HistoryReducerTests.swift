@@ -15,6 +15,7 @@ struct HistoryReducerTests {
         var history = Fixture.history()
         for index in history.feeds.indices {
             history.feeds[index].steps.insert(contentsOf: (-199...0).map { Fixture.text($0, "text \($0)") }, at: 0)
+            // The 200 texts and the two of the fixture.
             history.feeds[index].steps[203] = Fixture.end(4, messages: 202)
         }
         history.calls += (-199...0).map { (number: Int64) in

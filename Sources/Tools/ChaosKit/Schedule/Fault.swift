@@ -30,7 +30,7 @@ package enum Fault: Hashable, Sendable {
     /// some seconds the process is restarted with the right clock.
     case setClock(String, ahead: Int, seconds: Int)
 
-    /// The names of the processes that the fault affects.
+    /// The names of the processes that the fault affects; for a rolling restart, the name of the service.
     package var processes: [String] {
         switch self {
         case .kill(let names), .freeze(let names, _), .freezeAtBattleEnd(let names, _),
@@ -86,7 +86,7 @@ package enum Fault: Hashable, Sendable {
         case .freeze(_, let seconds), .freezeInAppend(_, let seconds), .fillDisk(_, let seconds),
             .interrupt(_, _, let seconds), .setClock(_, _, let seconds):
             .seconds(seconds)
-        // A battle begins when the lives are connected, and takes 8 s.
+        // A battle takes 8 s; 2 s more are for the connection of the lives before it.
         case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
         case .rollingRestart: .seconds(6)
         }
