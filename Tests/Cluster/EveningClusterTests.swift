@@ -35,6 +35,7 @@ import Testing
             #expect(lives.count { $0.info.metaData["product-name"] != nil } == 1)
             try await Self.wait(for: "a battle with scores, and a guest on a seat") {
                 guard let stage = await Self.readStage(as: viewer), let battle = stage.battle else { return false }
+                // The host has a seat too.
                 return battle.ended == nil && battle.sides.allSatisfy { $0.score > 0 }
                     && stage.seats.count { $0.occupant != nil } >= 2
             }

@@ -44,7 +44,7 @@ class Viewer(unittest.TestCase):
         alice.wait("bob has come in")
 
         bob.enter("你好 hello")
-        # The message is in the chat, and flies over the screen.
+        # The message is in the chat, and flies over the lanes, which begin in the row below the title.
         alice.wait("bob: 你好 hello")
         bob.wait("bob: 你好 hello").read(1.5)
         rows = [line for line in bob.screen.display[1:6] if "hello" in line]

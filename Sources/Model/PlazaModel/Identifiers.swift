@@ -86,6 +86,7 @@ extension CheckedTextID {
 @usableFromInline package struct GatewayID: TextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
+    /// An operator chooses the id, and no row's key contains it.
     @inlinable package static var allowsSlash: Bool { true }
 }
 

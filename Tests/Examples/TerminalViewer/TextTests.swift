@@ -81,7 +81,7 @@ import Testing
         for number in 1...1000 { lanes.add("\(number)", .normal) }
         lanes.advance(to: 0, columns: 80, lanes: 3)
         #expect(lanes.flights.map(\.text.string) == ["1", "2", "3"])
-        // At most two messages wait for each lane.
+        // At most two messages wait for each lane, here 2 * 3 = 6: 995 to 1000.
         lanes.advance(to: 1000, columns: 80, lanes: 3)
         #expect(lanes.flights.suffix(3).map(\.text.string) == ["995", "996", "997"])
     }

@@ -60,8 +60,10 @@ import Testing
         var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.moment(after: 5))
         #expect(window.storage.expiresAt == self.start.now + .seconds(65))
+        // 1,234,567 + 65,000 = 1,299,567 ms, rounded up.
         #expect(window.due == Timestamp(milliseconds: 1_300_000))
         #expect(window.due >= window.storage.expiresAt)
+        // 20,000 + 60,000 ms is a multiple already.
         #expect(
             CallWindow(at: Moment(now: Timestamp(milliseconds: 20_000), offset: 0)).due
                 == Timestamp(milliseconds: 80_000))

@@ -41,12 +41,14 @@ import Testing
 
     @Test func `a restart is detected even when the new process has counted more than the old one`() {
         let totals = Self.ledger([Self.fanout(10), Self.fanout(20), Self.fanout(30, start: 107)])
+        // 20 - 10 before the restart, and at least 30 after it.
         #expect(totals.exact.isEmpty && totals.atLeast == [Self.admitted: 40])
     }
 
     @Test func `a decreased counter is a restart even without a start time`() {
         let page = { (count: Int) in "\(Self.admitted) \(count)\n" }
         let totals = Self.ledger([page(10), page(20), page(3)])
+        // 20 - 10 before the restart, and at least 3 after it.
         #expect(totals.exact.isEmpty && totals.atLeast == [Self.admitted: 13])
     }
 
@@ -89,6 +91,7 @@ import Testing
                 ("gateway-2", .gateway, gateway(delivered, start)),
             ])
         }
+        // Each count has grown from 10 to 20, or from 5 to 10; there are two gateways.
         #expect(
             ledger.totals.exact == [
                 Self.admitted: 10, "gateway_feed_delivered_total": 20, "gateway_feed_owed": 10,

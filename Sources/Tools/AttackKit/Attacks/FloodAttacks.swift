@@ -12,6 +12,7 @@ package struct PingFlood: Attack {
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let token = setting.index % 2 == 0 ? setting.makeToken("\(setting.namePrefix)-\(setting.index)") : nil
+        // 20 turns a second, with 100 pings each.
         return FloodingClient(token: token, live: nil) { _ in Array(repeating: .ping, count: 100) }
     }
 }
@@ -46,6 +47,7 @@ package struct MessageFlood: Attack {
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let live = setting.honestLives.first?.text ?? "none"
         return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: live) { writer in
+            // 50 turns a second, with three messages each.
             (0..<3).map { _ in writer.call("barrage.sendText", "{\"live\":\"\(live)\",\"text\":\"flood\"}") }
         }
     }
