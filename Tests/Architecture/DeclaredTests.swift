@@ -51,7 +51,7 @@ import Testing
     @Test func `every declared metric is exported and documented`() throws {
         let path = "Sources/Platform/Observability/MetricNames.swift"
         let metrics = try Self.constants(path)
-        #expect(metrics.count > 30)
+        #expect(metrics.count > 30, "most declarations were not recognized")
         let operating = try Self.document("OPERATING.md")
         let groups = [
             "Shell", "Kafka", "Redis", "HTTP", "Gateway", "Barrage", "Audience", "Process", "Webhooks", "Traces",
@@ -72,7 +72,7 @@ import Testing
     @Test func `every declared reason to disconnect is used and documented`() throws {
         let path = "Sources/Model/PlazaModel/Calls/DisconnectCode.swift"
         let codes = try Self.constants(path)
-        #expect(codes.count >= 8)
+        #expect(codes.count >= 8, "most declarations were not recognized")
         let rows = try DocumentPage("PROTOCOL").lines(under: "Disconnect codes")
         for (name, value) in codes {
             #expect(Self.isUsed(name, outside: path, after: ["", "DisconnectCode"]), "\(name)")

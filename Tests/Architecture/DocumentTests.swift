@@ -39,7 +39,7 @@ import Testing
     func `every file and type that a document names exists`(document: String) throws {
         let names = Self.backquotedTexts(in: try Repository.text(document))
             .filter { !$0.contains(" ") && !$0.contains("*") }
-        #expect(names.count > 30)
+        #expect(names.count > 30, "most names were not recognized")
         for name in names {
             if name.contains("/") {
                 // A topic's key such as `app/live` is no path.

@@ -5,8 +5,8 @@ import Testing
 /// Rules for the sources: what may be imported where, and which calls may not be used.
 @Suite struct LayoutTests {
     @Test func `the sources are found, with their imports and targets`() {
-        #expect(SourceTree.sources.count > 100)
-        #expect(SourceTree.tests.count > 20)
+        #expect(SourceTree.sources.count > 100, "most sources were not found")
+        #expect(SourceTree.tests.count > 20, "most tests were not found")
         #expect(SourceTree.sources.contains { $0.path == "Sources/Model/MachineKit/Journal.swift" })
         let sample = SourceFile(
             path: "Sources/Tools/Bench/B.swift",

@@ -29,7 +29,7 @@ import Testing
     @Test func `each event of a store is awaited in a test with a real cluster`() throws {
         let tests = try Self.clusterTests.map { try Repository.text($0) }.joined()
         let events = try Self.events()
-        #expect(events.count >= 39)
+        #expect(events.count >= 39, "most events were not recognized")
         for event in events {
             // The argument may be a raw string, which begins with `#`.
             let isAwaited = tests.contains(try Regex(##"waitForEvent\(#?"\##(event)["(]"##))
@@ -49,7 +49,7 @@ import Testing
         let code = try Repository.text("Tests/Client/AppCode/Swift5/AppCode.swift")
         let methods = try Repository.text("docs/api/LivePlazaKit.txt")
             .matches(of: /(?m)^\w+Store: (?:static )?func (\w+)\(/).map { String($0.output.1) }
-        #expect(methods.count > 100)
+        #expect(methods.count > 100, "most methods were not recognized")
         for method in Set(methods) { #expect(code.contains(".\(method)("), "no call of \(method)") }
     }
 }

@@ -34,7 +34,7 @@ import Testing
             try await Self.sendMessages(3, as: host, in: live)
             _ = try await viewer.waitForFeedItem("message 3", within: 10) { Self.text($0) == "message 3" ? true : nil }
             try await cluster.kill("gateway-1")
-            // The feed continues for longer than a gateway caches it.
+            // The feed continues for longer than a gateway caches it: 60 * 150 ms = 9 s.
             try await Self.sendMessages(60, from: 4, as: host, in: live)
             try await Task.sleep(for: .seconds(3))
             try await cluster.restart("gateway-1")

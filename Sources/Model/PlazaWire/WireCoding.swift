@@ -73,8 +73,8 @@ package enum Wire {
     /// Converts an error of the decoder to one with a path and a message in the words of the protocol.
     private static func explain(_ error: DecodingError) -> WireError {
         func path(_ context: DecodingError.Context, appending key: (any CodingKey)? = nil) -> String {
-            (context.codingPath + (key.map { [$0] } ?? [])).map { $0.intValue.map(String.init) ?? $0.stringValue }
-                .joined(separator: ".")
+            let keys = key.map { context.codingPath + [$0] } ?? context.codingPath
+            return keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
         }
         switch error {
         case .keyNotFound(let key, let context):

@@ -53,6 +53,7 @@ import Testing
         }
         #expect(try await watch(viewer) == nil)
         let live = try await goLive(host)
+        // A list of lives is at most 5 s old, so it has the new live then.
         cluster.advance(by: .seconds(5))
         #expect(try await watch(viewer) == live)
 

@@ -38,7 +38,7 @@ import Testing
             // Around `exactLimit`, which is 512, and at the end.
             guard [1, 500, 512, 513, 4_999].contains(user) else { continue }
             let data = try JSONEncoder().encode(count)
-            // The longest form is the list of 512 hashes, each with at most 20 digits and a comma.
+            // The longest form is the list of 512 hashes, each with at most 20 digits and a comma: 512 * 21 = 10,752.
             #expect(data.count < 12_000)
             let decoded = try JSONDecoder().decode(UniqueCount.self, from: data)
             #expect(decoded == count)

@@ -4,7 +4,9 @@ import Testing
 
 /// The checks of messages and gifts that the fan-out (the barrage machine) and the gateways share.
 @Suite struct MessageValidationTests {
-    /// A gift without receivers counts once; a price beyond the limits of its type becomes the largest number.
+    /// The count is multiplied by the number of receivers, such as 255 * 50 = 12,750, and the total by the price.
+    ///
+    /// A gift without receivers counts once. A cost beyond the limits of its type becomes the largest number.
     ///
     /// Rules: R11.5.
     @Test(

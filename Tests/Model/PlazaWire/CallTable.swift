@@ -3,6 +3,8 @@ import PlazaModel
 import PlazaWire
 
 /// Every method with all its parameters, and the call that the parser must make of them.
+///
+/// Unless `isRequired` says otherwise, a text is a required parameter, and a number, a flag or a list is not.
 enum CallTable {
     static var all: [CallSpec] { Self.lives + Self.stage + Self.barrage + Self.apps }
 

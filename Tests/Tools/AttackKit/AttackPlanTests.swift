@@ -33,7 +33,7 @@ import Testing
         let sources = (0..<20_000).compactMap { Loopback.source(of: $0, to: "127.0.0.1") }
         #expect(sources.count == 20_000)
         let counts = Dictionary(grouping: sources) { $0 }.mapValues(\.count)
-        // A source has at most 50 connections.
+        // A source has at most 50 connections, and 20,000 / 50 = 400.
         #expect(counts.count == 400 && counts.values.allSatisfy { $0 <= Loopback.connectionsPerSource })
         #expect(counts.keys.allSatisfy { Loopback.numericAddress($0) == $0 && $0 != "127.0.0.1" })
         #expect(Loopback.source(of: 0, to: "::1") == nil)

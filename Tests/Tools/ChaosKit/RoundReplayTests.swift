@@ -29,7 +29,8 @@ struct RoundReplayTests {
                 word = (word ?? "") + String(character)
             }
         }
-        return words + (word.map { [$0] } ?? [])
+        if let last = word { words.append(last) }
+        return words
     }
 
     private static func options(_ arguments: [String]) throws -> ChaosOptions {

@@ -51,6 +51,7 @@ private struct OversizedRowClient: AttackClient {
     mutating func takeTurn() -> [AttackAction] {
         guard self.hasJoined else { return [] }
         self.turns += 1
+        // A call may name 20 users.
         let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
             .joined(separator: ",")
         // A reason may have 200 bytes, also as JSON. A control character takes six bytes in JSON, a quote two. Services

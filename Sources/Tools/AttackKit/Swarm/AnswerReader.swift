@@ -22,6 +22,7 @@ struct AnswerReader {
     /// Whether all further bytes are ignored: the body of a response, or what follows a malformed head.
     private var ignoresBytes = false
 
+    // The maximum sizes of a head and of a message; larger ones count as malformed.
     private static let maxHeadBytes = 16 << 10
     private static let maxMessageBytes = 4 << 20
 
