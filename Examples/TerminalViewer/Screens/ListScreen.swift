@@ -14,6 +14,7 @@ enum ListScreen {
         let nameWidth = columns - viewersWidth - ownerWidth - 2
         canvas.draw(DisplayText("  Live").prefix(columns: nameWidth), x: 0, y: 1, .dim)
         canvas.draw(DisplayText("Host").prefix(columns: ownerWidth), x: nameWidth + 1, y: 1, .dim)
+        // Seven letters, and one blank column at the edge.
         canvas.draw("Viewers", x: columns - 8, y: 1, .dim)
         if list.lives.isEmpty {
             let text = list.isLoading ? "Reading the list …" : "Nobody is live. Press g to go live yourself."

@@ -40,33 +40,16 @@ enum FrameBench {
             LiveInfo(liveID: "concert-2026", liveOwner: caller.user) {
                 ($0.liveName, $0.categoryList, $0.admins) = ("Concert", [1, 2], ["bob", "carol"])
             })
-        var report = BenchReport()
-        let message = try self.nanoseconds { _ = try parser.parse(CallFrame(plain)) }
-        report.values.append(("message_nanoseconds", message))
-        report.values.append(
-            (
-                "escaped_message_nanoseconds",
-                try self.nanoseconds {
-                    _ = try parser.parse(CallFrame(escaped))
-                }
-            ))
-        report.values.append(("ping_nanoseconds", try self.nanoseconds { _ = try parser.parse(CallFrame(ping)) }))
-        report.values.append(
-            (
-                "input_nanoseconds",
-                try self.nanoseconds {
-                    _ = try Wire.decode(BarrageInput.self, from: inputRecord)
-                }
-            ))
-        report.values.append(
-            (
-                "live_nanoseconds",
-                try self.nanoseconds {
-                    _ = try Wire.decode(LiveInfo.self, from: liveRecord)
-                }
-            ))
-        report.reachesTarget = message <= self.maximumNanoseconds
-        return report
+        let messageTime = try self.nanoseconds { _ = try parser.parse(CallFrame(plain)) }
+        let escapedMessageTime = try self.nanoseconds { _ = try parser.parse(CallFrame(escaped)) }
+        let pingTime = try self.nanoseconds { _ = try parser.parse(CallFrame(ping)) }
+        let inputTime = try self.nanoseconds { _ = try Wire.decode(BarrageInput.self, from: inputRecord) }
+        let liveTime = try self.nanoseconds { _ = try Wire.decode(LiveInfo.self, from: liveRecord) }
+        return BenchReport(
+            values: [
+                ("message_nanoseconds", messageTime), ("escaped_message_nanoseconds", escapedMessageTime),
+                ("ping_nanoseconds", pingTime), ("input_nanoseconds", inputTime), ("live_nanoseconds", liveTime),
+            ], reachesTarget: messageTime <= self.maximumNanoseconds)
     }
 
     /// The median time of one call of `work`, as CPU time of the thread.

@@ -11,7 +11,7 @@ enum IdleBench {
         run: { try IdleBench.measure() })
 
     private static let connections = 10_000
-    /// The target: the maximum number of bytes per connection.
+    /// The target: the maximum number of bytes per connection (1.5 KiB).
     private static let maximumBytes = 1_536.0
 
     private static func measure() throws -> BenchReport {

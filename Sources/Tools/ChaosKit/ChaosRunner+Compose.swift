@@ -27,6 +27,7 @@ extension ChaosRunner {
             plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
             run: { round in
                 let lag = MachineLag()
+                // For a round that throws; a second `stop()` changes nothing.
                 defer { lag.stop() }
                 var result = try await Self.runRound(round, plan, [address], ComposeFaultInjector(cluster: cluster))
                 result.machineLag = Double(lag.stop() / .milliseconds(1))

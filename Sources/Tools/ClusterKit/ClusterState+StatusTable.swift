@@ -39,7 +39,8 @@ extension ClusterState.Process {
 
     /// The ports of the process, each with its use.
     package var portList: String {
-        let ports = self.ports.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        return (ports + (self.opsPort.map { ["ops \($0)"] } ?? [])).joined(separator: ", ")
+        var ports = self.ports.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        if let opsPort = self.opsPort { ports.append("ops \(opsPort)") }
+        return ports.joined(separator: ", ")
     }
 }

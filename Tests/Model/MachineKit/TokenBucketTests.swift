@@ -7,6 +7,7 @@ import Testing
 /// A limit without a period holds for each second. Times are in microseconds. `take` returns nil if it took the tokens, and
 /// otherwise the time to wait.
 @Suite struct TokenBucketTests {
+    /// One token returns after 1000 ms / `count`.
     @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
     func `all tokens of a full bucket are taken at once, then one at a time`(count: Int, refillMilliseconds: Int64) {
         let limit = RateLimit(count)
@@ -18,7 +19,7 @@ import Testing
         let firstRefill = start + refillMilliseconds * 1000
         #expect(bucket.take(of: limit, at: firstRefill - 1) == Milliseconds(1))
         #expect(bucket.take(of: limit, at: firstRefill) == nil)
-        // The bucket is full again at the latest one second after it was empty.
+        // The bucket is full again at the latest one second after it was empty, and 5 s are more than that for each `count`.
         #expect(!bucket.isFull(at: firstRefill) && bucket.isFull(at: 5_000_000))
     }
 

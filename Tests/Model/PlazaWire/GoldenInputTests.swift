@@ -4,7 +4,8 @@ import Testing
 
 /// The JSON of the inputs in the machines' inboxes (the topics that they consume) is the one in the golden files.
 ///
-/// Most cases have the name of their command on the wire, such as `tell` for `publish`.
+/// Most cases have the name of their command on the wire, such as `tell` for `publish`. A duration of -1 means
+/// permanently, and a seat index of -1 means any free seat.
 @Suite struct GoldenInputTests {
     private static let caller = Samples.caller
 
@@ -45,8 +46,8 @@ import Testing
         for (_, command) in commands {
             switch command {
             case .create, .open, .enter, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
-                .adminMembershipVerified, .revokeAdmin, .kick, .ban, .unban, .bans, .mute, .mutes, .end,
-                .closed, .occupancy, .profile, .floor, .appSettings:
+                .adminMembershipVerified, .revokeAdmin, .kick, .ban, .unban, .bans, .mute, .mutes, .end, .closed,
+                .occupancy, .profile, .floor, .appSettings:
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
@@ -101,8 +102,7 @@ import Testing
         for (_, command) in commands {
             switch command {
             case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .verifyAdminMembership,
-                .verifyGuestMembership,
-                .confirm, .banned, .unbanned, .announceMute, .rights, .profile, .signOff:
+                .verifyGuestMembership, .confirm, .banned, .unbanned, .announceMute, .rights, .profile, .signOff:
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
@@ -131,8 +131,7 @@ import Testing
         for (_, command) in commands {
             switch command {
             case .opened, .ended, .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .forbidden, .speaking,
-                .summary,
-                .repeatEnding, .publish, .rights, .muted, .unmuted, .floor:
+                .summary, .repeatEnding, .publish, .rights, .muted, .unmuted, .floor:
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
@@ -193,8 +192,7 @@ import Testing
             case .opened, .infoChanged, .ended, .apply, .cancelApplication, .acceptApplication, .rejectApplication,
                 .invite, .cancelInvitation, .acceptInvitation, .rejectInvitation, .take, .leave, .kickOff, .move, .lock,
                 .device, .lockDevice, .place, .requests, .guestMembershipVerified, .userGone, .userBack, .profile,
-                .confirmOccupants,
-                .floor, .connection:
+                .confirmOccupants, .floor, .connection:
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }
@@ -253,10 +251,9 @@ import Testing
         for (_, command) in commands {
             switch command {
             case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged,
-                .request,
-                .cancelRequest, .accept, .reject, .exit, .muteRemote, .requestBattle, .cancelBattle, .acceptBattle,
-                .rejectBattle, .exitBattle, .updateScores,
-                .battleInfo, .openRequests, .openBattleRequests:
+                .request, .cancelRequest, .accept, .reject, .exit, .muteRemote, .requestBattle, .cancelBattle,
+                .acceptBattle, .rejectBattle, .exitBattle, .updateScores, .battleInfo, .openRequests,
+                .openBattleRequests:
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }

@@ -105,6 +105,7 @@ struct WorkloadCheckerTests {
         let findings = Self.findings { Self.replace(7, Fixture.end(8, messages: 3, gifts: 10, likes: 10), in: &$0) }
         #expect(findings.contains(Fixture.totalFinding("alice", "3 messages", "2")))
         #expect(findings.contains(Fixture.totalFinding("alice", "10 gifts", "5")))
+        // A rose costs 3 coins: 10 * 3 are 30 coins, and 5 * 3 are 15.
         #expect(findings.contains(Fixture.totalFinding("alice", "30 coins", "15")))
     }
 
@@ -190,6 +191,9 @@ struct WorkloadCheckerTests {
     // MARK: Battles
 
     /// The findings about the battle when Eve's feed has these steps between the texts and the live's end.
+    ///
+    /// In the tests below, `runningBattle(3)` is item 3, whose stage shows the battle running. `stage(8)` is item 8,
+    /// whose stage shows no battle.
     private static func battleFindings(
         _ steps: [FeedHistory.Step], _ change: (inout RoundHistory) -> Void = { _ in }
     ) -> [String] {

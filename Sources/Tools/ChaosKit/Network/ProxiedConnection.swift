@@ -14,8 +14,8 @@ final class ProxiedConnection: TCPStreamDelegate {
     private var server: TCPStream?
     /// Whether the stream to the server is connected.
     private var isConnected = false
-    private var toServer = DirectionState()
-    private var toClient = DirectionState()
+    private let toServer = DirectionState()
+    private let toClient = DirectionState()
     private var interruption = Interruption.none
     private let onEnd: (ProxiedConnection) -> Void
 
@@ -27,7 +27,7 @@ final class ProxiedConnection: TCPStreamDelegate {
     }
 
     /// The state of one direction.
-    private struct DirectionState {
+    private final class DirectionState {
         /// The delayed deliveries in order, with the loop's time in milliseconds at which they are due.
         var queue: [(due: UInt64, delivery: Delivery)] = []
         /// Fires when the first delivery of the queue is due.
@@ -75,6 +75,10 @@ final class ProxiedConnection: TCPStreamDelegate {
         self.onEnd(self)
     }
 
+    private func state(of direction: Direction) -> DirectionState {
+        direction == .toServer ? self.toServer : self.toClient
+    }
+
     private func connect() {
         do throws(LoopError) {
             let server = try TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: self.port, delegate: self)
@@ -89,8 +93,7 @@ final class ProxiedConnection: TCPStreamDelegate {
     private func updateReading() {
         guard self.isConnected, let server = self.server else { return }
         for (stream, direction) in [(self.client, Direction.toServer), (server, .toClient)] {
-            let state = direction == .toServer ? self.toServer : self.toClient
-            if self.interruption.forwards(direction), !state.isFull {
+            if self.interruption.forwards(direction), !self.state(of: direction).isFull {
                 stream.startReading()
             } else {
                 stream.pauseReading()
@@ -116,10 +119,10 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
         let direction: Direction = stream === self.client ? .toServer : .toClient
-        if direction == .toServer { self.toServer.hasEnded = true } else { self.toClient.hasEnded = true }
+        self.state(of: direction).hasEnded = true
         // Nothing is left to forward if both sides have ended, or if one ended before the server was connected.
-        if self.toServer.hasEnded, self.toClient.hasEnded || !self.isConnected { return self.close() }
-        if self.toClient.hasEnded, !self.isConnected { return self.close() }
+        let haveBothEnded = self.toServer.hasEnded && self.toClient.hasEnded
+        if haveBothEnded || !self.isConnected { return self.close() }
         self.forward(.end, direction)
     }
 
@@ -128,16 +131,16 @@ final class ProxiedConnection: TCPStreamDelegate {
     /// Delivers bytes or the end of the stream at once, or queues them if they must wait.
     private func forward(_ delivery: Delivery, _ direction: Direction) {
         let delay = self.interruption.delayMilliseconds
-        let isIdle = (direction == .toServer ? self.toServer : self.toClient).queue.isEmpty
+        let state = self.state(of: direction)
+        let isIdle = state.queue.isEmpty
         if delay == 0, isIdle { return self.deliver(delivery, direction) }
-        let entry = (due: self.loop.nowMilliseconds + delay, delivery: delivery)
-        if direction == .toServer { self.toServer.queue.append(entry) } else { self.toClient.queue.append(entry) }
+        state.queue.append((due: self.loop.nowMilliseconds + delay, delivery: delivery))
         if isIdle { self.startTimer(for: direction) }
     }
 
     /// Starts the timer for the first delivery of the queue, if there is one.
     private func startTimer(for direction: Direction) {
-        let state = direction == .toServer ? self.toServer : self.toClient
+        let state = self.state(of: direction)
         guard let first = state.queue.first else { return }
         let timer: LoopTimer
         if let existing = state.timer {
@@ -147,7 +150,7 @@ final class ProxiedConnection: TCPStreamDelegate {
                 let newTimer = try? LoopTimer(loop: self.loop, { [weak self] _ in self?.deliverDue(direction) })
             else { return self.close() }
             timer = newTimer
-            if direction == .toServer { self.toServer.timer = newTimer } else { self.toClient.timer = newTimer }
+            state.timer = newTimer
         }
         let now = self.loop.nowMilliseconds
         timer.start(after: .milliseconds(first.due > now ? Int64(first.due - now) : 0))
@@ -156,10 +159,9 @@ final class ProxiedConnection: TCPStreamDelegate {
     /// Delivers everything in the queue that is due.
     private func deliverDue(_ direction: Direction) {
         let now = self.loop.nowMilliseconds
-        while true {
-            let queue = direction == .toServer ? self.toServer.queue : self.toClient.queue
-            guard let first = queue.first, first.due <= now else { break }
-            if direction == .toServer { self.toServer.queue.removeFirst() } else { self.toClient.queue.removeFirst() }
+        let state = self.state(of: direction)
+        while let first = state.queue.first, first.due <= now {
+            state.queue.removeFirst()
             self.deliver(first.delivery, direction)
         }
         self.startTimer(for: direction)
@@ -181,7 +183,7 @@ final class ProxiedConnection: TCPStreamDelegate {
             return
         }
         guard target.pendingBytes > Self.highWaterMarkBytes else { return }
-        if direction == .toServer { self.toServer.isFull = true } else { self.toClient.isFull = true }
+        self.state(of: direction).isFull = true
         self.updateReading()
     }
 }
