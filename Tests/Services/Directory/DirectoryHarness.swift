@@ -32,7 +32,7 @@ struct DirectoryHarness {
         return effects
     }
 
-    /// Sends an input, then all follow-up commands of the directory to itself; returns all other effects.
+    /// Sends an input, then the commands that the directory sends to itself because of it; returns all other effects.
     mutating func sendWithFollowUps(_ command: DirectoryCommand) -> [Effect] {
         var pending = [command]
         var otherEffects: [Effect] = []
@@ -44,8 +44,8 @@ struct DirectoryHarness {
                     otherEffects.append(effect)
                 }
                 if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
-                    // In production the end is forwarded from machine to machine, and the fan-out reports `closed` and
-                    // replies. Here both happen at once.
+                    // In production the end is forwarded from machine to machine. The last one, the fan-out (it writes
+                    // the feed), reports `closed` and replies. Here both happen at once.
                     pending.append(.closed(live: live, epoch: ending.epoch))
                     if let caller = ending.caller { otherEffects.append(Self.statisticsReply(to: caller)) }
                 }
@@ -100,6 +100,7 @@ struct DirectoryHarness {
 
 /// The caller of call number `counter` in the user's only session, with the ticket of a join by default.
 ///
+/// Tests read as "by user bob, in call 2": `caller: user("bob", call: 2)`.
 /// A call with the number of an earlier call is a repetition of that call.
 func user(_ id: UserID, call counter: Int64, ticket: Int64? = 100) -> Caller {
     Caller(

@@ -9,7 +9,7 @@ import Testing
 private let users: [UserID] = ["alice", "bob", "carl"]
 private let lives: [LiveID] = ["one", "two"]
 
-/// Random schedules of few users and lives; any transaction may abort.
+/// Random schedules of commands of few users about few lives, so that commands conflict; any transaction may abort.
 @Suite struct DirectoryScheduleTests {
     /// A pause, then a command.
     private struct Step {
@@ -46,9 +46,10 @@ private let lives: [LiveID] = ["one", "two"]
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
             let callerID = users.randomElement(using: &self.random) ?? "alice"
-            // The tickets grow from call to call, so that a floor revokes the tickets of some calls.
-            let caller = user(callerID, call: self.counter, ticket: self.counter)
-            // -1 to 7 seconds: -1 stands for no end; 0 is invalid for a ban and ends a mute.
+            // The tickets grow from call to call. So a floor, which revokes all lower tickets, revokes those of some
+            // calls.
+            let caller: Caller = user(callerID, call: self.counter, ticket: self.counter)
+            // -1 to 7 seconds: -1 stands for a sanction without an end; 0 is invalid for a ban and ends a mute.
             let durationSeconds = self.counter % 9 - 1
             switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
@@ -129,8 +130,8 @@ private let lives: [LiveID] = ["one", "two"]
                 guard case .verifyAdminMembership(let user, let caller) = input.command else { return nil }
                 return .adminMembershipVerified(live: input.key.live, user: user, caller: caller)
             case .connection(let input):
-                // In production the machines forward the end to each other, and the fan-out, the last of them, reports
-                // `closed`. Here `closed` follows at once.
+                // In production the end goes from machine to machine. The last one, the fan-out (the machine that writes
+                // the feed), reports `closed`. Here `closed` follows at once.
                 guard case .ended(let live, let ending) = input.command else { return nil }
                 return .closed(live: live, epoch: ending.epoch)
             default: return nil
@@ -169,7 +170,8 @@ private let lives: [LiveID] = ["one", "two"]
                     #expect(openedLives.insert("\(input.key.text)#\(epoch)").inserted)
                 }
             case .reply(let reply):
-                // Calls to an unknown live store no outcome; every other repeated call must get the same outcome.
+                // The outcome of a call about an unknown live is not stored, so it may differ when the call is repeated.
+                // Every other repeated call must get the same outcome.
                 if case .failure(let error) = reply.outcome, error.code == .noSuchRoom { continue }
                 let outcome = Self.withoutMetadata(reply.outcome)
                 if let first = firstOutcomes[reply.request] {
@@ -203,7 +205,8 @@ private let lives: [LiveID] = ["one", "two"]
         ]
         for key in keys { #expect(DirectoryKey(text: key.text) == key) }
         #expect(keys.map(\.text).first == "room/demo/a:b#c")
-        // `claims` is no kind of row, and the calls of a live (`roomCalls`) need a session.
+        // The kind of a claim's row is `claim`, so `claims` is unknown. A key of `roomCalls` also needs a session; the
+        // other keys have too few or too many parts.
         for malformed in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
             #expect(DirectoryKey(text: malformed) == nil)
         }

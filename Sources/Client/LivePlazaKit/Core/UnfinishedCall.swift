@@ -5,9 +5,9 @@ internal import PlazaModel
 ///
 /// All times are milliseconds of the core's clock.
 struct UnfinishedCall: Sendable {
-    /// The client's own number of the call, which the call has from the beginning; the server does not see it.
+    /// The client's own number of the call, known before the call is sent; it is in no frame.
     let handle: Int
-    /// The call's id in its frames; nil until the call is first sent.
+    /// The call's id in its frames, the same in each repeated frame; nil until the call is first sent.
     var id: Int64?
     let method: String
     /// A JSON object.
@@ -18,16 +18,16 @@ struct UnfinishedCall: Sendable {
     let deadline: Double
     /// When the call was first sent; a repeated frame states the time since then as `age`.
     var firstSentAt: Double?
-    /// Whether the call was sent on the present connection and waits for its reply.
+    /// Whether the call was sent on the current connection and waits for its reply there.
     var isSent = false
-    /// The call is not sent before this time, because the server was too busy for it.
+    /// The earliest time of a repeat after the server was too busy for the call; 0 while the server was not.
     var notBefore = 0.0
     /// How often the call was repeated because the server was busy.
     var repeats = 0
 
     /// Whether the call makes the user join the live; calls after it wait for its reply.
     ///
-    /// A `live.create` counts too, because `LiveListStore` creates a live only to enter it.
+    /// A `live.create` counts too: this client sends it only with `join`, so that the server also makes the user join.
     var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
 
     init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
@@ -38,8 +38,11 @@ struct UnfinishedCall: Sendable {
         self.deadline = deadline
     }
 
-    /// Marks the call as sent with this id.
+    /// Marks the call as sent on the current connection.
     ///
+    /// - Parameters:
+    ///   - id: a new id for the first frame; for a repeated frame, the call's own id again.
+    ///   - now: the current time.
     /// - Returns: the frame to send.
     mutating func markSent(id: Int64, at now: Double) -> [UInt8] {
         let age = self.firstSentAt.map { max(0, Int64((now - $0).rounded())) }

@@ -32,6 +32,7 @@ extension DirectoryMachine {
         case .deleteMetadata:
             let keys = oldInfo.metaData.keys.filter { info.metaData[$0] == nil }
             content = .metadataDeleted(keys: keys.sorted(), by: callerID)
+        // The verification is the second step of making a user an admin. The first step, `setAdmin`, changes no info.
         case .adminMembershipVerified(_, let user, _), .revokeAdmin(_, let user, _):
             content = .adminChanged(
                 user: user, isAdmin: info.admins.contains(user), admins: info.admins, by: callerID)

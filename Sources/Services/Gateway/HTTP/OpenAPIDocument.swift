@@ -88,8 +88,9 @@ enum OpenAPIDocument {
     }
 
     private static let idempotencyKeyDescription =
-        "The same key within 60 s is the same request, and gets the same answer. A repetition also has the header "
-        + "Idempotency-Age, the milliseconds since the request was first sent; beyond 60 s it is not applied."
+        "Requests with the same key within 60 s count as one request, and get the same answer. A repetition also has "
+        + "the header Idempotency-Age, the milliseconds since the request was first sent. After more than 60 s the "
+        + "repetition is not applied."
 
     private static func responses(_ route: Route) -> JSONValue {
         let result = Schema.object([.required("result", route.success.result)]).json(isOpen: true)

@@ -44,7 +44,7 @@ enum ResponseSchemas {
             "AudiencePage",
             .object([
                 .required("members", Self.list(.named("AudienceMember"))),
-                .required("cursor", .string, "The cursor of the next page; empty: this is the last."),
+                .required("cursor", .string, "The cursor of the next page; empty on the last page."),
                 .required("count", .count), Self.at,
             ])
         ),
@@ -64,16 +64,17 @@ enum ResponseSchemas {
             "Sanction",
             .object([
                 .required("user", .string),
-                .optional("until", Self.time, "The end, in milliseconds since 1970; none: it never ends."),
+                .optional("until", Self.time, "The end, in milliseconds since 1970; absent: it never ends."),
                 .required("reason", .string), .required("by", .string, "The user who banned or muted."),
-                .optional("userInfo", .named("UserInfo"), "The user's profile at that time, if it was in the live."),
+                .optional(
+                    "userInfo", .named("UserInfo"), "The user's profile at the ban or mute, if it was in the live."),
             ])
         ),
         (
             "SanctionPage",
             .object([
                 .required("items", Self.list(.named("Sanction"))),
-                .required("nextOffset", .count, "The offset of the next page; 0: this is the last."), Self.at,
+                .required("nextOffset", .count, "The offset of the next page; 0 on the last page."), Self.at,
                 .optional("own", .named("Sanction"), "In a list of mutes: the mute of the caller, on whichever page."),
             ])
         ),

@@ -9,7 +9,9 @@ extension RouteTable {
     private static let word = Schema.plain(1...AppLimits.wordBytes)
     /// The body of the requests that set or add words.
     private static let wordsBody = Schema.object([
-        .required("words", .list(of: Self.word, 0...AppLimits.words), "Each of 1 to 100 bytes; 64 KB in all.")
+        .required(
+            "words", .list(of: Self.word, 0...AppLimits.words),
+            "Each of 1 to 100 bytes; the whole filter has at most 64 KB.")
     ])
     private static let translations = Schema.Field.optional(
         "translations",
@@ -60,7 +62,7 @@ extension RouteTable {
             query: [
                 .init(
                     name: "word", field: "words", schema: .list(of: Self.word, 1...50), isRequired: true,
-                    summary: "A word to remove, once for each word.")
+                    summary: "A word to remove; given once for each word, for 1 to 50 words.")
             ], success: .done),
         Route(
             method: .get, path: "/v1/app/gifts", id: "listGifts", tag: "app", summary: "Gives the gift catalogue.",
@@ -68,7 +70,8 @@ extension RouteTable {
             query: [
                 .init(
                     name: "language", field: "language", schema: .string,
-                    summary: "The language of names and descriptions; untranslated ones stay as they are.")
+                    summary:
+                        "The language of names and descriptions; if there is no translation, the untranslated text.")
             ],
             success: .result(
                 "gifts", [.required("categories", .list(of: .named("GiftCategory"), 0...AppLimits.categories))])),
@@ -80,8 +83,10 @@ extension RouteTable {
             method: .put, path: "/v1/app/gifts/{gift}", id: "putGift", tag: "app",
             summary: "Adds or changes a gift, or moves it to another category.", call: "app.putGift",
             parts: [.init(name: "gift", field: "giftID", schema: Self.itemID, summary: "The gift's id.")],
-            body: .object([.required("category", Self.itemID, "The category of the gift.")] + Self.giftFields),
-            success: .done, convertParameters: { Self.nested($0, as: "gift", keeping: "category") }),
+            body: .object([.required("category", Self.itemID, "The id of the gift's category.")] + Self.giftFields),
+            success: .done,
+            // The call has an object `gift` with the id and the fields, and beside it the category's id.
+            convertParameters: { Self.nested($0, as: "gift", keeping: "category") }),
         Route(
             method: .delete, path: "/v1/app/gifts/{gift}", id: "removeGift", tag: "app",
             summary: "Removes a gift.", call: "app.removeGift",
@@ -92,15 +97,16 @@ extension RouteTable {
             summary: "Adds or changes a category, without changing its gifts.", call: "app.putCategory",
             parts: [.init(name: "category", field: "categoryID", schema: Self.itemID, summary: "The category's id.")],
             body: .object(Self.commonFields), success: .done,
+            // The call has only an object `category` with the id and the fields.
             convertParameters: { Self.nested($0, as: "category", keeping: nil) }),
         Route(
             method: .delete, path: "/v1/app/gift-categories/{category}", id: "removeGiftCategory", tag: "app",
-            summary: "Removes a category with its gifts.", call: "app.removeCategory",
+            summary: "Removes a category and all its gifts.", call: "app.removeCategory",
             parts: [.init(name: "category", field: "category", schema: Self.itemID, summary: "The category's id.")],
             success: .done),
     ]
 
-    /// Moves all parameters into an object named `name`, except `kept`, which stays beside that object.
+    /// Returns an object named `name` with all parameters except `kept`, and beside the object the parameter `kept`.
     private static func nested(
         _ parameters: [String: JSONValue], as name: String, keeping kept: String?
     ) -> [String: JSONValue] {

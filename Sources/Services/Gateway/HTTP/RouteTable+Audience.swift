@@ -16,7 +16,7 @@ extension RouteTable {
             query: [
                 .init(
                     name: "cursor", field: "cursor", schema: .string,
-                    summary: "The `cursor` of the previous page; none for the first page."),
+                    summary: "The `cursor` of the previous page; absent for the first page."),
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.audiencePage)),
                     summary: "The largest number of members on the page; 200 by default."),
@@ -28,11 +28,13 @@ extension RouteTable {
             success: .done),
         Route(
             method: .put, path: "/v1/lives/{live}/admins/{user}", id: "setAdmin", tag: "admins",
-            summary: "Makes a member an admin; a live has at most 5.", call: "admin.set", parts: [.live, .user],
+            summary: "Makes a user in the live an admin; a live has at most 5 admins.", call: "admin.set",
+            parts: [.live, .user],
             success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/admins/{user}", id: "revokeAdmin", tag: "admins",
-            summary: "Makes an admin a plain member.", call: "admin.revoke", parts: [.live, .user],
+            summary: "Takes away an admin's rights; the user may stay in the live.", call: "admin.revoke",
+            parts: [.live, .user],
             success: .done),
     ]
 }

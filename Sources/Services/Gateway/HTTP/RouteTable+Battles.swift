@@ -17,7 +17,7 @@ extension RouteTable {
             body: .object([
                 .required("live", Route.liveID, "The inviting live."),
                 .required("to", .list(of: Route.liveID, 1...Limits.coHostTargets), "The invited lives."),
-                .optional("duration", .count, "In seconds; 0: as long as the app allows."),
+                .optional("duration", .count, "How long the battle lasts, in seconds; 0: as long as the app allows."),
                 .optional(
                     "needResponse", .boolean, "True: the lives must accept; false: the battle begins at once."),
                 .optional(
@@ -31,7 +31,7 @@ extension RouteTable {
                     "battle",
                     [
                         .required("battle", .string), .optional("startTime", .int, "Milliseconds since 1970."),
-                        .optional("endTime", .int),
+                        .optional("endTime", .int, "Milliseconds since 1970."),
                         .required("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives)),
                     ]))),
         Route(
@@ -45,11 +45,11 @@ extension RouteTable {
             parts: [.live], success: Self.battleInfo),
         Route(
             method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
-            summary: "Adds to or overwrites the scores of a battle; each live has a result of its own.",
+            summary: "Changes the scores of lives in a battle; the response has one code for each live.",
             call: "battle.score",
             parts: [Self.battlePart],
             body: .object([
-                .optional("operation", .integer(1...2), "1 adds, which is the default; 2 overwrites."),
+                .optional("operation", .integer(1...2), "1, the default, adds to the scores; 2 overwrites them."),
                 .required(
                     "scores",
                     .list(

@@ -17,7 +17,9 @@ extension RouteTable {
             method: .post, path: "/v1/lives/{live}/custom-messages", id: "sendCustom", tag: "messages",
             summary: "Sends an app's own message into the feed.", call: "barrage.sendCustom", parts: [.live],
             body: .object([
-                .required("businessID", .plain(1...Limits.messageBytes), "Names the feature that the message is for."),
+                .required(
+                    "businessID", .plain(1...Limits.messageBytes),
+                    "The name of the app's feature that the message is for."),
                 .required("data", .text(0...Limits.messageBytes)),
             ]), success: Self.sent),
         Route(
@@ -30,8 +32,8 @@ extension RouteTable {
                     "The number of gifts; 1 by default."),
                 .optional(
                     "receivers", .list(of: Route.userID, 0...Limits.giftReceivers, isUnique: true),
-                    "The receivers; without any, the live's owner receives the gifts."),
-                .optional("from", Route.userID, "Who is shown as the sender; none: the caller."),
+                    "The receivers; if there are none, the live's owner receives the gifts."),
+                .optional("from", Route.userID, "The user who is shown as the sender; if absent, the caller."),
                 .optional("fromName", .plain(0...Limits.userNameBytes)),
                 .optional("fromAvatarURL", .plain(0...Limits.urlBytes)),
             ]), success: Self.sent),

@@ -26,7 +26,8 @@ extension RouteTable {
     static let sanctions: [Route] = [
         Route(
             method: .get, path: "/v1/lives/{live}/bans", id: "listBans", tag: "sanctions",
-            summary: "Lists who may not enter a live.", call: "live.bans", parts: [.live], query: Self.pageQuery,
+            summary: "Lists the bans of a live: who may not enter.", call: "live.bans", parts: [.live],
+            query: Self.pageQuery,
             success: Self.sanctionPage),
         Route(
             method: .post, path: "/v1/lives/{live}/bans", id: "ban", tag: "sanctions",
@@ -39,11 +40,13 @@ extension RouteTable {
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/bans", id: "unban", tag: "sanctions",
-            summary: "Lets users enter again; a user who is not banned is no error.", call: "live.unban",
+            summary: "Ends bans, so that the users may enter again; a user who is not banned is no error.",
+            call: "live.unban",
             parts: [.live], query: [Self.usersQuery], success: .done),
         Route(
             method: .get, path: "/v1/lives/{live}/mutes", id: "listMutes", tag: "sanctions",
-            summary: "Lists who may not write in a live.", call: "live.mutes", parts: [.live], query: Self.pageQuery,
+            summary: "Lists the mutes of a live: who may not write.", call: "live.mutes", parts: [.live],
+            query: Self.pageQuery,
             success: Self.sanctionPage),
         Route(
             method: .post, path: "/v1/lives/{live}/mutes", id: "mute", tag: "sanctions",
@@ -51,11 +54,12 @@ extension RouteTable {
             body: .object([
                 .required("users", Self.users),
                 .required(
-                    "duration", Self.muteDuration, "In seconds; -1: the mute never ends, 0: they may write again."),
+                    "duration", Self.muteDuration, "In seconds; -1: the mute never ends; 0: an existing mute ends now."),
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/mutes", id: "unmute", tag: "sanctions",
-            summary: "Lets users write again.", call: "live.mute", parts: [.live], query: [Self.usersQuery],
+            summary: "Ends mutes, so that the users may write again.", call: "live.mute", parts: [.live],
+            query: [Self.usersQuery],
             success: .done,
             // The call `live.mute` with a duration of 0 ends the mutes.
             convertParameters: { $0.merging(["duration": 0]) { _, new in new } }),

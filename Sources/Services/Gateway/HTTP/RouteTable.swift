@@ -12,7 +12,9 @@ enum RouteTable {
 
     /// The fields of a live that a create or update request may set (R13.12).
     private static let settableFields: [Schema.Field] = [
-        .optional("liveName", .plain(0...Limits.liveNameBytes), "At most 100 bytes; if empty, the live's id."),
+        .optional(
+            "liveName", .plain(0...Limits.liveNameBytes),
+            "At most 100 bytes; if it is empty, the live's id is the name."),
         .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
         .optional("isMessageDisable", .boolean, "True: mutes all users except the owner and the admins."),
         .optional("isPublicVisible", .boolean, "False: the live is in no list, but can be joined by its id."),
@@ -33,12 +35,13 @@ enum RouteTable {
     static let lives: [Route] = [
         Route(
             method: .get, path: "/v1/lives", id: "listLives", tag: "lives",
-            summary: "Lists the public lives, by default those that were entered most often first.", call: "live.list",
+            summary: "Lists the public lives; by default, the lives that were entered most often come first.",
+            call: "live.list",
             access: .anyone,
             query: [
                 .init(
                     name: "cursor", field: "cursor", schema: .string,
-                    summary: "The `cursor` of the previous page; none for the first page."),
+                    summary: "The `cursor` of the previous page; absent for the first page."),
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.listPage)),
                     summary: "The largest number of entries on the page; 20 by default."),
@@ -47,14 +50,14 @@ enum RouteTable {
                 .init(
                     name: "order", field: "order", schema: .choice(["descending", "ascending"]),
                     summary:
-                        "By how often a live was entered; descending by default. Later pages keep the first order."
+                        "By how often a live was entered; descending by default. Later pages have the first page's order."
                 ),
             ],
             success: .result(
                 "lives",
                 [
                     .required("items", .list(of: .named("LiveListEntry"), 0...Limits.listPage)),
-                    .required("cursor", .string, "The cursor of the next page; empty: this is the last."),
+                    .required("cursor", .string, "The cursor of the next page; empty on the last page."),
                 ])),
         Route(
             method: .post, path: "/v1/lives", id: "createLive", tag: "lives",
@@ -80,7 +83,8 @@ enum RouteTable {
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/statistics", id: "getStatistics", tag: "lives",
-            summary: "Gives a live's statistics: those so far, or those at its end.", call: "live.summary",
+            summary: "Gives the statistics of a live: until now, or until its end if it has ended.",
+            call: "live.summary",
             access: .anyone,
             parts: [.live],
             success: .result("statistics", [.required("statistics", .named("LiveStatistics")), ResponseSchemas.at])
@@ -88,7 +92,7 @@ enum RouteTable {
         Route(
             method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",
             summary: "Gives a live's metadata.", call: "metadata.get", access: .anyone, parts: [.live],
-            query: [Self.keysQuery("A key to give, once for each key; by default all keys.")],
+            query: [Self.keysQuery("A metadata key to read, given once for each key; by default, all keys are read.")],
             success: .result("metadata", [.required("values", .map(of: .string, 0...Int.max))])),
         Route(
             method: .patch, path: "/v1/lives/{live}/metadata", id: "setMetadata", tag: "metadata",
@@ -99,15 +103,16 @@ enum RouteTable {
                     .map(
                         of: .text(0...Limits.metadataValueBytes), 1...Limits.metadataKeys,
                         names: .plain(1...Limits.metadataKeyBytes)),
-                    "At most 10 keys of 50 bytes, values of 2 KB, 16 KB in all.")
+                    "At most 10 keys. A key has at most 50 bytes, a value at most 2 KB, and all values at most 16 KB.")
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/metadata", id: "deleteMetadata", tag: "metadata",
             summary: "Removes metadata keys of a live.", call: "metadata.delete", parts: [.live],
-            query: [Self.keysQuery("A key to remove, once for each key.", isRequired: true)], success: .done),
+            query: [Self.keysQuery("A metadata key to remove, given once for each key.", isRequired: true)],
+            success: .done),
     ]
 
-    /// Returns the query item with metadata keys.
+    /// Returns the query item `key`, which is given once for each metadata key.
     private static func keysQuery(_ summary: String, isRequired: Bool = false) -> Route.QueryItem {
         .init(
             name: "key", field: "keys",
@@ -127,6 +132,6 @@ enum RouteTable {
             ], body: .anything, isBodyRequired: false, success: .init(result: .anything))
     ]
 
-    /// The calls that do not require a WebSocket connection.
+    /// The methods of all calls except those that require a WebSocket connection.
     static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave", "self.update"]).sorted()
 }
