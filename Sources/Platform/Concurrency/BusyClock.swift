@@ -2,7 +2,7 @@
 package import MachineKit
 internal import Synchronization
 
-/// Since when a thread has been doing its current piece of work, for a health check on another thread.
+/// Tells a health check on another thread when a thread began its current piece of work.
 ///
 /// It is for a thread that may wait without a limit between two pieces of work. For a loop with regular turns there is
 /// `TurnClock`.

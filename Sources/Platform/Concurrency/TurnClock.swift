@@ -2,14 +2,14 @@
 package import MachineKit
 internal import Synchronization
 
-/// When the last turn of a loop (one pass through its body) was, for a health check on another thread.
+/// Tells a health check on another thread when a loop made its last turn (one pass through the loop's body).
 package final class TurnClock: Sendable {
     private let lastTurnMilliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
 
-    /// Creates a clock; its creation counts as a turn.
+    /// Creates a clock; until the first turn is recorded, the time of the creation stands for the last turn.
     package init() {}
 
-    /// When the last turn was recorded, or the clock was created.
+    /// When the last turn was recorded; when the clock was created, if no turn was recorded yet.
     package var lastTurnAt: MonotonicTime {
         MonotonicTime(milliseconds: self.lastTurnMilliseconds.load(ordering: .relaxed))
     }

@@ -18,13 +18,14 @@ struct GoldenFile {
     /// The JSON must also decode to the value after unknown members were added to it.
     ///
     /// - Parameters:
-    ///   - cases: values by name.
-    ///   - mapFields: the names of fields that are dictionaries; there an unknown key would be a new entry.
+    ///   - cases: the name and the value of each case.
+    ///   - mapFields: the names of members that are dictionaries. No unknown member is added to them, because it would
+    ///     be a new entry.
     /// - Throws: when the file cannot be read, or a value does not decode.
     func expectWireFormat<Value: Codable & Equatable>(
         of cases: [(String, Value)], mapFields: Set<String> = []
     ) throws {
-        #expect(Set(cases.map(\.0)).count == cases.count, "two cases of \(self.name) have one name")
+        #expect(Set(cases.map(\.0)).count == cases.count, "two cases of \(self.name) have the same name")
         let lines = cases.map { name, value in
             "\"\(name)\": \(String(decoding: Wire.encode(value), as: UTF8.self))"
         }
@@ -46,38 +47,39 @@ struct GoldenFile {
             let bytes = Array(json.utf8)
             #expect(String(decoding: Wire.encode(value), as: UTF8.self) == json, "\(self.name) \(name)")
             #expect(try Wire.decode(Value.self, from: bytes) == value, "\(self.name) \(name)")
-            let extended = Self.withUnknownKeys(bytes, mapFields: mapFields)
-            #expect(extended.count > bytes.count)
-            #expect(try Wire.decode(Value.self, from: extended) == value, "\(self.name) \(name) with unknown keys")
+            let extended = Self.withUnknownMembers(bytes, mapFields: mapFields)
+            #expect(extended.count > bytes.count, "a member was added to at least one object")
+            #expect(try Wire.decode(Value.self, from: extended) == value, "\(self.name) \(name) with unknown members")
         }
     }
 
-    /// The JSON with one unknown member at the start of each object, except in `mapFields`.
-    static func withUnknownKeys(_ json: [UInt8], mapFields: Set<String>) -> [UInt8] {
-        let unknown = Array("\"zz unknown\":[{\"a\":null},1.5]".utf8)
+    /// The JSON with one unknown member at the start of each object that is not the value of one of `mapFields`.
+    private static func withUnknownMembers(_ json: [UInt8], mapFields: Set<String>) -> [UInt8] {
+        let unknownMember = Array("\"zz unknown\":[{\"a\":null},1.5]".utf8)
         var output: [UInt8] = []
-        var isInText = false
+        var isInString = false
         var isEscaped = false
-        var textStart = 0
-        var lastText = ""
+        var stringStart = 0
+        // The content of the last complete string; directly behind a colon, it is the name of the member.
+        var lastString = ""
         for (index, byte) in json.enumerated() {
             output.append(byte)
-            if isInText {
+            if isInString {
                 if isEscaped {
                     isEscaped = false
                 } else if byte == UInt8(ascii: "\\") {
                     isEscaped = true
                 } else if byte == UInt8(ascii: "\"") {
-                    isInText = false
-                    lastText = String(decoding: json[textStart..<index], as: UTF8.self)
+                    isInString = false
+                    lastString = String(decoding: json[stringStart..<index], as: UTF8.self)
                 }
             } else if byte == UInt8(ascii: "\"") {
-                isInText = true
-                textStart = index + 1
+                isInString = true
+                stringStart = index + 1
             } else if byte == UInt8(ascii: "{") {
-                let isField = index > 0 && json[index - 1] == UInt8(ascii: ":")
-                if isField && mapFields.contains(lastText) { continue }
-                output += unknown
+                let isMemberValue = index > 0 && json[index - 1] == UInt8(ascii: ":")
+                if isMemberValue && mapFields.contains(lastString) { continue }
+                output += unknownMember
                 if index + 1 < json.count, json[index + 1] != UInt8(ascii: "}") { output.append(UInt8(ascii: ",")) }
             }
         }

@@ -4,14 +4,16 @@ package import PlazaModel
 
 /// The change that a successful call makes to its caller.
 package enum CallPurpose: Hashable, Sendable {
-    /// Nothing.
+    /// No change.
     case plain
     /// The caller joins the live.
     case join(LiveID)
-    /// The first step of a call that creates a live and joins it: the create. In a late retry, the call was first sent
-    /// longer ago than its outcome is stored.
+    /// The caller creates the live; then the same call also joins it, as its second step `joinCreated`.
+    ///
+    /// `isLateRetry`: whether the call was first sent so long ago that its outcome is no longer stored.
     case create(LiveID, isLateRetry: Bool)
-    /// The second step of that call: the join. The result is the one of the create.
+    /// The caller joins the live that the first step of the same call has created; `CallResult` is the result of the
+    /// first step.
     indirect case joinCreated(LiveID, CallResult)
     /// The caller leaves the live.
     case leave(LiveID)
@@ -33,7 +35,9 @@ package struct OpenCalls<Record: Sendable>: Sendable {
         package let id: Int64
         /// The change that a successful reply makes to the caller.
         package let purpose: CallPurpose
-        /// The record that was written; it is resent if no reply is received.
+        /// The record that was written last; it is resent if no reply is received.
+        ///
+        /// A call that creates a live and joins it writes two records: first the create, then the join.
         package let record: Record
         /// When the call's first record was written; the deadline counts from then.
         package let startedAt: MonotonicTime
@@ -43,13 +47,13 @@ package struct OpenCalls<Record: Sendable>: Sendable {
 
     /// Why a call cannot be opened.
     package enum Rejection: Hashable, Sendable {
-        /// A call with this id is open already; its reply answers both.
+        /// A call with this id is open already; its reply answers the new call, too.
         case repeated
         /// Too many calls are open.
         case full
     }
 
-    /// The largest number of open calls in one session: as many as a session has stored outcomes.
+    /// The largest number of open calls in one session: as many as a machine remembers outcomes of a session.
     package static var limit: Int { IdempotencyLimits.maxOutcomes }
     /// The time within which a machine must reply.
     package static var deadline: Milliseconds { .seconds(10) }
@@ -77,11 +81,11 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - id: The number of the new call.
-    ///   - waiting: The number of the session's calls that are not forwarded yet; they count as open.
+    ///   - waitingCount: The number of the session's accepted calls without a written record; they count as open.
     /// - Returns: The reason why it cannot; nil if the call can be opened.
-    package func rejection(of id: Int64, waiting: Int = 0) -> Rejection? {
+    package func rejection(of id: Int64, waiting waitingCount: Int = 0) -> Rejection? {
         if self.calls.contains(where: { $0.id == id }) { return .repeated }
-        return self.calls.count + waiting >= Self.limit ? .full : nil
+        return self.calls.count + waitingCount >= Self.limit ? .full : nil
     }
 
     /// Registers a call whose record was written.
@@ -96,6 +100,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
         let start = start ?? now
+        // A call with a second record keeps the start of its first one, so its place may be before the end.
         let index = self.calls.lastIndex { $0.startedAt <= start }.map { $0 + 1 } ?? 0
         self.calls.insert(
             Call(id: id, purpose: purpose, record: record, startedAt: start, resendAt: now + Self.resendInterval),
