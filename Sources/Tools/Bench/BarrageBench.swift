@@ -14,7 +14,7 @@ enum BarrageBench {
     /// The target: the minimum number of messages per CPU second, both in many lives and in one busy live.
     private static let minimumRate = 1_000_000.0
     /// How often each load is measured; the report shows medians.
-    private static let rounds = BenchReport.rounds(7)
+    private static let rounds = BenchReport.roundCount(default: 7)
 
     /// Measures all loads, or the one that the command line names.
     private static func measure() throws -> BenchReport {

@@ -19,7 +19,9 @@ struct BenchReport {
     var reachesTarget = true
 
     /// The number of rounds whose median is reported: `defaultCount`, or 1 with the option `--once`, for a profiler.
-    static func rounds(_ defaultCount: Int) -> Int { CommandLine.arguments.contains("--once") ? 1 : defaultCount }
+    static func roundCount(default defaultCount: Int) -> Int {
+        CommandLine.arguments.contains("--once") ? 1 : defaultCount
+    }
 
     /// One JSON object with all values, and `good`: whether the results reach the target.
     var json: String {

@@ -17,7 +17,7 @@ enum CoHostBench {
     /// The target: the minimum number of commands per CPU second.
     private static let minimumRate = 200_000.0
     /// The number of runs; the report shows medians.
-    private static let rounds = BenchReport.rounds(5)
+    private static let rounds = BenchReport.roundCount(default: 5)
 
     private static func measure() throws -> BenchReport {
         var rates: [Double] = []

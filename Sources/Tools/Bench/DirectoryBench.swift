@@ -12,8 +12,8 @@ enum DirectoryBench {
 
     /// The target: the minimum number of commands per CPU second in the mixed pattern.
     private static let minimumRate = 200_000.0
-    /// How often each pattern is measured; the report shows medians.
-    private static let rounds = BenchReport.rounds(5)
+    /// The number of rounds in which each pattern is measured; the report shows the medians.
+    private static let rounds = BenchReport.roundCount(default: 5)
 
     private static func measure() throws -> BenchReport {
         var values: [(String, Double)] = []
@@ -56,7 +56,8 @@ enum DirectoryBench {
                 seconds += threadCPUSeconds() - began
                 for case .reply(let reply) in effects { if case .failure = reply.outcome { refusedCount += 1 } }
             }
-            guard refusedCount == (pattern == .refused ? inputs.count : 0) else {
+            let expectedCount = pattern == .refused ? inputs.count : 0
+            guard refusedCount == expectedCount else {
                 throw BenchFailure(description: "\(pattern): \(refusedCount) of \(inputs.count) commands were refused")
             }
             rates.append(Double(inputs.count) / seconds)
@@ -67,12 +68,13 @@ enum DirectoryBench {
 
 /// The kinds of commands in a run.
 private enum DirectoryPattern: String, CaseIterable {
-    /// A live from its creation to its end: both steps of the creation, the end, the release of the owner, and the
-    /// release of the name.
+    /// A live from its creation to its end: both steps of the creation (`create` and `open`), the end, the release of
+    /// the owner's claim, and the release of the live's id (`closed`).
     case life
     case update
     case metadata
-    /// The owner requests an admin, the admin's membership is verified, and the owner revokes the admin.
+    /// The owner appoints an admin in two steps (`setAdmin`, then the confirmation that the user is in the live), and
+    /// revokes the admin.
     case admin
     case kick
     /// A viewer is muted and unmuted.
@@ -85,14 +87,14 @@ private enum DirectoryPattern: String, CaseIterable {
     case mixed
 }
 
-/// The commands of a round, which go to many lives in turn.
+/// The commands of a round; a turn is one command for each live.
 private struct DirectorySchedule {
     /// The number of inputs in one batch, after which the rows are committed.
     static let batchSize = 1_000
     /// The number of measured commands.
     static let commandCount = 120_000
     static let lives = 400
-    /// The index of the first measured input, above the indexes of the inputs of `preparation`.
+    /// The index of the first measured input, above the indexes of the 3 * 400 inputs of `preparation`.
     static let firstMeasuredIndex = 10_000
 
     var pattern: DirectoryPattern
@@ -147,58 +149,63 @@ private struct DirectorySchedule {
         }
     }
 
-    /// The pattern of the commands of live number `live`; never `mixed`, for which the lives have the other patterns.
+    /// The pattern of the commands of live number `live`; never `mixed`, because it gives each live another pattern.
     private func pattern(ofLive live: Int) -> DirectoryPattern {
         guard self.pattern == .mixed else { return self.pattern }
         return [.life, .update, .metadata, .admin, .kick, .mute, .occupancy][live % 7]
     }
 
-    /// The command of live number `index` in its turn number `turn`, which is input number `input` of the round.
-    private func command(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
-        // The counters of the preparation are below 10.
-        let (live, isEven, owner) = (self.live(index), turn % 2 == 0, self.caller("owner-\(index)", turn + 10))
+    /// The command of live number `number` in its turn number `turn`, which is input number `input` of the round.
+    private func command(live number: Int, turn: Int, input: Int) -> DirectoryCommand {
+        let (live, isEven) = (self.live(number), turn % 2 == 0)
+        // Each turn has its own counter, above the counters of `preparation`.
+        let counter = turn + 10
+        let owner = self.caller("owner-\(number)", counter)
         // Three turns concern the same viewer, because the pattern `admin` has three commands.
-        let viewer = UserID("viewer-\(index)-\(turn / 3)")
-        switch self.pattern(ofLive: index) {
-        // `mixed` does not occur.
-        case .life, .mixed: return self.lifeCommand(live: index, turn: turn, input: input)
+        let viewer = UserID("viewer-\(number)-\(turn / 3)")
+        switch self.pattern(ofLive: number) {
+        // `pattern(ofLive:)` never returns `mixed`.
+        case .life, .mixed: return self.lifeCommand(live: number, turn: turn, input: input)
         case .update: return .updateInfo(live: live, changes: LiveChanges(notice: "notice \(turn)"), caller: owner)
         case .metadata: return .setMetadata(live: live, values: ["topic": "topic \(turn)"], caller: owner)
         case .admin:
             switch turn % 3 {
             case 0: return .setAdmin(live: live, user: viewer, caller: owner)
             case 1:
-                // The second step of the call that the turn before made, with the same counter.
+                // The second step of the call whose first step was the previous turn, so it has the previous counter.
                 return .adminMembershipVerified(
-                    live: live, user: viewer, caller: self.caller("owner-\(index)", turn + 9))
+                    live: live, user: viewer, caller: self.caller("owner-\(number)", counter - 1))
             default: return .revokeAdmin(live: live, user: viewer, caller: owner)
             }
         case .kick: return .kick(live: live, user: viewer, caller: owner)
         case .mute:
-            let muted = UserID("viewer-\(index)-\(turn / 2)")
+            let muted = UserID("viewer-\(number)-\(turn / 2)")
+            // A duration of 0 ends the mute.
             return .mute(live: live, users: [muted], durationSeconds: isEven ? 60 : 0, caller: owner)
         case .occupancy: return .occupancy(live: live, owner: isEven ? .left : .present, isEmpty: false)
         case .refused:
             return .updateInfo(
-                live: live, changes: Self.changes, caller: self.caller("viewer-\(index)-\(turn % 20)", turn + 10))
+                live: live, changes: Self.changes, caller: self.caller("viewer-\(number)-\(turn % 20)", counter))
         }
     }
 
-    /// The command for one of the five turns of a short live, from its creation to its end; each five turns use a new
-    /// live.
-    private func lifeCommand(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
-        let name = "host-\(index)-\(turn / 5)"
-        let live = LiveID("short-\(index)-\(turn / 5)")
-        // `create` and `open` are the two steps of the first call.
-        let caller = self.caller(name, turn % 5 < 2 ? 1 : 2)
+    /// The command for one of the five turns of a short live, from its creation to its end.
+    ///
+    /// In the place of live number `number`, each five turns have a new short live with a new owner.
+    private func lifeCommand(live number: Int, turn: Int, input: Int) -> DirectoryCommand {
+        let owner = "host-\(number)-\(turn / 5)"
+        let shortLive = LiveID("short-\(number)-\(turn / 5)")
+        // `create` and `open` are the two steps of the owner's call 1; `end` is call 2.
+        let caller = self.caller(owner, turn % 5 < 2 ? 1 : 2)
         switch turn % 5 {
-        case 0: return .create(live: live, changes: Self.changes, owner: self.user(name), caller: caller)
-        case 1: return .open(live: live, changes: Self.changes, owner: self.user(name), caller: caller)
-        case 2: return .end(live: live, caller: caller)
-        case 3: return .release(owner: UserID(name), live: live, thenReply: nil)
+        case 0: return .create(live: shortLive, changes: Self.changes, owner: self.user(owner), caller: caller)
+        case 1: return .open(live: shortLive, changes: Self.changes, owner: self.user(owner), caller: caller)
+        case 2: return .end(live: shortLive, caller: caller)
+        case 3: return .release(owner: UserID(owner), live: shortLive, thenReply: nil)
         default:
-            // The epoch is the offset of the opening, three turns before; an offset is one more than the index.
-            return .closed(live: live, epoch: Int64(Self.firstMeasuredIndex + input - 3 * Self.lives) + 1)
+            // The epoch is the offset of `open`, which was three turns before; an offset is one more than the index.
+            let openIndex = Self.firstMeasuredIndex + input - 3 * Self.lives
+            return .closed(live: shortLive, epoch: Int64(openIndex) + 1)
         }
     }
 }

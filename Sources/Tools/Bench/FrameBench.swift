@@ -11,7 +11,7 @@ enum FrameBench {
 
     /// The target: the maximum number of nanoseconds for a message of 360 bytes.
     private static let maximumNanoseconds = 10_000.0
-    private static let rounds = BenchReport.rounds(7)
+    private static let rounds = BenchReport.roundCount(default: 7)
     /// How often a round repeats the measured work.
     private static let repetitions = 20_000
 

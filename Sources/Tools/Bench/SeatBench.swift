@@ -12,7 +12,7 @@ enum SeatBench {
     /// The target: the minimum number of calls per CPU second in the mixed pattern.
     private static let minimumRate = 200_000.0
     /// How often each pattern is measured; the report shows medians.
-    private static let rounds = BenchReport.rounds(5)
+    private static let rounds = BenchReport.roundCount(default: 5)
 
     private static func measure() throws -> BenchReport {
         var values: [(String, Double)] = []
@@ -88,6 +88,7 @@ private struct SeatSchedule {
     static let batchSize = 1_000
     /// The number of measured calls.
     static let callCount = 120_000
+    /// The number of lives; each has one call in a turn.
     static let lives = 400
 
     var pattern: SeatPattern
@@ -146,10 +147,11 @@ private struct SeatSchedule {
     /// The call for live number `live` in its turn number `turn`.
     private func command(live: Int, turn: Int) -> SeatCommand {
         let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
-        // Each turn has its own counter, above the counter of `preparation`. The guests are 20 users in turn.
+        // Each turn has its own counter, above the counter 1 of `preparation`.
         let counter = turn + 10
+        // The guests of a live are 20 users in turn.
         switch self.pattern(ofLive: live) {
-        // `mixed` does not occur.
+        // `pattern(ofLive:)` never returns `mixed`.
         case .takeLeave, .mixed:
             let guest = self.caller("guest-\(live)-\(turn / 2 % 20)", counter)
             return isEven ? .take(seatIndex: -1, caller: guest) : .leave(caller: guest)

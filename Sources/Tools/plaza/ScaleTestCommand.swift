@@ -26,6 +26,7 @@ enum ScaleTestCommand: Subcommand {
         let reportFile = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
         for name in names where ServiceKind(rawValue: name) == nil {
             let hint = Suggestion.nearest(to: name, among: ServiceKind.allCases.map(\.rawValue))
+            // The help of `plaza up` has an option for each service.
             reader.reject("service", value: name, remedy: hint.map { "did you mean \($0)?" } ?? "see plaza up --help")
         }
         reader.section("Cluster")
@@ -41,8 +42,9 @@ enum ScaleTestCommand: Subcommand {
         if let home { options.broker = .kafkaHome(home, brokers: 1) }
         // Any free ports, so that another cluster may run on this machine.
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
-        // No load of this test reaches the feed budget.
-        (options.feedBudget, options.partitions) = (200, partitions)
+        options.partitions = partitions
+        // In messages a second for each live. The loads of this test send far fewer, so the budget drops none.
+        options.feedBudget = 200
 
         let cluster = LocalCluster(options)
         Subcommands.printDiagnostic("starting the cluster in \(options.runDirectory)")
@@ -62,13 +64,14 @@ enum ScaleTestCommand: Subcommand {
         return report.isPassed ? 0 : 1
     }
 
-    /// Runs the scale test with tokens of the demo app, valid for one day.
+    /// Runs the scale test with tokens of the demo app, which are valid for one day.
     private static func scale(
         _ kinds: [ServiceKind], _ seconds: Int, _ cluster: LocalCluster
     ) async throws -> ScaleReport {
         let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
-        let name = "sc" + String(UInt32.random(in: .min ... .max), radix: 36)
-        var plan = ScalePlan(services: kinds, name: name) { user in
+        // Random, so that no live or user has the name of one from an earlier test in the same directory.
+        let namePrefix = "sc" + String(UInt32.random(in: .min ... .max), radix: 36)
+        var plan = ScalePlan(services: kinds, name: namePrefix) { user in
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400)
             // Signing cannot fail, because the key can sign. If it failed nevertheless, a gateway would reject the

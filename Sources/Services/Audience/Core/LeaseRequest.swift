@@ -5,10 +5,13 @@ package import PlazaModel
 /// script, as a value.
 ///
 /// `page`, `isMember` and `profile` only read. All other requests change the leases, and take effect at most once for
-/// each inbox offset. A ticket is the inbox offset of a join. `owner` is the live's owner, who has leases, but is not
-/// listed and not counted.
+/// each inbox offset. A ticket is the inbox offset of a join.
+///
+/// `owner` is always the user who owns the live, whatever user the request is about. The scripts need it, because the
+/// owner has leases, but is not listed, not counted, and may join a full live.
 package enum LeaseRequest: Hashable, Sendable {
-    /// Adds a session, or extends its lease; if `removesOtherSessions`, also removes the user's other sessions.
+    /// Adds the session of `member`, or extends its lease; if `removesOtherSessions`, also removes the user's other
+    /// sessions.
     ///
     /// `earlierTicket` is the ticket of the session's earlier join; nil if the session joins for the first time.
     ///
@@ -25,7 +28,9 @@ package enum LeaseRequest: Hashable, Sendable {
     /// The new end is: now - `silentFor` (the age of the heartbeat) + the duration of a lease. A user whose leases have
     /// expired gets a new lease.
     case heartbeats(live: LiveKey, owner: UserID, heartbeats: [Heartbeat])
-    /// Adds the members that a gateway asserts; the result has only the live's new count, not the added users.
+    /// Adds the members that a gateway asserts: its sessions in the live, which it sends after the leases were lost.
+    ///
+    /// Unlike joins, the added users are not reported one by one: the result has only the live's new number of users.
     case assert(live: LiveKey, owner: UserID, members: [Presence])
     /// Removes all sessions of a user, and revokes the user's tickets.
     ///
@@ -37,7 +42,7 @@ package enum LeaseRequest: Hashable, Sendable {
     case rename(live: LiveKey, user: UserInfo, session: SessionID, ticket: Ticket)
     /// Removes all sessions of a live, because the live has ended or a live with the same id begins.
     case clear(live: LiveKey)
-    /// Advances the time of the leases; at most `limit` of them expire.
+    /// Advances the time of the leases, so that leases expire, but at most `limit` of them in this request.
     case tick(limit: Int)
     /// Reads a page of the viewer list, in the order in which users joined, starting after the ticket `after`; -1
     /// stands for the beginning of the list.
