@@ -11,10 +11,11 @@
     ///
     /// Within this time a retry gets the outcome that the call had.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
-    /// How much longer than its outcomes a window keeps the highest counter of the dropped outcomes.
+    /// How long a window that has dropped its outcomes still keeps the highest of their counters.
     ///
-    /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. The counter detects the
-    /// retries that a gateway cannot mark: on a new connection whose client does not state the age of the call.
+    /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. A gateway cannot mark a
+    /// retry on a new connection whose client does not state the age of the call. The window recognizes such a retry by
+    /// its counter, which is not above the kept one.
     @inlinable package static var droppedCounterLifetime: Milliseconds { .seconds(300) }
     /// The due times of rows with a window are multiples of this span.
     @inlinable static var dueInterval: Milliseconds { .seconds(10) }
@@ -58,9 +59,11 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     var count: Int { get }
     /// The highest counter of a call whose outcome was dropped; `Int64.min` while no outcome was dropped.
     var highestDroppedCounter: Int64 { get set }
-    /// When the window expires.
+    /// When the outcomes expire; after they were dropped, when the highest dropped counter expires.
     var expiresAt: Timestamp { get set }
-    /// The partition's total standstill that `expiresAt` already includes (`Moment.standstill`).
+    /// The partition's standstill so far (`Moment.standstill`) when `expiresAt` was last set.
+    ///
+    /// Only the standstill that is added later extends `expiresAt`.
     var standstill: Milliseconds { get set }
     /// The index of the outcome of the call `counter`.
     func index(of counter: Int64) -> Int?
@@ -90,7 +93,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 /// counter of its dropped outcomes for another `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last
 /// outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
-    /// The stored outcomes, for undo records and encodings.
+    /// The stored outcomes; other types read them for undo records and for encodings.
     @usableFromInline package internal(set) var storage: Storage
 
     /// An empty window.
@@ -133,7 +136,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         }
     }
 
-    /// Handles the window's due time.
+    /// Handles the window's due time: extends the expiry, drops the outcomes, or ends the window.
     ///
     /// First, the standstills since the window's last call are added to its expiry. If the window is then no longer
     /// due, nothing else happens. Otherwise the outcomes are dropped and only their highest counter remains. When the
@@ -150,6 +153,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         guard let highestCounter = self.storage.removeAll() else { return true }
         self.storage.highestDroppedCounter = max(self.storage.highestDroppedCounter, highestCounter)
         self.storage.expiresAt = self.storage.expiresAt + IdempotencyLimits.droppedCounterLifetime
+        // If the window is handled very late, the lifetime of the counter is over, too.
         return self.due <= moment.now
     }
 

@@ -26,7 +26,7 @@ enum ScaleTestCommand: Subcommand {
         let reportFile = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
         for name in names where ServiceKind(rawValue: name) == nil {
             let hint = Suggestion.nearest(to: name, among: ServiceKind.allCases.map(\.rawValue))
-            // The help of `plaza up` has an option for each service.
+            // The help of `plaza up --scale` lists the services.
             reader.reject("service", value: name, remedy: hint.map { "did you mean \($0)?" } ?? "see plaza up --help")
         }
         reader.section("Cluster")

@@ -30,6 +30,7 @@ import Testing
             #expect(window.lookup(counter) == .fresh)
             window.record(self.answer(counter), of: counter, at: self.start)
         }
+        // The outcomes of the last 16 of 20 calls are left: those of the calls 5 to 20.
         for counter in Int64(1)...4 { #expect(window.lookup(counter) == .forgotten) }
         for counter in Int64(5)...20 { #expect(window.lookup(counter) == .repeated(self.answer(counter))) }
         #expect(window.lookup(21) == .fresh)
@@ -59,11 +60,11 @@ import Testing
     @Test func `a window expires a minute after its last call and falls due at a multiple of ten seconds`() {
         var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.moment(after: 5))
-        #expect(window.storage.expiresAt == self.start.now + .seconds(65))
-        // 1,234,567 + 65,000 = 1,299,567 ms, rounded up.
+        #expect(window.storage.expiresAt == self.start.now + .seconds(5 + 60))
+        // The expiry is 1,234,567 + 65,000 = 1,299,567, rounded up to a multiple of 10,000.
         #expect(window.due == Timestamp(milliseconds: 1_300_000))
         #expect(window.due >= window.storage.expiresAt)
-        // 20,000 + 60,000 ms is a multiple already.
+        // 20,000 + 60,000 is such a multiple already.
         #expect(
             CallWindow(at: Moment(now: Timestamp(milliseconds: 20_000), offset: 0)).due
                 == Timestamp(milliseconds: 80_000))
@@ -73,7 +74,8 @@ import Testing
     @Test func `I15 a window forgets its outcomes after a minute, and keeps their highest counter for five more`() {
         var window = CallWindow(at: self.start)
         for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.start) }
-        // The window falls due at multiples of ten seconds: first up to 10 s after 60 s, then up to 10 s after 360 s.
+        // The outcomes expire after 60 s, and the counter 300 s later, after 360 s. The window falls due up to 10 s
+        // after each of these times, because due times are multiples of ten seconds.
         #expect(self.expire(&window, after: 70) == false)
         #expect(window.lookup(3) == .forgotten)
         #expect(window.lookup(4) == .fresh)
@@ -86,11 +88,12 @@ import Testing
     @Test func `I15 a standstill, a time without inputs, is added to a window`() {
         var window = CallWindow(at: self.start)
         window.record(self.answer(1), of: 1, at: self.start)
+        // Without the standstill, the window would have expired after 60 s.
         #expect(self.expire(&window, after: 100, standstill: 80) == false)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
         // The lifetime of 60 s and the standstill of 80 s.
         #expect(window.storage.expiresAt == self.moment(after: 140).now)
-        // The same standstill counts once.
+        // The same standstill is not added again, so the window expires after 140 s.
         #expect(self.expire(&window, after: 150, standstill: 80) == false)
         #expect(window.lookup(1) == .forgotten)
     }
@@ -104,6 +107,7 @@ import Testing
     @Test func `a gap of more than two seconds between inputs is a standstill`() {
         #expect(Moment.standstill(from: self.start.now, to: self.moment(after: 2).now) == .seconds(0))
         #expect(Moment.standstill(from: self.start.now, to: self.moment(after: 80).now) == .seconds(80))
+        // `distantPast` stands for no earlier input.
         #expect(Moment.standstill(from: .distantPast, to: self.start.now) == .seconds(0))
     }
 }

@@ -2,6 +2,7 @@
 #if !canImport(Combine)
 public import Dispatch
 
+/// The time types of dispatch queues as Combine defines them, for systems that have no Combine.
 extension DispatchQueue {
     /// A point in the time of dispatch queues; this time stands still while the machine sleeps.
     public struct SchedulerTimeType: Strideable, Hashable, Codable, Sendable {
@@ -59,7 +60,9 @@ extension DispatchQueue {
         public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
             Hashable, Codable, Sendable
         {
-            /// The number of nanoseconds.
+            /// The number of nanoseconds, with its sign.
+            ///
+            /// Combine has given this property its name, although a magnitude usually has no sign.
             public var magnitude: Int
 
             /// Makes a span.
@@ -80,16 +83,16 @@ extension DispatchQueue {
             /// Makes a span of seconds.
             public init(floatLiteral value: Double) { self = .seconds(value) }
 
-            /// Makes a span of seconds.
+            /// Makes a span of seconds, and not of nanoseconds, as in Combine.
             public init(integerLiteral value: Int) { self = .seconds(value) }
 
-            /// Makes a span of nanoseconds; nil if they are too many.
+            /// Makes a span of nanoseconds; nil if their number does not fit into an `Int`.
             public init?<T: BinaryInteger>(exactly source: T) {
                 guard let count = Int(exactly: source) else { return nil }
                 self.magnitude = count
             }
 
-            /// The span as dispatch queues take it.
+            /// The span as an interval of Dispatch.
             public var timeInterval: DispatchTimeInterval { .nanoseconds(self.magnitude) }
 
             /// A span of this many seconds.
@@ -112,12 +115,13 @@ extension DispatchQueue {
             /// A span of this many nanoseconds.
             public static func nanoseconds(_ ns: Int) -> Stride { Stride(magnitude: ns) }
 
+            /// A span of `count` units of `unit` nanoseconds, or the nearest possible span.
             private static func product(_ count: Int, _ unit: Int) -> Stride {
                 let (product, overflow) = count.multipliedReportingOverflow(by: unit)
                 return Stride(magnitude: overflow ? (count < 0 ? .min : .max) : product)
             }
 
-            /// Whether the first is shorter.
+            /// Whether the first span is less than the second one.
             public static func < (lhs: Stride, rhs: Stride) -> Bool { lhs.magnitude < rhs.magnitude }
 
             /// The sum.
@@ -130,7 +134,7 @@ extension DispatchQueue {
                 Stride(magnitude: lhs.magnitude - rhs.magnitude)
             }
 
-            /// The product of both numbers.
+            /// The span whose number of nanoseconds is the product of both numbers of nanoseconds.
             public static func * (lhs: Stride, rhs: Stride) -> Stride {
                 Stride(magnitude: lhs.magnitude * rhs.magnitude)
             }
@@ -141,7 +145,7 @@ extension DispatchQueue {
             /// Subtracts another span.
             public static func -= (lhs: inout Stride, rhs: Stride) { lhs.magnitude -= rhs.magnitude }
 
-            /// Multiplies by another number.
+            /// Multiplies by the number of nanoseconds of another span.
             public static func *= (lhs: inout Stride, rhs: Stride) { lhs.magnitude *= rhs.magnitude }
         }
     }

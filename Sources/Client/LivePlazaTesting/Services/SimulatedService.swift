@@ -20,7 +20,7 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
     /// Appends an input to the inbox.
     mutating func append(_ input: M.Input) { self.inbox.append(input) }
 
-    /// Handles the next input of the inbox.
+    /// Handles the next input of the inbox; the caller has checked that the service `isReady`.
     mutating func handleNext(at now: Timestamp, into effects: inout [Effect]) {
         guard let input = self.inbox.popFirst() else { return }
         let moment = self.clock.advance(to: now)
@@ -29,18 +29,19 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
         self.rows.commit()
     }
 
-    /// Handles the rows that are due.
+    /// Advances the time to `now`, and handles the rows whose due time has come.
     mutating func tick(at now: Timestamp, into effects: inout [Effect]) {
+        // As in a cluster, there are no ticks while no row has a due time.
         guard self.isRunning, self.rows.nextDue != nil else { return }
         let moment = self.clock.advance(to: now)
         self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
         self.rows.commit()
     }
 
-    /// When the service must tick next; nil if nothing is due, or if it is stopped.
+    /// When the service must tick next; nil if no row has a due time, or if the service is stopped.
     ///
-    /// As in a cluster, ticks are at most one second apart while a row is due. The getter is mutating, because the rows
-    /// drop outdated due times when they are asked for the next one.
+    /// As in a cluster, ticks are at most one second apart while a row has a due time, even if that is far away. The
+    /// getter is mutating, because the rows drop outdated due times when they are asked for the next one.
     var nextTick: Timestamp? {
         mutating get {
             guard self.isRunning, let due = self.rows.nextDue else { return nil }
@@ -49,9 +50,11 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
     }
 }
 
-/// The clock of a partition: the time of its last input, and the sum of its standstills.
+/// The clock of a partition, which advances only with its inputs and ticks.
 struct PartitionClock: Sendable {
+    /// The time of the last input or tick; `distantPast` before the first one, from which no standstill is counted.
     private(set) var now = Timestamp.distantPast
+    /// The sum of the standstills so far: of the times between two inputs that count as a pause of the partition.
     private var standstill = Milliseconds(0)
     private var offset: Int64 = 0
 
@@ -63,7 +66,7 @@ struct PartitionClock: Sendable {
         return Moment(now: self.now, offset: self.offset, standstill: self.standstill)
     }
 
-    /// When the partition ticks for a row that is due at `due`.
+    /// When the partition ticks next while its first row falls due at `due`.
     func nextTick(for due: Timestamp) -> Timestamp { max(self.now, min(due, self.now + .seconds(1))) }
 }
 
