@@ -59,17 +59,17 @@ package struct OutputBudget: Sendable {
 
     /// How many bytes must be freed; 0 within the limit.
     ///
-    /// Beyond the limit the number is so large that an eighth of the limit will be free again. Otherwise the largest
-    /// queues would soon be chosen again, and each choice looks at all queues.
+    /// Beyond the limit the number is so large that an eighth of the limit will be free again. If only the excess were
+    /// freed, queues would soon have to be chosen again, and each choice looks at all queues.
     package var excessBytes: Int {
         self.queuedBytes <= self.limitBytes ? 0 : self.queuedBytes - (self.limitBytes - self.limitBytes / 8)
     }
 
-    /// A queue and the party that it belongs to.
+    /// A queue, and the party that owns it: for example all clients of one address.
     package struct Queue<Party: Hashable> {
         /// The size in bytes.
         var bytes: Int
-        /// The party, such as a client's address; nil if the queue belongs to none.
+        /// The party, for example an address; nil if the queue belongs to none.
         var party: Party?
 
         /// Makes a queue.
@@ -90,8 +90,8 @@ package struct OutputBudget: Sendable {
     /// - Returns: The indexes of the chosen queues, in the order of the choice.
     package static func largestQueues<Party: Hashable>(_ queues: [Queue<Party>], freeing bytes: Int) -> [Int] {
         var partyBytes: [Party: Int] = [:]
-        // For each queue, its bytes and those of the smaller queues of its party: what the party has left when this
-        // queue is its largest.
+        // For each queue, its bytes and those of the smaller queues of its party: what the party has left after all its
+        // larger queues were chosen.
         var remainingBytes = [Int](repeating: 0, count: queues.count)
         for index in queues.indices.sorted(by: { queues[$0].bytes < queues[$1].bytes }) {
             let queue = queues[index]

@@ -4,7 +4,10 @@ import Testing
 
 @testable import EventLoop
 
-/// How much all streams of a loop may queue, which streams are ended beyond it, and when a peer is stalled.
+/// How much all streams of a loop may queue, which streams are ended beyond this limit, and when a peer is stalled.
+///
+/// A party is the owner of several streams, such as a client's address. A step is what a stream queues at once of a
+/// long output that it can continue later.
 @Suite struct OutputBudgetTests {
     /// A budget with a limit of 1,000 bytes, and queues of these sizes in bytes.
     private func budget(_ queues: [Int]) -> OutputBudget {
@@ -20,48 +23,55 @@ import Testing
     @Test func `I16 within the limit any stream may queue; beyond it only a stream within its share`() {
         // `admits(n, ofStreamWith: m)` says whether a stream that has queued m bytes may queue n more.
         let halfFullBudget = self.budget([500])
-        #expect(halfFullBudget.admits(500, ofStreamWith: 500) && halfFullBudget.excessBytes == 0)
+        #expect(halfFullBudget.admits(500, ofStreamWith: 500), "500 + 500 is the limit")
+        #expect(halfFullBudget.excessBytes == 0, "nothing must be freed")
 
-        // The share of each of four queues is a quarter of the limit, 250 bytes.
+        // 900 + 60 + 30 + 10 is the limit. The share of each of the four queues is a quarter of it, 250 bytes.
         let fullBudget = self.budget([900, 60, 30, 10])
         #expect(!fullBudget.admits(1, ofStreamWith: 900))
-        #expect(fullBudget.admits(190, ofStreamWith: 60) && !fullBudget.admits(191, ofStreamWith: 60))
+        #expect(fullBudget.admits(190, ofStreamWith: 60), "60 + 190 is the share")
+        #expect(!fullBudget.admits(191, ofStreamWith: 60))
         #expect(fullBudget.admits(100, ofStreamWith: 0), "a stream without a queue")
 
         var budgetAfterRemoval = fullBudget
         budgetAfterRemoval.remove(900)
         budgetAfterRemoval.removeQueue()
-        #expect(budgetAfterRemoval.admits(800, ofStreamWith: 30))
+        #expect(budgetAfterRemoval.admits(800, ofStreamWith: 30), "100 + 800 is within the limit again")
     }
 
     @Test func `I16 after one stream has queued the whole limit, each new stream may still queue its share`() {
         var budget = self.budget([1_000])
+        // The bytes of the nine streams that begin to queue one after the other.
         var queuedBytes = [Int](repeating: 0, count: 9)
+        let pieceBytes = 7
         for index in queuedBytes.indices {
             budget.addQueue()
-            while budget.admits(7, ofStreamWith: queuedBytes[index]) {
-                queuedBytes[index] += 7
-                budget.add(7)
+            while budget.admits(pieceBytes, ofStreamWith: queuedBytes[index]) {
+                queuedBytes[index] += pieceBytes
+                budget.add(pieceBytes)
             }
         }
-        // With steps of 7 bytes a stream ends less than 7 bytes below its share: 100 - 7 = 93.
-        #expect(queuedBytes.allSatisfy { $0 >= 93 }, "each gets its share, a tenth of the limit: \(queuedBytes)")
-        #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the second of two queues gets half: \(queuedBytes)")
+        // A share is the limit divided by the queues at that time: from 1,000 / 2 for the first of the nine streams to
+        // 1,000 / 10 for the last one. A stream stops when a further piece would exceed its share.
+        #expect(queuedBytes.allSatisfy { $0 > 100 - pieceBytes }, "the least share is 100 bytes: \(queuedBytes)")
+        #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the largest share is 500 bytes: \(queuedBytes)")
     }
 
     @Test func `beyond the limit, the largest queues are chosen until an eighth of the limit is free`() {
         let sizes = [10, 700, 0, 300, 90]
         let excess = self.budget(sizes).excessBytes
-        // The queues have 1,100 bytes together; 875 bytes are seven eighths of the limit.
+        // `excessBytes` is what must be freed. The queues have 1,100 bytes together; 875 bytes are seven eighths of the
+        // limit.
         #expect(excess == 1_100 - 875)
-        #expect(self.choice(sizes, freeing: excess) == [1])
-        #expect(self.choice(sizes, freeing: 701) == [1, 3])
-        #expect(self.choice(sizes, freeing: 5_000) == [1, 3, 4, 0], "an empty queue is never chosen")
+        #expect(self.choice(sizes, freeing: excess) == [1], "700 bytes are enough")
+        #expect(self.choice(sizes, freeing: 701) == [1, 3], "700 bytes are too few")
+        #expect(self.choice(sizes, freeing: 5_000) == [1, 3, 4, 0], "all queues except the empty one")
         #expect(self.choice([], freeing: 1).isEmpty)
     }
 
-    /// The indexes of the queues that are chosen; `parties[n]` is the party (such as the client's address) to which
-    /// queue n belongs, and missing ones are nil.
+    /// The indexes of the queues that are chosen, in the order of the choice.
+    ///
+    /// `parties[n]` is the party of queue n; a queue for which `parties` has no element belongs to no party.
     private func choice(_ sizes: [Int], of parties: [String?] = [], freeing bytes: Int) -> [Int] {
         let queues = sizes.indices.map { index in
             OutputBudget.Queue(bytes: sizes[index], party: index < parties.count ? parties[index] : nil)
@@ -69,14 +79,16 @@ import Testing
         return OutputBudget.largestQueues(queues, freeing: bytes)
     }
 
-    @Test func `I16 the party with the most bytes loses queues first, its largest queue before its others`() {
+    @Test func `I16 of the party whose queues have the most bytes, the largest queue is chosen first`() {
         let sizes = [310, 90, 110, 100, 0]
         let parties: [String?] = ["honest", "many", "many", "many", "many"]
-        // The queues 0, 2 and 3 have 520 bytes together.
-        #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1], "honest has 310 bytes, many have 300")
+        // `honest` has 310 bytes, `many` has 90 + 110 + 100 + 0 = 300. The queues 0, 2 and 3 have 520 bytes together,
+        // one less than must be freed.
+        #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1])
+        // `honest` has 290 bytes, `many` still has 300, and without its largest queue 190.
         #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 1) == [2])
-        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "then many have 190 bytes")
-        // Queues without a party are each on their own. 90 + 60 + 50 = 200.
+        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "290 is more than 190")
+        // Queues without a party do not count together: 90 + 60 + 50 = 200.
         #expect(self.choice([90, 60, 50, 40], of: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
     }
 
@@ -84,23 +96,25 @@ import Testing
     @Test func `I16 streams that each queue one step stay within the limit, and a step within half a share`() {
         var budget = self.budget([])
         budget.limitBytes = 32 << 20
-        #expect(budget.stepBytes == 128 << 10, "a 256th of the free memory")
+        #expect(budget.stepBytes == 128 << 10, "a 256th of the free memory: 32 MiB / 256")
+        // A gateway lets a viewer who catches up queue at most 256 KiB, however large a step may be.
+        let maxBytesOfViewer = 256 << 10
         for count in 1...1_000 {
-            // A gateway lets a viewer who catches up queue at most 256 KiB.
-            let bytes = min(256 << 10, budget.stepBytes)
+            let bytes = min(maxBytesOfViewer, budget.stepBytes)
             #expect(budget.admits(bytes, ofStreamWith: 0))
             budget.addQueue()
             budget.add(bytes)
-            #expect(budget.stepBytes <= budget.limitBytes / count / 2)
+            #expect(budget.stepBytes <= budget.limitBytes / count / 2, "half a share of `count` queues")
         }
         #expect(budget.excessBytes == 0, "\(budget.queuedBytes)")
 
-        // Beyond the limit a step has its smallest size.
+        // Beyond the limit no memory is free. A step then has its smallest size, 2 KiB, which is within a share.
         budget.add(32 << 20)
-        #expect(budget.stepBytes == 2 << 10 && budget.admits(budget.stepBytes, ofStreamWith: 0))
+        #expect(budget.stepBytes == 2 << 10)
+        #expect(budget.admits(budget.stepBytes, ofStreamWith: 0))
     }
 
-    @Test func `a peer that takes nothing for the timeout is stalled at the second check`() {
+    @Test func `a peer is stalled when two checks in a row find that it took no byte for the timeout`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
         // The peer acknowledges nothing: always 9 bytes are not acknowledged.
         func isStalled(accepted acceptedBytes: Int, at now: UInt64) -> Bool {
@@ -108,22 +122,24 @@ import Testing
                 acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
         }
         #expect(!isStalled(accepted: 0, at: 1_400))
-        // 1,000 + 500 = 1,500: the first check that finds the peer overdue.
-        #expect(!isStalled(accepted: 0, at: 1_500), "after a pause of this process the socket may have room")
-        #expect(!isStalled(accepted: 1, at: 1_600), "one byte is progress")
+        // After a pause of this process, the socket may have room that was not used yet. So one overdue check is not
+        // enough.
+        #expect(!isStalled(accepted: 0, at: 1_500), "overdue for the first time")
+        #expect(!isStalled(accepted: 1, at: 1_600), "one byte is progress, from which the timeout begins again")
         #expect(!isStalled(accepted: 1, at: 2_099))
         #expect(!isStalled(accepted: 1, at: 2_100), "overdue for the first time")
-        #expect(isStalled(accepted: 1, at: 2_101))
+        #expect(isStalled(accepted: 1, at: 2_101), "overdue for the second time")
         // A clock that goes back does not make a peer stalled.
         #expect(!isStalled(accepted: 2, at: 2_102) && !isStalled(accepted: 2, at: 2_000))
     }
 }
 
-/// A peer whose system acknowledges bytes while its socket is too full to accept more.
+/// A peer that acknowledges bytes, while the socket on this side is too full to accept more bytes for it.
 @Suite struct AcknowledgedBytesTests {
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
-        // `checkStalled` evaluates `unacknowledgedBytes`, an autoclosure, only when it needs the number.
+        // How often a check has read the number of unacknowledged bytes. The parameter is an autoclosure, so
+        // `countedRead` is called only when the check needs the number.
         var readCount = 0
         func isStalled(unacknowledged unacknowledgedBytes: Int, at now: UInt64) -> Bool {
             func countedRead() -> Int {
@@ -133,20 +149,25 @@ import Testing
             return progress.checkStalled(
                 acceptedBytes: 0, unacknowledgedBytes: countedRead(), nowMilliseconds: now, timeoutMilliseconds: 500)
         }
-        #expect(!isStalled(unacknowledged: 900, at: 1_100) && readCount == 1)
-        #expect(!isStalled(unacknowledged: 800, at: 1_400) && readCount == 1, "no read while no peer is overdue")
-        #expect(!isStalled(unacknowledged: 800, at: 1_600) && readCount == 2, "100 bytes were acknowledged")
+        #expect(!isStalled(unacknowledged: 900, at: 1_100))
+        #expect(readCount == 1, "the first check reads the number, with which later checks compare")
+        #expect(!isStalled(unacknowledged: 800, at: 1_400))
+        #expect(readCount == 1, "no read while the peer is not overdue")
+        #expect(!isStalled(unacknowledged: 800, at: 1_600), "overdue, but 900 - 800 bytes were acknowledged")
+        #expect(readCount == 2)
+        // The timeout of 500 ms begins again at 1,600.
         #expect(!isStalled(unacknowledged: 800, at: 1_700) && !isStalled(unacknowledged: 800, at: 2_050))
         // The last progress was seen at 1,600, and 1,600 + 500 = 2,100.
         #expect(!isStalled(unacknowledged: 800, at: 2_150), "overdue for the first time")
-        #expect(isStalled(unacknowledged: 800, at: 2_250))
+        #expect(isStalled(unacknowledged: 800, at: 2_250), "overdue for the second time")
         #expect(!isStalled(unacknowledged: 799, at: 2_350), "one more byte was acknowledged")
     }
 }
 
 /// The memory that the queues of connected streams take.
 @Suite struct QueueMemoryTests {
-    /// Connects `count` pairs whose clients read nothing, fills the sockets' buffers of the servers, and calls `body`.
+    /// Connects `count` pairs whose clients read nothing, fills the socket of each server, so that a part of its last
+    /// piece is queued, and calls `body`.
     ///
     /// `body` must let the loop stop.
     private func withStalledPairs(
@@ -167,24 +188,26 @@ import Testing
         }
     }
 
-    @Test func `I16 bytes that several streams queue count once, and no queue means no memory`() throws {
+    @Test func `I16 bytes that several streams queue count once, and nothing counts after their queues ended`() throws {
         try self.withStalledPairs(3) { loop, servers, _ in
             #expect(loop.outputBudget.queueCount == 3)
             let queuedBefore = loop.outputBudget.queuedBytes
+            // `isShared`: several streams queue these bytes, so their memory counts once.
             let shared = SharedBytes(capacity: 50_000, isShared: true) { output in
                 for _ in 0..<50_000 { output.append(0) }
             }
             let heldBefore = servers.map { $0.stream?.heldBytes ?? 0 }
             for server in servers { _ = try? server.stream?.write(shared) }
             let addedBytes = loop.outputBudget.queuedBytes - queuedBefore
+            // The upper bounds leave room for the overhead of a piece and of each queue's entry.
             #expect((50_000..<51_000).contains(addedBytes))
             for (server, held) in zip(servers, heldBefore) {
-                // Each queue also takes some bytes for its entry.
-                #expect((16_600..<17_000).contains((server.stream?.heldBytes ?? 0) - held), "a third of the bytes")
+                let addedHeldBytes = (server.stream?.heldBytes ?? 0) - held
+                #expect((16_600..<17_000).contains(addedHeldBytes), "a third of the bytes: 50,000 / 3 = 16,666")
             }
 
             for server in servers { _ = try? server.stream?.write(SharedBytes([UInt8](repeating: 0, count: 50_000))) }
-            // 50,000 bytes that the three streams share, and 50,000 more of each.
+            // 50,000 bytes that the three streams share, and 50,000 more of each stream: 4 * 50,000 in all.
             #expect((200_000..<202_000).contains(loop.outputBudget.queuedBytes - queuedBefore))
 
             let timer = try? LoopTimer(loop: loop) { timer in
@@ -202,12 +225,14 @@ import Testing
             loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes + 100_000
             let piece = { SharedBytes([UInt8](repeating: 0, count: 30_000)) }
             var errors: [LoopError] = []
-            // The fourth piece would exceed both the limit and the stream's share, which is half of the limit.
+            // The fourth piece would exceed both the limit and the stream's share. The share is half of the limit, so
+            // half of 100,000 and of the few bytes that were queued before.
             for _ in 0..<4 {
                 do throws(LoopError) { try servers[0].stream?.write(piece()) } catch { errors.append(error) }
             }
             #expect(errors == [.overShare])
-            #expect((try? servers[1].stream?.write(piece())) == false, "false: its bytes were queued")
+            // The other stream has queued little, so the piece is within its share. False means that it was queued.
+            #expect((try? servers[1].stream?.write(piece())) == false)
             loop.stop()
         }
     }
@@ -224,8 +249,9 @@ import Testing
             // The 40 further pieces have 800,000 bytes together.
             #expect(weakFirstPiece != nil && pendingBytes > 800_000)
             clients[0].onReceived = { client in
-                // A write request has up to 16 pieces. After 200,000 bytes, the request with the first piece has ended,
-                // and later requests wait.
+                // The pending bytes fall when a write request ends. The first request has only the bytes that
+                // `withStalledPairs` has queued. The second one has the maximum of 16 pieces: `firstPiece` and 15
+                // pieces of 20,000 bytes. So after 200,000 bytes it has ended, and later requests wait.
                 guard let remainingBytes = servers[0].stream?.pendingBytes, remainingBytes < pendingBytes - 200_000
                 else { return }
                 client.stream?.pauseReading()
@@ -242,11 +268,12 @@ import Testing
         try self.withStalledPairs(1) { loop, servers, clients in
             for _ in 0..<40 { _ = try? servers[0].stream?.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
             guard let stream = servers[0].stream else { return }
+            // With a timeout of 0 a peer is overdue at each check, and so stalled at the second one.
             #expect(!stream.checkStalled(forMilliseconds: 0), "the first check")
             #expect(stream.checkStalled(forMilliseconds: 0))
             let pendingBytes = stream.pendingBytes
             clients[0].onReceived = { _ in
-                // The first write request is so large that the kernel first accepts only a part of it.
+                // The pending bytes fall only when a write request has ended, which may be after several reads.
                 if !stream.checkStalled(forMilliseconds: 10_000), stream.pendingBytes < pendingBytes { loop.stop() }
             }
             clients[0].stream?.startReading()

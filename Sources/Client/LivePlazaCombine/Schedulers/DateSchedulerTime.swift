@@ -34,7 +34,9 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
     public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
         Hashable, Codable, Sendable
     {
-        /// The number of seconds.
+        /// The number of seconds, with its sign.
+        ///
+        /// Combine has given this property its name, although a magnitude usually has no sign.
         public var magnitude: Double
 
         init(magnitude: Double) { self.magnitude = magnitude }
@@ -74,7 +76,7 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
         /// A span of this many nanoseconds.
         public static func nanoseconds(_ ns: Int) -> Stride { Stride(magnitude: Double(ns) / 1_000_000_000) }
 
-        /// Whether the first is shorter.
+        /// Whether the first span is less than the second one.
         public static func < (lhs: Stride, rhs: Stride) -> Bool { lhs.magnitude < rhs.magnitude }
 
         /// The sum.
@@ -83,7 +85,7 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
         /// The difference.
         public static func - (lhs: Stride, rhs: Stride) -> Stride { Stride(magnitude: lhs.magnitude - rhs.magnitude) }
 
-        /// The product of both numbers.
+        /// The span whose number of seconds is the product of both numbers of seconds.
         public static func * (lhs: Stride, rhs: Stride) -> Stride { Stride(magnitude: lhs.magnitude * rhs.magnitude) }
 
         /// Adds another span.
@@ -92,7 +94,7 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
         /// Subtracts another span.
         public static func -= (lhs: inout Stride, rhs: Stride) { lhs.magnitude -= rhs.magnitude }
 
-        /// Multiplies by another number.
+        /// Multiplies by the number of seconds of another span.
         public static func *= (lhs: inout Stride, rhs: Stride) { lhs.magnitude *= rhs.magnitude }
     }
 }

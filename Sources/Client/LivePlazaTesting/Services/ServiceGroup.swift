@@ -80,7 +80,7 @@ struct ServiceGroup: Sendable {
         return effects.filter { !self.append($0) } + self.run(at: now)
     }
 
-    /// When `tick` must be called next; nil if nothing is due; see `SimulatedService.nextTick`.
+    /// When `tick` must be called next; nil if no service needs a tick.
     var nextTick: Timestamp? {
         mutating get {
             let ticks = [

@@ -37,7 +37,7 @@ struct SimulatedPresence: Sendable {
         self.needsEpoch = true
     }
 
-    /// Handles the next input of the inbox.
+    /// Handles the next input of the inbox; the caller has checked that the service `isReady`.
     mutating func handleNext(at now: Timestamp, into effects: inout [Effect]) {
         guard let input = self.inbox.popFirst() else { return }
         self.handle(input, at: now, into: &effects)
@@ -49,7 +49,7 @@ struct SimulatedPresence: Sendable {
         self.handle(nil, at: now, into: &effects)
     }
 
-    /// When the service must tick next; nil if nothing is due, or if it is stopped.
+    /// When the service must tick next; nil if it has no leases and no row with a due time, or if it is stopped.
     ///
     /// While there are leases, ticks are at most one second apart, because leases expire at ticks. The getter is
     /// mutating, because the rows drop outdated due times when they are asked for the next one.

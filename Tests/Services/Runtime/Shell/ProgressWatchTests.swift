@@ -5,7 +5,8 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of when a partition is stalled: after ten seconds with work of which none became durable.
+/// Tests of when a partition is stalled: it has had work for ten seconds, and none of this work has become durable (no
+/// batch was committed).
 ///
 /// All times are in seconds.
 @Suite struct ProgressWatchTests {
@@ -17,6 +18,7 @@ import Testing
     @Test func `work without progress for ten seconds is a stall, and progress ends it`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
+        // Neither a failed batch nor more work begins the ten seconds again.
         watch.workFailed(in: Self.partition)
         watch.workArrived(in: Self.partition, at: Self.at(105))
         #expect(!watch.isStalled(at: Self.at(109)))
@@ -39,6 +41,7 @@ import Testing
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.workArrived(in: Self.otherPartition, at: Self.at(105))
+        // From now on, another member owns `partition`. The work of `otherPartition` has waited since 105 s.
         watch.partitionsAssigned([Self.otherPartition])
         #expect(!watch.isStalled(at: Self.at(114)))
         #expect(watch.isStalled(at: Self.at(115)))
@@ -46,12 +49,13 @@ import Testing
         #expect(!watch.isStalled(at: Self.at(1000)))
     }
 
-    @Test func `a partition that cannot be read for ten seconds is a stall, until its end is reached`() {
+    @Test func `a partition that cannot be read for ten seconds is stalled, until it was read to its end`() {
         var watch = ProgressWatch()
         watch.readFailed(in: Self.partition, at: Self.at(100))
         watch.readFailed(in: Self.partition, at: Self.at(109))
         #expect(watch.isStalled(at: Self.at(110)))
         #expect(watch.unreadablePartitions == [Self.partition])
+        // Here `workDone` reports that the partition was read to its end.
         watch.workDone(in: Self.partition)
         #expect(!watch.isStalled(at: Self.at(110)))
         watch.readFailed(in: Self.partition, at: Self.at(200))
@@ -63,19 +67,21 @@ import Testing
     @Test func `the work of former sessions counts for the stall of the shell, but not for that of the session`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
+        // The first failure sets the pause to 50 ms, the second one doubles it.
         watch.workFailed(in: Self.partition)
         watch.workFailed(in: Self.partition)
+        #expect(watch.retryPause == Milliseconds(100))
         #expect(watch.isSessionStalled(at: Self.at(110)))
         watch.sessionBegan()
         #expect(!watch.isSessionStalled(at: Self.at(200)), "the session has not found any work")
-        #expect(watch.unreadablePartitions.isEmpty)
-        #expect(watch.retryPause == Milliseconds(50), "the failures of the former session do not count")
+        #expect(watch.unreadablePartitions.isEmpty, "the session has not tried to read the partition")
+        #expect(watch.retryPause == Milliseconds(50), "the failures of former sessions do not count")
         watch.readFailed(in: Self.partition, at: Self.at(200))
         #expect(watch.unreadablePartitions == [Self.partition])
         #expect(!watch.isSessionStalled(at: Self.at(209)))
+        // The work has waited since 100 s, in this session since 200 s.
         #expect(watch.isStalled(at: Self.at(209)))
-        // The work has waited since second 100, also in the former session: 209 - 100 = 109.
-        #expect(watch.waitingTime(at: Self.at(209)) == .seconds(109))
+        #expect(watch.waitingTime(at: Self.at(209)) == .seconds(209 - 100))
         #expect(watch.isSessionStalled(at: Self.at(210)))
         watch.workDone(in: Self.partition)
         #expect(!watch.isStalled(at: Self.at(210)) && !watch.isSessionStalled(at: Self.at(210)))
@@ -94,12 +100,13 @@ import Testing
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         #expect(watch.retryPause == Milliseconds(50))
+        // In milliseconds, after each failure.
         var pauses: [Int64] = []
         for _ in 0..<100 {
             watch.workFailed(in: Self.partition)
             pauses.append(watch.retryPause.count)
         }
-        #expect(Array(pauses.prefix(6)) == [50, 100, 200, 400, 800, 1000])
+        #expect(Array(pauses.prefix(6)) == [50, 100, 200, 400, 800, 1000], "doubled from the second failure on")
         #expect(pauses.max() == 1000)
     }
 
@@ -110,17 +117,20 @@ import Testing
         watch.workArrived(in: Self.partition, at: Self.at(1))
         watch.workArrived(in: Self.otherPartition, at: Self.at(3))
         watch.workArrived(in: Self.partition, at: Self.at(4))
-        #expect(waitingTime(5) == .seconds(4))
+        #expect(waitingTime(5) == .seconds(5 - 1))
         watch.workDone(in: Self.partition)
-        #expect(waitingTime(6) == .seconds(3))
+        #expect(waitingTime(6) == .seconds(6 - 3), "the work of the other partition")
     }
 }
 
 /// Tests of what a shell does after a session has failed: it begins another after a pause, or the process exits.
 ///
-/// All times are in seconds.
+/// The process exits after three stuck sessions within a minute. A session was stuck if it lasted for ten seconds or
+/// more while work was stalled, or if a write without an answer ended it. All times are in seconds.
 @Suite struct SessionRestartsTests {
+    /// A write was not answered.
     private static let unanswered = KafkaError(.unanswered, "", isFatal: true)
+    /// Another owner has taken the partitions.
     private static let fenced = KafkaError(.fenced, "")
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
@@ -162,12 +172,12 @@ import Testing
         func pause(beganAt: Int64, endedAt: Int64) -> Int64 {
             let decision = restarts.sessionFailed(
                 Self.fenced, isStalled: false, beganAt: Self.at(beganAt), at: Self.at(endedAt))
-            // -1 stands for the end of the process.
+            // In milliseconds; -1 stands for the end of the process.
             guard case .restart(after: let pause) = decision else { return -1 }
             return pause.count
         }
         let pauses = (0..<7).map { pause(beganAt: $0, endedAt: $0 + 1) }
         #expect(pauses == [50, 100, 200, 400, 800, 1000, 1000])
-        #expect(pause(beganAt: 100, endedAt: 111) == 50)
+        #expect(pause(beganAt: 100, endedAt: 111) == 50, "the session lasted for more than ten seconds")
     }
 }

@@ -17,7 +17,7 @@ package struct ProgressWatch: Sendable {
         var sessionSince: MonotonicTime?
         /// Whether the work is only assumed, because the partition cannot be read.
         var isAssumed: Bool
-        /// How many batches in a row have failed.
+        /// How many batches of the current session have failed in a row.
         var failures = 0
     }
 
@@ -96,9 +96,10 @@ package struct ProgressWatch: Sendable {
         self.waiting.mapValues { now - $0.since }
     }
 
-    /// The pause before a failed batch is processed again: 50 ms, doubled with each failure up to one second.
+    /// The pause before a failed batch is processed again: 50 ms, doubled with each further failure up to one second.
     var retryPause: Milliseconds {
         let failures = self.waiting.values.reduce(0) { max($0, $1.failures) }
+        // Five doublings exceed a second: 50 << 5 = 1600.
         return Milliseconds(min(50 << Int64(min(max(0, failures - 1), 5)), 1000))
     }
 }

@@ -13,7 +13,7 @@ struct SessionRestarts {
 
     /// The bounds of the pause between two sessions.
     ///
-    /// The pause doubles with each session from `minPause` up to `maxPause`.
+    /// The pause doubles with each failed session from `minPause` up to `maxPause`.
     private static let minPause = Milliseconds(50)
     private static let maxPause = Milliseconds(1000)
     /// A session that lasted longer than this resets the pause.
@@ -29,9 +29,9 @@ struct SessionRestarts {
 
     /// Decides what follows a session that failed.
     ///
-    /// A session was stuck if it lasted for at least 10 s and some work has waited for 10 s, or if a write to Kafka was
-    /// not answered. A new client continues after most faults; a process that needs a new client again and again is
-    /// replaced.
+    /// A session was stuck if it lasted for at least 10 s and some work has waited for 10 s, or if it ended because a
+    /// write to Kafka was not answered. A new client continues after most faults; a process that needs a new client
+    /// again and again is replaced.
     ///
     /// - Parameters:
     ///   - error: the error that ended the session.

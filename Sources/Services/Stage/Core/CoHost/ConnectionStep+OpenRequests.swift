@@ -4,13 +4,14 @@ import PlazaModel
 
 /// Lists the open requests of a live for its owner, who may have missed the notices of them (R8.25, R10.21).
 extension ConnectionStep {
-    /// Answers a query, which changes nothing.
+    /// Answers a query, which changes no row; it is `mutating` because the step remembers which rows it has looked up.
     ///
     /// - Throws: as `ownedLive` does.
     mutating func answer(query command: ConnectionCommand, by caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
         case .openRequests(let live, _): try self.openRequests(of: live, by: caller)
         case .openBattleRequests(let live, _): try self.openBattleRequests(of: live, by: caller)
+        // Never reached: the caller passes only queries.
         default: throw ReplyError(.internalError, "not a query")
         }
     }
@@ -22,6 +23,7 @@ extension ConnectionStep {
         for invitee in live.value.outgoing {
             if let request = self.coHostRequest(from: id, to: invitee) { sent.append(self.listItem(request)) }
         }
+        // A live receives at most one open request at a time.
         var received: [OpenCoHostRequest] = []
         if let inviter = live.value.incoming, let request = self.coHostRequest(from: inviter, to: id) {
             received.append(self.listItem(request))
@@ -36,7 +38,9 @@ extension ConnectionStep {
             expiresAt: request.expiresAt, extensionInfo: request.extensionInfo ?? "")
     }
 
-    /// The open battle requests: `sent` for an inviter, `received` for an invitee, both empty for other lives.
+    /// The open battle requests that the live has sent, if it is the inviter, or the one that it has received.
+    ///
+    /// A live has at most one battle request at a time; the inviter's request has an entry for each invitee.
     private mutating func openBattleRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
         let live = try self.ownedLive(id, by: caller)
         var sent: [OpenBattleRequest] = []
