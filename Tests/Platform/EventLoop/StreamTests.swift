@@ -30,6 +30,7 @@ import Testing
         let server = Peer()
         let client = Peer()
         let limit = 1_000_000
+        let pieceBytes = 5_000
         var accepted: [UInt8] = []
         var overflowCount = 0
         var isDrained = false
@@ -42,7 +43,7 @@ import Testing
                 while overflowCount == 0 {
                     number += 1
                     // The pieces differ, so that a lost or repeated one would be seen.
-                    let piece = (0..<5_000).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
+                    let piece = (0..<pieceBytes).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
                     do throws(LoopError) {
                         try stream.write(SharedBytes(piece))
                         accepted += piece
@@ -52,7 +53,7 @@ import Testing
                     }
                     #expect(stream.pendingBytes <= limit)
                 }
-                #expect(stream.pendingBytes > limit - 5_000)
+                #expect(stream.pendingBytes > limit - pieceBytes, "there is no room for another piece")
                 client.stream?.startReading()
             }
             server.onDrained = { server in

@@ -57,7 +57,7 @@ import Testing
         #expect(directory.advance(.seconds(600)) == [])
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
         #expect(directory.advance(.seconds(30)) == [])
-        // A repeated report that the live is empty does not restart the time.
+        // A repeated report that the live is empty does not restart the time: 30 s + 29,999 ms + 1 ms = 60 s.
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
         #expect(directory.advance(Milliseconds(29_999)) == [])
         let effects = directory.advance(Milliseconds(1))
@@ -88,7 +88,7 @@ import Testing
         _ = directory.send(.occupancy(live: live, owner: .offline, isEmpty: false))
         #expect(directory.advance(.seconds(99)) == [])
         #expect(self.endings(directory.advance(.seconds(1))).map(\.reason) == [.endedByServer])
-        // The owner leaves in a second live of the same kind.
+        // In another directory with the same policy, the owner leaves instead.
         var directoryAfterLeave = self.directory(under: policy)
         _ = directoryAfterLeave.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(self.endings(directoryAfterLeave.advance(.seconds(10))).count == 1)

@@ -209,7 +209,7 @@ import Testing
     /// Rules: R17.2.
     @Test func `I16 a live has at most a thousand bans, and a further ban is rejected`() {
         var directory = DirectoryHarness.withLive()
-        // 50 calls with 20 users each reach the limit.
+        // 50 calls with 20 users each reach the limit: 50 * 20 = 1,000.
         for group in 0..<50 {
             let users = (0..<20).map { UserID("u\(group * 20 + $0)") }
             #expect(results(directory.send(self.ban(users, seconds: -1, by: server(call: Int64(group))))) == [.done])
