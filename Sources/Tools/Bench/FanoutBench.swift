@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import WebSocket
 
-/// Measures the CPU time of deliveries to many viewers of one live on a shard's thread, compared with a plain `send()`
-/// loop.
+/// Measures the CPU time of deliveries to many viewers of one live on the thread of a shard (an event loop of a
+/// gateway), compared with a plain `send()` loop.
 ///
 /// Rounds of the shard and rounds of the plain loop alternate, so that other load on the machine affects both. The
 /// shard encodes each message once, as the gateway does. The plain loop sends the same bytes, encoded in advance. The
@@ -16,6 +16,7 @@ enum FanoutBench {
         run: { try FanoutBench.measure() })
 
     static let viewerCount = 1_000
+    /// The number of rounds of the shard, and of the plain loop.
     private static let rounds = 7
     private static let messagesPerRound = 100
     private static let payloadBytes = 200

@@ -5,7 +5,7 @@ extension ErrorInfo {
     /// An error with one of the protocol's codes.
     ///
     /// `retryAfter`: the milliseconds after which to retry; nil if a retry is useless.
-    /// `reason`: why a live is closed to this client.
+    /// `reason`: why this client cannot return to a live (PROTOCOL.md, section 7).
     init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil, reason: String? = nil) {
         self.init(
             code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) }, reason: reason)
