@@ -20,7 +20,7 @@ struct UnfinishedCall: Sendable {
     var firstSentAt: Double?
     /// Whether the call was sent on the current connection and waits for its reply there.
     var isSent = false
-    /// The earliest time of a repeat after the server was too busy for the call; 0 while the server was not.
+    /// The earliest time to send the call again after the server was too busy for it; 0 if it never was.
     var notBefore = 0.0
     /// How often the call was repeated because the server was busy.
     var repeats = 0
