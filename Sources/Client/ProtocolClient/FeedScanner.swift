@@ -40,14 +40,16 @@ enum FeedScanner {
 
     /// Whether the items are messages from before the client joined.
     static func isHistory(_ text: Span<UInt8>) -> Bool {
-        Self.indexAfterEpoch(text).map { Self.matches(text, at: $0, Self.historyKey) } ?? false
+        guard let index = Self.indexAfterEpoch(text) else { return false }
+        return Self.matches(text, at: index, Self.historyKey)
     }
 
     /// Whether the list of items is empty.
     ///
     /// A client that has just joined learns the position of the feed from such a frame.
     static func hasNoItems(_ text: Span<UInt8>) -> Bool {
-        Self.indexAfterEpoch(text).map { Self.matches(text, at: $0, Self.noItems) } ?? false
+        guard let index = Self.indexAfterEpoch(text) else { return false }
+        return Self.matches(text, at: index, Self.noItems)
     }
 
     /// The numbers of all items.

@@ -128,8 +128,10 @@ import Testing
                 self.lastNumber = max(self.lastNumber, number)
             }
         }
+        /// How many numbers from the lowest received one to the last were not received.
         var missing: Int {
-            self.receivedNumbers.min().map { Int(self.lastNumber - $0) + 1 - self.receivedNumbers.count } ?? 0
+            guard let lowest = self.receivedNumbers.min() else { return 0 }
+            return Int(self.lastNumber - lowest) + 1 - self.receivedNumbers.count
         }
     }
 

@@ -267,7 +267,7 @@ extension ClientCore {
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .dropLive:
             // A leave of the live may wait for this login; its app then learns of a leave, not of a failed resume.
-            let isLeaving = live.map { self.calls.contains("live.leave", about: $0) } ?? false
+            let isLeaving = if let live { self.calls.contains("live.leave", about: live) } else { false }
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
         case .retry: minimumPause = error.retryMilliseconds ?? 0
         }

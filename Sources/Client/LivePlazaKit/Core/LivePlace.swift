@@ -125,6 +125,7 @@ struct LivePlace: Sendable {
         // A new epoch is a new feed, whose numbers do not continue those of the former feed.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
         if !isAgain { self.tracker = FeedTracker() }
+        // A reply without a token leaves the token of an earlier join, if that join was for the same feed.
         self.startToken = joined.token ?? (isAgain ? self.startToken : nil)
         self.live = join.live
         self.ticket = joined.ticket

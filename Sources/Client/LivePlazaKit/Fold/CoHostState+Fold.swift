@@ -53,11 +53,9 @@ extension CoHostState {
             context.events.append(.coHost(.onCoHostRequestRejected(invitee: SeatUserInfo(invitee))))
             self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
         case .coHostRequestTimedOut(let inviter, let invitee, let inviterMember, let inviteeMember):
-            context.events.append(
-                .coHost(
-                    .onCoHostRequestTimeout(
-                        inviter: inviterMember.map { SeatUserInfo($0) } ?? self.knownHost(of: inviter.text),
-                        invitee: inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text))))
+            let inviterInfo = inviterMember.map { SeatUserInfo($0) } ?? self.knownHost(of: inviter.text)
+            let inviteeInfo = inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)
+            context.events.append(.coHost(.onCoHostRequestTimeout(inviter: inviterInfo, invitee: inviteeInfo)))
             self.removeRequest(inviter: inviter.text, invitee: invitee.text, context.liveID)
         default: break
         }

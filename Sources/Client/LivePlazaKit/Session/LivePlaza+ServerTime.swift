@@ -10,8 +10,9 @@ extension LivePlaza {
 }
 
 extension PlazaEngine {
-    /// The server's time in milliseconds since 1970.
+    /// The server's time in milliseconds since 1970; the device's own time until the server has told its time.
     nonisolated var serverTime: Double {
-        self.serverTimeOffset.withLock { $0 }.map { self.clock.now + $0 } ?? self.clock.wall
+        guard let offset = self.serverTimeOffset.withLock({ $0 }) else { return self.clock.wall }
+        return self.clock.now + offset
     }
 }

@@ -80,7 +80,8 @@ public final class GiftStore: @unchecked Sendable {
     private var refreshOperation: StoreOperation<Void> {
         let stores = self.stores
         return { engine async throws(ErrorInfo) in
-            let params: [String: JSONValue] = stores.giftLanguage.map { ["language": .text($0)] } ?? [:]
+            var params: [String: JSONValue] = [:]
+            if let language = stores.giftLanguage { params["language"] = .text(language) }
             // The gifts are those of the app, so the call names no live.
             guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
                 throw .unexpectedResult

@@ -71,11 +71,11 @@ struct ServiceGroup: Sendable {
     /// - Returns: The effects for gateways, in order.
     mutating func tick(at now: Timestamp) -> [Effect] {
         var effects: [Effect] = []
-        if self.directory.nextTick.map({ $0 <= now }) ?? false { self.directory.tick(at: now, into: &effects) }
-        if self.presence.nextTick.map({ $0 <= now }) ?? false { self.presence.tick(at: now, into: &effects) }
-        if self.barrage.nextTick.map({ $0 <= now }) ?? false { self.barrage.tick(at: now, into: &effects) }
-        if self.seats.nextTick.map({ $0 <= now }) ?? false { self.seats.tick(at: now, into: &effects) }
-        if self.connections.nextTick.map({ $0 <= now }) ?? false { self.connections.tick(at: now, into: &effects) }
+        if let due = self.directory.nextTick, due <= now { self.directory.tick(at: now, into: &effects) }
+        if let due = self.presence.nextTick, due <= now { self.presence.tick(at: now, into: &effects) }
+        if let due = self.barrage.nextTick, due <= now { self.barrage.tick(at: now, into: &effects) }
+        if let due = self.seats.nextTick, due <= now { self.seats.tick(at: now, into: &effects) }
+        if let due = self.connections.nextTick, due <= now { self.connections.tick(at: now, into: &effects) }
         // `append` puts inputs into their inboxes; the other effects are for the gateway.
         return effects.filter { !self.append($0) } + self.run(at: now)
     }

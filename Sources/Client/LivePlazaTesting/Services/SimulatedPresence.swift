@@ -45,7 +45,7 @@ struct SimulatedPresence: Sendable {
 
     /// Removes leases that have ended, and handles the rows that are due.
     mutating func tick(at now: Timestamp, into effects: inout [Effect]) {
-        guard self.nextTick.map({ $0 <= now }) ?? false else { return }
+        guard let due = self.nextTick, due <= now else { return }
         self.handle(nil, at: now, into: &effects)
     }
 

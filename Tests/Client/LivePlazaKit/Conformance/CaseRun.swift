@@ -204,8 +204,9 @@ final class CaseRun {
         let (store, type) = (params.text("store"), params.text("type"))
         // Only other SDKs have this event.
         if type == "onBattleNotStarted" { return }
-        let event = self.events.withLock { events in
-            events[store]?.isEmpty ?? true ? nil : events[store]?.removeFirst()
+        let event = self.events.withLock { events -> (type: String, detail: JSONValue)? in
+            guard events[store]?.isEmpty == false else { return nil }
+            return events[store]?.removeFirst()
         }
         guard let event, event.type == type else { throw CaseFailure("it is \(String(describing: event))") }
         try self.match(event.detail, params.value.members["detail"], of: params)
@@ -271,7 +272,8 @@ final class CaseRun {
         switch value {
         case .text(let text):
             let numbered = text.replacing(/\$i(?:\+(\d+))?/) { match in
-                String(turn + (match.output.1.flatMap { Int64($0) } ?? 0))
+                let offset = match.output.1.flatMap { Int64($0) } ?? 0
+                return String(turn + offset)
             }
             return .text(numbered)
         case .array(let values): return .array(values.map { Self.numbered($0, turn) })

@@ -65,8 +65,12 @@ import Testing
             Issue.record("no report was sent")
             return
         }
-        let outcome: [String: JSONValue] =
-            errorCode.map { ["error": ["code": .integer($0), "message": "", "name": ""]] } ?? ["result": ["done": [:]]]
+        let outcome: [String: JSONValue]
+        if let errorCode {
+            outcome = ["error": ["code": .integer(errorCode), "message": "", "name": ""]]
+        } else {
+            outcome = ["result": ["done": [:]]]
+        }
         self.harness.network.socket?.receive([
             "reply": .object(outcome.merging(["id": .integer(call.id)]) { $1 })
         ])
