@@ -105,15 +105,18 @@ package struct CallParser: Sendable {
 
     /// The methods that no extension lists.
     private static let commonMethods: Set<String> = [
-        "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave", "metadata.get",
-        "metadata.set", "metadata.delete", "admin.set", "admin.revoke", "audience.list", "audience.count",
-        "audience.kick", "stage.get", "seat.apply", "seat.cancelApplication",
-        "seat.acceptApplication", "seat.rejectApplication", "seat.invite", "seat.cancelInvitation",
-        "seat.acceptInvitation", "seat.rejectInvitation", "seat.take", "seat.leave", "seat.kick", "seat.move",
-        "seat.lock", "seat.device", "seat.lockDevice", "seat.place", "seat.requests", "cohost.request",
-        "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
-        "cohost.candidates", "cohost.muteRemote", "cohost.requests", "battle.request", "battle.requests",
-        "battle.create", "battle.get", "battle.cancel",
+        "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave",
+        "metadata.get", "metadata.set", "metadata.delete",
+        "admin.set", "admin.revoke",
+        "audience.list", "audience.count", "audience.kick",
+        "stage.get",
+        "seat.apply", "seat.cancelApplication", "seat.acceptApplication", "seat.rejectApplication",
+        "seat.invite", "seat.cancelInvitation", "seat.acceptInvitation", "seat.rejectInvitation",
+        "seat.take", "seat.leave", "seat.kick", "seat.move", "seat.lock", "seat.device", "seat.lockDevice",
+        "seat.place", "seat.requests",
+        "cohost.request", "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
+        "cohost.candidates", "cohost.muteRemote", "cohost.requests",
+        "battle.request", "battle.requests", "battle.create", "battle.get", "battle.cancel",
         "battle.accept", "battle.reject", "battle.exit", "battle.score",
         "self.update",
     ]

@@ -57,6 +57,6 @@ package struct DeadLetterOrigin: Equatable, Sendable {
             ("machine", self.machine), ("reason", self.reason),
         ]
         if let omittedBytes = self.omittedBytes { headers.append(("omitted-bytes", "\(omittedBytes)")) }
-        return headers.map { (name: Self.prefix + $0.0, value: Array($0.1.utf8)) }
+        return headers.map { name, value in (name: Self.prefix + name, value: Array(value.utf8)) }
     }
 }

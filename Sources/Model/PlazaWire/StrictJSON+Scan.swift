@@ -67,6 +67,7 @@ extension StrictJSON {
         while index < bytes.count {
             let byte = bytes[index]
             switch byte {
+            // The blanks of `isBlank`.
             case 0x20, 0x09, 0x0A, 0x0D: index += 1
             case UInt8(ascii: "\""):
                 guard expected != .commaOrEnd, let text = Self.text(bytes, from: index + 1) else { return nil }

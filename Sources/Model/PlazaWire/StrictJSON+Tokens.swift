@@ -2,6 +2,7 @@
 
 /// The tokens of JSON: strings, numbers, `true`, `false` and `null`.
 extension StrictJSON {
+    /// Whether a byte is a space, a line feed, a carriage return or a tab.
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
     /// The kind of the number or literal at `start`, and the index after it; nil if the token is malformed.

@@ -87,13 +87,15 @@ struct ClusterPlans: Sendable {
         if let level = options.logLevel { arguments += ["--log-level", level] }
         let opsPort: Int
         if kind == .gateway {
-            let offset = 10 * (number - 1)
-            let usesFreePorts = options.port == 0
-            let port = try Self.choosePort(usesFreePorts ? 0 : options.port + offset, option: "--port")
-            let httpPort = try Self.choosePort(
-                usesFreePorts || options.httpPort == 0 ? 0 : options.httpPort + offset, option: "--http-port")
-            opsPort = try Self.choosePort(
-                usesFreePorts || options.opsPort == 0 ? 0 : options.opsPort + offset, option: "--ops-port")
+            // The ports of each further gateway are 10 higher. With `--port 0`, the other two ports are free ones, too.
+            let portOffset = 10 * (number - 1)
+            func choosePort(_ firstPort: Int, option: String) throws(ClusterError) -> Int {
+                let takesFreePort = options.port == 0 || firstPort == 0
+                return try Self.choosePort(takesFreePort ? 0 : firstPort + portOffset, option: option)
+            }
+            let port = try choosePort(options.port, option: "--port")
+            let httpPort = try choosePort(options.httpPort, option: "--http-port")
+            opsPort = try choosePort(options.opsPort, option: "--ops-port")
             ports = ["ws": port, "http": httpPort]
             arguments += ["--host", options.host, "--port", "\(port)", "--http-port", "\(httpPort)"]
             // All clients of a local cluster have the same address, so the limits per address must not apply.

@@ -52,9 +52,10 @@ package struct TopicEntry: Equatable, Sendable {
     ///
     /// Entries are sorted by the broker's time. Of entries with the same time, those of the feed come last, so that a
     /// state comes before the feed item that announces it. Entries of one partition are sorted by offset.
-    static func isBefore(_ a: TopicEntry, _ b: TopicEntry) -> Bool {
-        let (feedRankA, feedRankB) = (a.topic == .roomFeed ? 1 : 0, b.topic == .roomFeed ? 1 : 0)
-        return (a.time.milliseconds, feedRankA, a.topic.rawValue, a.partition, a.offset)
-            < (b.time.milliseconds, feedRankB, b.topic.rawValue, b.partition, b.offset)
+    static func isBefore(_ first: TopicEntry, _ second: TopicEntry) -> Bool {
+        let firstRank = first.topic == .roomFeed ? 1 : 0
+        let secondRank = second.topic == .roomFeed ? 1 : 0
+        return (first.time.milliseconds, firstRank, first.topic.rawValue, first.partition, first.offset)
+            < (second.time.milliseconds, secondRank, second.topic.rawValue, second.partition, second.offset)
     }
 }

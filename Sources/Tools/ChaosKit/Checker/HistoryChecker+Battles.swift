@@ -15,6 +15,11 @@ extension HistoryChecker {
         var mayMissEnd = false
         /// The number of the last item that shows the battle running.
         var lastRunningItem: Int64?
+
+        /// Whether the client received several starts, or none although no gap may hide it.
+        var hasWrongStartCount: Bool { self.startCount > 1 || self.startCount == 0 && !self.mayMissStart }
+        /// Whether the client received several ends, or none although no gap may hide it.
+        var hasWrongEndCount: Bool { self.endCount > 1 || self.endCount == 0 && !self.mayMissEnd }
     }
 
     /// Checks that each battle has one start and one end in each live, and that its final scores are exact and the same
@@ -28,10 +33,10 @@ extension HistoryChecker {
             for feed in history.feeds where lives.contains(feed.live) && !feed.hasLeft {
                 let observation = Self.observation(of: battle, in: feed)
                 let context = "battle \(battle.text), \(feed.client) in \(feed.live)"
-                if observation.startCount != 1, !observation.mayMissStart || observation.startCount > 1 {
+                if observation.hasWrongStartCount {
                     findings.append(Finding(promise: "I14", text: "\(context): \(observation.startCount) begins"))
                 }
-                if observation.endCount != 1, !observation.mayMissEnd || observation.endCount > 1 {
+                if observation.hasWrongEndCount {
                     let lastSeen = observation.lastRunningItem.map { ", and ran as of item \($0)" } ?? ""
                     findings.append(
                         Finding(

@@ -77,7 +77,7 @@ package struct ComposeFault: Hashable, Sendable {
 
     /// The step that starts the containers which Docker's restart policy does not start; none if there are none.
     private static func start(_ processes: [String], _ names: [String]) -> [ComposeStep] {
-        let stopped = zip(processes, names).filter { Self.isStartedByHand($0.0) }.map(\.1)
+        let stopped = zip(processes, names).filter { process, _ in Self.isStartedByHand(process) }.map { $1 }
         return stopped.isEmpty ? [] : [.docker([["start"] + stopped])]
     }
 
