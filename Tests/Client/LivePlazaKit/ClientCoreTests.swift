@@ -202,7 +202,7 @@ struct TokenKeeperTests {
         #expect(TokenValue.expiry(of: "") == nil)
     }
 
-    @Test func `a token is renewed a minute before its end, or a fifth of its validity before it if that is less`() {
+    @Test func `a token is renewed before its end: by a minute, or by a fifth of its validity if that is less`() {
         // All times are in milliseconds. The random number is from 0 to 1.
         // 3,600,000 - 60,000 = 3,540,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)

@@ -16,7 +16,7 @@ struct SimulatedCallCutTests {
     @Test(arguments: Self.framesBeforeCut)
     func `I7 I15 every call of a host is applied once although the connection is cut at each call`(_ frames: Int) throws
     {
-        let session = try CutSession("host", "one", cutAfterFrames: frames)
+        let session = CutSession("host", "one", cutAfterFrames: frames)
         let (host, cluster) = (session.plaza, session.cluster)
         let lives = host.liveListStore
         var info = LiveInfo()
@@ -131,7 +131,7 @@ struct SimulatedCallCutTests {
     func `I7 I15 every call of a guest is applied once although the connection is cut at each call`(_ frames: Int)
         throws
     {
-        let session = try CutSession("guest", "one", cutAfterFrames: frames)
+        let session = CutSession("guest", "one", cutAfterFrames: frames)
         let (guest, cluster) = (session.plaza, session.cluster)
         let host = try cluster.user("host", userName: "Host")
         try host.createLive("one", name: "One")
@@ -197,8 +197,7 @@ private final class CutSession {
     ///   - user: the user's id.
     ///   - live: the live of the session.
     ///   - frames: how many frames are delivered before each cut.
-    /// - Throws: when the cluster cannot be made.
-    init(_ user: String, _ live: String, cutAfterFrames frames: Int) throws {
+    init(_ user: String, _ live: String, cutAfterFrames frames: Int) {
         self.cluster = SimulatedCluster(seed: UInt64(frames) + 1)
         (self.user, self.live, self.framesBeforeCut) = (user, live, frames)
         self.plaza = self.cluster.client(user)

@@ -40,6 +40,7 @@ struct SimulatedClusterTests {
         cluster.settle()
         #expect(guest.hasReceived("onKickedOutOfLive"))
         #expect(guest.plaza.liveListStore.state.value.currentLive.isEmpty)
+        // The refused message is not counted.
         #expect(try await host.plaza.liveListStore.endLive().totalMessageCount == 2)
     }
 
@@ -123,7 +124,7 @@ struct SimulatedFaultTests {
         let (cluster, host, viewer) = try await Self.makeLive()
         try host.say("before", in: "eve")
         cluster.setReachable(false, "viewer")
-        // 70 s: longer than the minute of items that the gateway caches, and shorter than the lease of 90 s.
+        // 70 s is less than the lease of 90 s, so the client stays in the live.
         for second in 0..<70 {
             try host.say("away \(second)", in: "eve")
             cluster.advance(by: .seconds(1))

@@ -95,6 +95,7 @@ import Testing
         #expect(harness.receiveFeed(51...52) == .fresh)
         // The items 5 to 50 are missing.
         #expect(harness.core.tracker.missing == 46)
+        // The items 1 to 4, 51 and 52.
         #expect(harness.core.tracker.received == 6)
     }
 

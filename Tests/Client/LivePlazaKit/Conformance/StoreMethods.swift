@@ -102,6 +102,7 @@ struct StoreMethods {
             store.fetchLiveList(cursor: params.text("cursor"), count: count, completion: Self.void(done))
         case "queryMetaData": store.queryMetaData(keys: params.texts("keys"), completion: Self.value(done))
         case "updateLiveMetaData": store.updateLiveMetaData(params.textMembers, completion: Self.void(done))
+        // Cases change no other field than these two.
         case "updateLiveInfo":
             store.updateLiveInfo(Self.info(params), modifyFlag: [.liveName, .notice], completion: Self.void(done))
         case "reset":

@@ -118,6 +118,7 @@ import Testing
         // margins before the token expires: after 70 s.
         harness.advance(by: 71_000)
         #expect(requestCount.withLock { $0 } == 2)
+        // The new token is sent in a login on the open connection.
         #expect(harness.network.socket?.takeCall("login") != nil)
     }
 

@@ -158,14 +158,14 @@ import Testing
         weak var state: StateStorage<BarrageState>?
         weak var events: PassthroughSubject<LiveAudienceEvent, Never>?
         /// Makes the two publishers, and sets the weak references to what they must release.
-        func publishers() -> (StatePublisher<BarrageState>, PassthroughSubject<LiveAudienceEvent, Never>) {
+        func makePublishers() -> (StatePublisher<BarrageState>, PassthroughSubject<LiveAudienceEvent, Never>) {
             let barrage = plaza.barrageStore(liveID: "concert").state
             let audienceEvents = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
             (state, events) = (barrage.storage, audienceEvents)
             return (barrage, audienceEvents)
         }
         do {
-            let (barrage, audienceEvents) = publishers()
+            let (barrage, audienceEvents) = makePublishers()
             let cancellables = [barrage.subscribe().sink { _ in }, audienceEvents.sink { _ in }]
             // The subscriptions exist until here.
             #expect(cancellables.count == 2)
@@ -173,7 +173,7 @@ import Testing
         #expect(state == nil && events == nil)
         // A sequence that nobody has read, and a model.
         do {
-            let (barrage, audienceEvents) = publishers()
+            let (barrage, audienceEvents) = makePublishers()
             _ = (barrage.values, audienceEvents.events())
             let model = barrage.model()
             #expect(model.messageList.isEmpty)
@@ -181,7 +181,7 @@ import Testing
         #expect(state == nil && events == nil)
         // A sequence whose reader was cancelled.
         do {
-            let (barrage, audienceEvents) = publishers()
+            let (barrage, audienceEvents) = makePublishers()
             let (values, allEvents) = (barrage.values, audienceEvents.events())
             let readers = [Task { for await _ in values {} }, Task { for await _ in allEvents {} }]
             for reader in readers {

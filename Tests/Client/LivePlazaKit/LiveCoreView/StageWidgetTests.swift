@@ -84,6 +84,7 @@ private final class WidgetMaker: StageWidgetDelegate {
                 "+ guest 1  foreground @270 l6",
             ])
         #expect(self.describe(model.show(scene, width: 540, height: 960)) == [])
+        // The height allows half the canvas's size, 540 × 960, so (1080 - 540) / 2 = 270 is left at each side.
         let wide = self.describe(model.show(scene, width: 1080, height: 960))
         #expect(wide.contains("= guest 0 ann foreground @270 l2"), "the canvas is in the middle: \(wide)")
         // Two seats have two layers each.
