@@ -43,8 +43,7 @@ import Testing
             // The first two publishers retain the screen by their own closures, all four by that of the sink.
             for publisher in [
                 subject.map { ($0, screen).0 }.eraseToAnyPublisher(),
-                subject.filter { _ in screen.isShown }
-                    .eraseToAnyPublisher(),
+                subject.filter { _ in screen.isShown }.eraseToAnyPublisher(),
                 subject.merge(with: subject).eraseToAnyPublisher(),
                 subject.combineLatest(subject) { $0 + $1 }.eraseToAnyPublisher(),
             ] {

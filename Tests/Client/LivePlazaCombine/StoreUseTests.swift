@@ -107,6 +107,7 @@ import Testing
                     #expect(DispatchQueue.getSpecific(key: key) == true)
                     continuation.resume()
                 })
+            // The list takes the store, which is not `Sendable`, to the other thread.
             let stores = LockedList<LiveListStore>()
             stores.append(store)
             DispatchQueue.global().async { stores.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }

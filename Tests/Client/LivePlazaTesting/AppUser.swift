@@ -27,7 +27,7 @@ final class AppUser: @unchecked Sendable {
         self.recordEvents(of: self.plaza.giftStore(liveID: live).giftEventPublisher)
     }
 
-    /// Logs in.
+    /// Logs in with a token that is valid for a day, unless the test says otherwise.
     func login(validFor: Duration = .seconds(86_400)) async throws {
         try await self.plaza.loginStore.login(
             sdkAppID: 1, userID: self.id, userSig: self.cluster.token(self.id, validFor: validFor))

@@ -140,9 +140,7 @@ struct DeviceStoreTests {
     ])
     func `a camera or microphone that does not open fails with the code of its error`(
         fault: DeviceError, cameraCode: Int, microphoneCode: Int
-    )
-        async throws
-    {
+    ) async throws {
         let (_, _, guest) = try await Self.makeLive()
         guest.media?.fault = fault
         let devices = guest.plaza.deviceStore

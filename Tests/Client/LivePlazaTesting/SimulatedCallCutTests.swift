@@ -14,8 +14,9 @@ struct SimulatedCallCutTests {
     private static let framesBeforeCut = [0, 1, 2, 3, 5, CutSession.neverCut]
 
     @Test(arguments: Self.framesBeforeCut)
-    func `I7 I15 every call of a host is applied once although the connection is cut at each call`(_ frames: Int) throws
-    {
+    func `I7 I15 every call of a host is applied once although the connection is cut at each call`(
+        _ frames: Int
+    ) throws {
         let session = CutSession("host", "one", cutAfterFrames: frames)
         let (host, cluster) = (session.plaza, session.cluster)
         let lives = host.liveListStore
@@ -128,9 +129,9 @@ struct SimulatedCallCutTests {
     }
 
     @Test(arguments: Self.framesBeforeCut)
-    func `I7 I15 every call of a guest is applied once although the connection is cut at each call`(_ frames: Int)
-        throws
-    {
+    func `I7 I15 every call of a guest is applied once although the connection is cut at each call`(
+        _ frames: Int
+    ) throws {
         let session = CutSession("guest", "one", cutAfterFrames: frames)
         let (guest, cluster) = (session.plaza, session.cluster)
         let host = try cluster.user("host", userName: "Host")

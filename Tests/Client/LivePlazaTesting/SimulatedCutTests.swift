@@ -14,9 +14,9 @@ struct SimulatedCutTests {
     private static let framesBeforeCut = 0..<60
 
     @Test(arguments: Self.framesBeforeCut)
-    func `I7 I15 a session that is cut before a frame ends with the stores of a witness and a newcomer`(_ frames: Int)
-        throws
-    {
+    func `I7 I15 a session that is cut before a frame ends with the stores of a witness and a newcomer`(
+        _ frames: Int
+    ) throws {
         let cluster = SimulatedCluster(seed: UInt64(frames) + 1)
         let host = try cluster.user("host", userName: "Host")
         try host.createLive("eve", name: "Evening")

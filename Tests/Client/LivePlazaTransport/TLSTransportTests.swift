@@ -82,10 +82,11 @@ struct TLSTransportTests {
     }
 }
 
-/// An echo server behind a TLS proxy, a Python process that decrypts what clients send.
+/// An echo server behind a TLS proxy, which is a Python process.
 final class SecureEchoServer {
     /// What the proxy does with a connection.
     enum Mode: String, Sendable {
+        /// The proxy decrypts what clients send, and forwards it to the echo server.
         case forwards
         /// The proxy answers as a server without TLS does.
         case answersInClearText

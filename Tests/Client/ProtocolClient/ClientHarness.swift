@@ -19,6 +19,7 @@ struct ClientHarness {
         /// For a call that is sent again, the milliseconds since it was sent first.
         var age: Int64?
     }
+
     /// The error when a connected client sends no login.
     struct NoLogin: Error {}
     private struct Login: Decodable {
@@ -102,9 +103,9 @@ struct ClientHarness {
 
     /// Receives a feed frame whose items have these numbers; returns whether they are new or known, or nil for a frame
     /// that cannot be scanned.
-    mutating func receiveFeed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker
-        .Verdict?
-    {
+    mutating func receiveFeed(
+        _ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil
+    ) -> FeedTracker.Verdict? {
         guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch, offset: offset)) else { return nil }
         return self.core.feedReceived(scan)
     }

@@ -109,8 +109,8 @@ import Testing
         #expect(harness.core.state == .ended)
     }
 
-    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `reconnects back off within bounds, with jitter`(seed: UInt64)
-    {
+    @Test(arguments: 1...50 as ClosedRange<UInt64>)
+    func `reconnects back off within bounds, with jitter`(seed: UInt64) {
         var harness = ClientHarness(seed: seed)
         harness.core.start(into: &harness.actions)
         for attempt in 0..<12 {

@@ -44,7 +44,7 @@ import Testing
     func `I7 the scanner agrees with the JSON decoder on every frame`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<25 {
-            // Numbers up to 2^40 do not fit into 32 bits.
+            // Most numbers up to 2^40 do not fit into 32 bits.
             let firstNumber = Int64.random(in: 1...1 << 40, using: &random)
             let epoch = Int64.random(in: 0...1 << 40, using: &random)
             let count = Int64.random(in: 0...6, using: &random)

@@ -7,9 +7,9 @@ import Testing
 /// The tracker counts the items of a feed that were received, repeated, reordered and missed.
 @Suite struct FeedTrackerTests {
     /// Records a frame whose items have these numbers.
-    private func record(_ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77) throws
-        -> FeedTracker.Verdict
-    {
+    private func record(
+        _ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77
+    ) throws -> FeedTracker.Verdict {
         let scan = try #require(FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch)))
         return tracker.record(scan)
     }

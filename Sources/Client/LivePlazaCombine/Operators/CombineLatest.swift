@@ -166,9 +166,9 @@ extension Publisher {
     ///   - publisher1: Another publisher.
     ///   - publisher2: Another publisher.
     /// - Returns: The publisher.
-    public func combineLatest<P: Publisher, Q: Publisher>(_ publisher1: P, _ publisher2: Q)
-        -> Publishers.CombineLatest3<Self, P, Q>
-    where Failure == P.Failure, Failure == Q.Failure {
+    public func combineLatest<P: Publisher, Q: Publisher>(
+        _ publisher1: P, _ publisher2: Q
+    ) -> Publishers.CombineLatest3<Self, P, Q> where Failure == P.Failure, Failure == Q.Failure {
         Publishers.CombineLatest3(self, publisher1, publisher2)
     }
 

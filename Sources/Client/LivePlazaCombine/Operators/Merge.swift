@@ -182,8 +182,9 @@ extension Publisher {
     ///   - c: Another publisher.
     ///   - d: Another publisher.
     /// - Returns: The publisher.
-    public func merge<B: Publisher, C: Publisher, D: Publisher>(with b: B, _ c: C, _ d: D)
-        -> Publishers.Merge4<Self, B, C, D>
+    public func merge<B: Publisher, C: Publisher, D: Publisher>(
+        with b: B, _ c: C, _ d: D
+    ) -> Publishers.Merge4<Self, B, C, D>
     where
         Failure == B.Failure, Output == B.Output, Failure == C.Failure, Output == C.Output, Failure == D.Failure,
         Output == D.Output

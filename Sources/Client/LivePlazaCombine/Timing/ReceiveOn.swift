@@ -50,9 +50,9 @@ extension Publisher {
     ///   - scheduler: The scheduler that delivers the values and the completion, such as `DispatchQueue.main`.
     ///   - options: Further options of the scheduler.
     /// - Returns: The publisher.
-    public func receive<S: Scheduler>(on scheduler: S, options: S.SchedulerOptions? = nil)
-        -> Publishers.ReceiveOn<Self, S>
-    {
+    public func receive<S: Scheduler>(
+        on scheduler: S, options: S.SchedulerOptions? = nil
+    ) -> Publishers.ReceiveOn<Self, S> {
         Publishers.ReceiveOn(upstream: self, scheduler: scheduler, options: options)
     }
 }

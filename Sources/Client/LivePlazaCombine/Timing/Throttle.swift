@@ -60,9 +60,9 @@ extension Publisher {
     ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
     ///   - latest: Whether the last of the values that arrive in an interval is delivered instead of the first.
     /// - Returns: The publisher.
-    public func throttle<S: Scheduler>(for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool)
-        -> Publishers.Throttle<Self, S>
-    {
+    public func throttle<S: Scheduler>(
+        for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool
+    ) -> Publishers.Throttle<Self, S> {
         Publishers.Throttle(upstream: self, interval: interval, scheduler: scheduler, latest: latest)
     }
 }

@@ -22,13 +22,7 @@ extension ErrorInfo {
     func has(_ code: ReplyCode) -> Bool { self.code == code.code }
 
     /// `retryAfter` in milliseconds.
-    var retryMilliseconds: Double? {
-        self.retryAfter.map { duration in
-            let (seconds, attoseconds) = duration.components
-            // 1e15 attoseconds are one millisecond.
-            return Double(seconds) * 1000 + Double(attoseconds) / 1e15
-        }
-    }
+    var retryMilliseconds: Double? { self.retryAfter?.inMilliseconds }
 
     /// Whether the same call, with the same id, may be tried again.
     var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }

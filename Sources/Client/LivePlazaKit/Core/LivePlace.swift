@@ -79,7 +79,7 @@ struct LivePlace: Sendable {
 
     /// The client could not resume its live.
     ///
-    /// `isLeaving`: whether the app has already asked to leave the live; what it asked for has then happened.
+    /// `isLeaving`: whether the app has already asked to leave the live; the client has then left it, as asked.
     mutating func resumeFailed(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
         guard let live = self.live else { return [] }
         self.forgetLive()

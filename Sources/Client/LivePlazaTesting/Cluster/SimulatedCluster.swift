@@ -109,7 +109,7 @@ public final class SimulatedCluster: Sendable {
     /// - Parameters:
     ///   - userID: The user.
     ///   - userName: The name that the token gives the user; nil if the user may choose it.
-    ///   - validFor: How long the token is valid, from the cluster's present time.
+    ///   - validFor: How long the token is valid, from the cluster's present time; a day by default.
     /// - Returns: The token; `userSig` of a login.
     public func token(_ userID: String, userName: String? = nil, validFor: Duration = .seconds(86_400)) -> String {
         let end = (self.clock.wall + validFor.inMilliseconds) / 1000

@@ -29,6 +29,7 @@ struct CrowdBattle: Sendable {
             try rival.createLive(rivalID, name: rivalID)
             try host.requestCoHost([rivalID], from: liveID)
             try rival.answerCoHost(of: liveID, accept: true, in: rivalID)
+            // The battle takes five minutes.
             let battleID = try host.startBattle(with: [rivalID], seconds: 300, in: liveID)
             return CrowdBattle(id: battleID, liveID: liveID, backend: backend)
         }

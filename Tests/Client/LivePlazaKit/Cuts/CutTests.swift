@@ -43,14 +43,15 @@ private final class ViewerScenario {
     private func playSession() {
         let barrage = self.plaza.barrageStore(liveID: "concert")
         let (login, list) = (self.plaza.loginStore, self.plaza.liveListStore)
-        // `map` drops the results, because only the success of a call counts.
-        self.performCall("login") { done in login.login(sdkAppID: 1, userID: "carol", userSig: "t") { done($0.map {}) }
+        self.performCall("login") { done in
+            login.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: done)
         }
+        // `map` drops the live that a join returns, because only the success counts.
         self.performCall("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
         let feedCountAtJoin = self.server.feed.count
         for text in ["a", "b", "c"] {
             self.performCall("send") { done in
-                barrage.sendTextMessage(text: text, extensionInfo: nil) { done($0.map {}) }
+                barrage.sendTextMessage(text: text, extensionInfo: nil, completion: done)
                 // Another user's message arrives while the call is open.
                 self.server.publish("\(text)!")
             }
@@ -62,8 +63,8 @@ private final class ViewerScenario {
             guard case .text(let text)? = item.members["content"]?.members["text"]?.members["text"] else { return nil }
             return text
         }
-        self.performCall("leave") { done in list.leaveLive { done($0.map {}) } }
-        self.performCall("logout") { done in login.logout { done($0.map {}) } }
+        self.performCall("leave") { done in list.leaveLive(completion: done) }
+        self.performCall("logout") { done in login.logout(completion: done) }
     }
 
     /// Performs a call, and lets time pass until it has ended.

@@ -79,8 +79,9 @@ import Testing
     }
 
     @Test(arguments: StateSubscription.allCases)
-    func `a cancellable alone keeps its subscription to states over a leave and another join`(_ kind: StateSubscription)
-    {
+    func `a cancellable alone keeps its subscription to states over a leave and another join`(
+        _ kind: StateSubscription
+    ) {
         let plaza = self.harness.makeClient()
         let received = Received<[String]>()
         let cancellable = kind.publisher(of: plaza.barrageStore(liveID: "concert").state).sink { received.add($0) }

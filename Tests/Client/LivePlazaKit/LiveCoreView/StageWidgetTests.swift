@@ -47,9 +47,9 @@ private final class WidgetMaker: StageWidgetDelegate {
     private static let canvas = LiveCanvas(templateID: 600, w: 1080, h: 1920)
 
     /// A seat whose region is a quarter of the canvas: half as wide and half as high.
-    private static func seat(_ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "ann-live")
-        -> SeatInfo
-    {
+    private static func seat(
+        _ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "ann-live"
+    ) -> SeatInfo {
         SeatInfo(
             index: index,
             userInfo: SeatUserInfo(userID: user, liveID: live, cameraStatus: camera),
