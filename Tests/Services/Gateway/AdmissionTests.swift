@@ -69,8 +69,10 @@ import Testing
     @Test func `a resume counts as a join of its user, and other users resume at once`() throws {
         let cluster = try FakeCluster { $0.admission.joinsOfLive = RateLimit(3, per: .seconds(60)) }
         cluster.create("room")
+        // bob's join gets the fake cluster's first ticket, 101.
         _ = try cluster.viewer("bob", of: "room", session: "phone")
-        let point = ResumePoint(live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 0))
+        let point = ResumePoint(
+            live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 0))
         func resume(_ user: String, firstID: Int64) throws -> ReplyError? {
             try cluster.client(user, session: "phone", resume: point, firstID: firstID).login.error
         }

@@ -150,7 +150,8 @@ import Testing
             let client = try fixture.cluster.viewer("bob", of: "room")
             #expect(fixture.writer.fatalError == nil)
             // An idempotent producer whose sequence numbers have a gap may not write any other record.
-            // These are Kafka's numbers of the request and of the error.
+            // These are Kafka's numbers of the request and of the error. 20 requests fail, so that the producer does
+            // not succeed by trying again.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try fixture.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) != nil)

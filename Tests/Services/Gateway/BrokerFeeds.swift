@@ -17,6 +17,7 @@ final class BrokerFeeds: Sendable {
         static let partitions = FakeCluster.partitionCount
         let settings: KafkaSettings
         let mode: KafkaMode
+        /// Keeps the embedded broker alive; nil with the real one.
         private let embedded: EmbeddedBroker?
 
         init(_ mode: KafkaMode) throws {

@@ -154,7 +154,7 @@ import Tokens
             let answer = try served.request("POST", "/v1/lives/arena/messages", body)
             #expect(answer.status == 400 && answer.body.contains("badFrame"), "\(body)")
         }
-        #expect(served.cluster.state.withLock { $0.lastNumber.isEmpty })
+        #expect(served.cluster.state.withLock { $0.lastNumber.isEmpty }, "no item was published")
         #expect(try served.request("POST", "/v1/lives/arena/messages", " { \"text\" : \"hi\" } \n").status == 200)
     }
 

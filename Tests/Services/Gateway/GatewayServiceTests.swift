@@ -90,7 +90,8 @@ import Testing
             _ = try client.call("login", String(decoding: params, as: UTF8.self))
             #expect(!gateway.thread.join(timeout: .zero))
             // An idempotent producer whose sequence numbers have a gap may not write any other record.
-            // These are Kafka's numbers of the request and of the error.
+            // These are Kafka's numbers of the request and of the error. 20 requests fail, so that the producer does
+            // not succeed by trying again.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try gateway.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             try client.begin("live.create", #"{"live":"room"}"#)

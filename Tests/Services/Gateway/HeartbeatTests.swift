@@ -45,7 +45,7 @@ import Testing
             else { return nil }
             return beats.first { $0.user == "bob" }
         }
-        #expect(beat.ticket == Ticket(101))
+        #expect(beat.ticket == Ticket(101), "bob was the first to join, and the fake cluster's tickets begin at 101")
         #expect(beat.silentFor >= 0 && beat.silentFor < 3600, "the last sign of life is less than a lease ago")
         // eve's heartbeats count the rounds: bob may be reported in the first three rounds, but not in the next five.
         leaving.cut()

@@ -71,7 +71,7 @@ import Testing
         guard case .frame(let frame, _) = try bob.next() else {
             throw WireClient.Failure(description: "no frame")
         }
-        #expect(frame == .feed(live: "room", epoch: 10, items: [], token: "10.1.0"))
+        #expect(frame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.1.0"))
         let clusterWithoutHistory = try self.cluster(historyCount: 0)
         let earlierViewer = try clusterWithoutHistory.viewer("eve", of: "room")
         clusterWithoutHistory.publishText(self.room)
@@ -80,7 +80,7 @@ import Testing
         guard case .frame(let firstFrame, _) = try newViewer.next() else {
             throw WireClient.Failure(description: "no frame")
         }
-        #expect(firstFrame == .feed(live: "room", epoch: 10, items: [], token: "10.1.0"))
+        #expect(firstFrame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.1.0"))
     }
 
     /// Rules: R5.4.
@@ -124,7 +124,8 @@ import Testing
         bob.cut()
         // bob's join was the first, so it has ticket 101.
         let point = ResumePoint(
-            live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 8), token: "10.8.7")
+            live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 8),
+            token: "10.8.7")
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = login else {

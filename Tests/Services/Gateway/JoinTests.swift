@@ -23,7 +23,7 @@ import Testing
             return
         }
         #expect(
-            frame == .feed(live: "room", epoch: 10, items: [], token: "10.5.4"),
+            frame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.5.4"),
             "the token of item 5 at offset 4, after which the client could resume")
         cluster.publishText(self.room)
         #expect(try client.feed() == [6])

@@ -16,7 +16,7 @@ import Testing
         // Items 1 to 3 are written a second time.
         for number in Int64(1)...3 {
             let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "again", extensionInfo: nil)
-            let position = FeedPosition(epoch: 10, number: number)
+            let position = FeedPosition(epoch: FakeCluster.epoch, number: number)
             cluster.write(
                 FeedItem(key: self.room, position: position, at: Timestamp(milliseconds: 1), content: content))
         }
@@ -51,7 +51,8 @@ import Testing
         cluster.create("room")
         cluster.gateway.received(
             CountRecord(
-                app: "demo", live: "room", epoch: 10, count: 3, totalViewers: 3, at: Timestamp(milliseconds: 1)))
+                app: "demo", live: "room", epoch: FakeCluster.epoch, count: 3, totalViewers: 3,
+                at: Timestamp(milliseconds: 1)))
         let client = try cluster.viewer("bob", of: "room")
         // Other frames may precede the count; the suite's time limit ends the loop.
         while true {
@@ -68,7 +69,7 @@ import Testing
         for count in 1...20 {
             cluster.gateway.received(
                 CountRecord(
-                    app: "demo", live: "room", epoch: 10, count: count, totalViewers: count,
+                    app: "demo", live: "room", epoch: FakeCluster.epoch, count: count, totalViewers: count,
                     at: Timestamp(milliseconds: Int64(count))))
         }
         var receivedCounts: [Int] = []

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Logs in with a resume after item `number`, and waits for the reply.
+    /// Logs in with a resume after item `number`, and waits for the reply; 101 is the fake cluster's first ticket.
     private func resume(_ cluster: FakeCluster, _ user: String, after number: Int64, _ token: String) throws
         -> (client: WireClient, isReplayed: Bool)
     {

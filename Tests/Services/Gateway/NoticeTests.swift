@@ -10,7 +10,7 @@ import Testing
     private let room = FakeCluster.key("room")
 
     /// The resume point after item `number`; ticket 101 is the first one of the fake cluster.
-    private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
+    private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
         ResumePoint(
             live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
     }

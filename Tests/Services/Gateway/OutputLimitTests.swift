@@ -141,6 +141,7 @@ import Testing
             $0.maxQueuedBytes = maxQueuedBytes
         }
         self.waitForMetric("gateway_feed_delivered_total", 400, cluster)
+        // Ticket 101 is the first one of the fake cluster.
         let viewers = try (0..<20).map { number in
             let point = ResumePoint(
                 live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 300))

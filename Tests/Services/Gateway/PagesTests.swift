@@ -28,7 +28,8 @@ import Tokens
         return site
     }
 
-    /// The response to a GET request, which must not need the request's body.
+    /// The response to a GET request, which must not need the request's body: the handler gives any such response, also
+    /// a success, as `.reject`.
     private func answer(_ handler: HTTPHeadHandler, _ path: String, _ headers: [String: String] = [:]) throws
         -> HTTPResponse
     {

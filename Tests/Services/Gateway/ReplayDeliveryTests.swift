@@ -12,7 +12,9 @@ import Testing
     private let room = FakeCluster.key("room")
 
     /// The resume point after item `number`, with a token that has the offset of that item's record.
-    private func point(_ number: Int64, offset: Int64?, epoch: Int64 = 10) -> ResumePoint {
+    ///
+    /// The ticket is the first one of the fake cluster.
+    private func point(_ number: Int64, offset: Int64?, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
         let position = FeedPosition(epoch: epoch, number: number)
         return ResumePoint(
             live: "room", ticket: Ticket(101), position: position,
@@ -147,7 +149,7 @@ import Testing
             (self.point(500, offset: 499, epoch: 9), "otherLive"),
             (
                 ResumePoint(
-                    live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 500),
+                    live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 500),
                     token: "10.499.498"), "unknown"
             ),
         ]
@@ -155,7 +157,8 @@ import Testing
         for (index, (point, reason)) in refusedPoints.enumerated() {
             let (client, login) = try cluster.client("u\(index)", session: "s", resume: point, firstID: 50)
             #expect(self.resumed(login)?.isReplayed == false, "\(reason)")
-            #expect(self.resumed(login)?.position == FeedPosition(epoch: 10, number: 1100 + Int64(index)))
+            #expect(
+                self.resumed(login)?.position == FeedPosition(epoch: FakeCluster.epoch, number: 1100 + Int64(index)))
             #expect(cluster.replayRefusalCount(reason) > 0, "\(reason)")
             cluster.publishText(self.room)
             #expect(try client.feed() == [1101 + Int64(index)])
@@ -176,10 +179,11 @@ import Testing
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try eve.feed(upTo: 5) == Array(1...5))
-        let position = FeedPosition(epoch: 10, number: 1000)
+        let position = FeedPosition(epoch: FakeCluster.epoch, number: 1000)
         let point = ResumePoint(live: "room", ticket: Ticket(101), position: position, token: token)
         let (client, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
-        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = login else {
+        guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 5), replayed: false)) = login
+        else {
             Issue.record("\(login)")
             return
         }
@@ -196,7 +200,7 @@ import Testing
         for _ in 51...55 { cluster.publishText(self.room) }
         let resumed = self.resumed(try bob.answer(to: id))
         #expect(resumed?.isReplayed == false)
-        #expect(resumed?.position == FeedPosition(epoch: 10, number: 50))
+        #expect(resumed?.position == FeedPosition(epoch: FakeCluster.epoch, number: 50))
         #expect(try bob.feed(upTo: 55) == Array(51...55))
         cluster.answerReplays()
         cluster.publishText(self.room)

@@ -12,7 +12,7 @@ import Testing
     /// The resume point after item `number`, without a token.
     ///
     /// The default ticket is the first one of the fake cluster, and the default epoch is the epoch of its lives.
-    private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
+    private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
         ResumePoint(
             live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
     }
@@ -27,14 +27,14 @@ import Testing
         for _ in 11...20 { cluster.publishText(self.room) }
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(10), firstID: 50)
-        let position = FeedPosition(epoch: 10, number: 10)
+        let position = FeedPosition(epoch: FakeCluster.epoch, number: 10)
         // A resume is a new join, so it gets the ticket after bob's first one, 101.
         #expect(login == .success(result: .resumed(ticket: Ticket(102), position: position, replayed: true)))
         for _ in 21...25 { cluster.publishText(self.room) }
         #expect(try resumed.feed(upTo: 25) == Array(11...25))
         #expect(
             try resumed.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
-                == .success(result: .sent(position: FeedPosition(epoch: 10, number: 26))))
+                == .success(result: .sent(position: FeedPosition(epoch: FakeCluster.epoch, number: 26))))
         #expect(cluster.metric("gateway_replays_total") == 1)
     }
 
@@ -55,7 +55,9 @@ import Testing
         #expect(ahead.isQuiet(milliseconds: 300))
         for _ in 6...10 { cluster.publishText(self.room) }
         #expect(try upToDate.feed(upTo: 10) == Array(6...10))
-        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 7), replayed: true)) = try ahead.answer(to: id)
+        guard
+            case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 7), replayed: true)) =
+                try ahead.answer(to: id)
         else {
             Issue.record("the resume was not replayed")
             return
@@ -71,7 +73,7 @@ import Testing
         _ = try eve.feed(upTo: 5)
         // The point belongs to an earlier live with the same id.
         let (old, login) = try cluster.client("bob", session: "phone", resume: self.point(3, epoch: 9), firstID: 50)
-        let currentPosition = FeedPosition(epoch: 10, number: 5)
+        let currentPosition = FeedPosition(epoch: FakeCluster.epoch, number: 5)
         guard case .success(.resumed(_, currentPosition, replayed: false)) = login else {
             Issue.record("\(login)")
             return
@@ -117,7 +119,7 @@ import Testing
 
     /// The feed token in the reply to a join.
     private func token(of join: Outcome) throws -> FeedToken {
-        guard case .success(.joined(_, 10, _, let text?)) = join else {
+        guard case .success(.joined(_, FakeCluster.epoch, _, let text?)) = join else {
             throw WireClient.Failure(description: "\(join)")
         }
         return try #require(FeedToken(text: text))
@@ -132,13 +134,14 @@ import Testing
         cluster.create("room")
         let (client, _) = try cluster.client("bob", session: "phone")
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
-        #expect(token.position == FeedPosition(epoch: 10, number: 0))
+        #expect(token.position == FeedPosition(epoch: FakeCluster.epoch, number: 0))
         client.cut()
         for _ in 1...5 { cluster.publishText(self.room) }
         var point = self.point(0)
         point.token = token.text
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
-        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 0), replayed: true)) = login else {
+        guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 0), replayed: true)) = login
+        else {
             Issue.record("\(login)")
             return
         }
@@ -178,14 +181,16 @@ import Testing
         // Epoch 0 stands for a client that has no position.
         let pointWithoutPosition = self.point(0, epoch: 0)
         let (bob, login) = try cluster.client("bob", session: "phone", resume: pointWithoutPosition, firstID: 50)
-        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 0), replayed: true)) = login else {
+        guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 0), replayed: true)) = login
+        else {
             Issue.record("\(login)")
             return
         }
         #expect(try bob.feed(upTo: 5) == Array(1...5))
         cluster.expireCachedItems()
         let (carl, lateLogin) = try cluster.client("carl", session: "phone", resume: pointWithoutPosition, firstID: 50)
-        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = lateLogin else {
+        guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 5), replayed: false)) = lateLogin
+        else {
             Issue.record("\(lateLogin)")
             return
         }
@@ -200,7 +205,7 @@ import Testing
         cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let info = LiveInfo(liveID: "room", liveOwner: UserInfo(userID: "anna"))
         cluster.gateway.received(
-            LiveRecord(app: FakeCluster.app, info: info, epoch: 10, revision: 2, ended: .endedByHost))
+            LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 2, ended: .endedByHost))
     }
 
     /// Rules: R15.15.
@@ -220,7 +225,8 @@ import Testing
             login
                 == .success(
                     result: .resumed(
-                        ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 5), replayed: false)))
+                        ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 5),
+                        replayed: false)))
         #expect(try bob.feed() == [6])
         let (carl, carlsLogin) = try cluster.client("carl", session: "tablet", resume: self.point(5), firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = carlsLogin else {

@@ -62,7 +62,7 @@ import Webhooks
 
     /// The outcome of a message that has that number in the feed.
     private static func sent(_ number: Int64) -> Outcome {
-        .success(result: .sent(position: FeedPosition(epoch: 10, number: number)))
+        .success(result: .sent(position: FeedPosition(epoch: FakeCluster.epoch, number: number)))
     }
 
     /// Rules: R14.10.

@@ -107,6 +107,8 @@ final class WireClient {
     /// Encodes a masked client frame.
     static func maskedFrame(_ first: FirstByte, _ payload: [UInt8], mask: [UInt8] = [1, 2, 3, 4]) -> [UInt8] {
         var frame = [first.rawValue]
+        // The bit 0x80 of the second byte says that the frame is masked. Its other bits are the length, or 126 or 127
+        // if the length follows in two or eight bytes.
         switch payload.count {
         case ..<126: frame.append(0x80 | UInt8(payload.count))
         case ...0xFFFF: frame += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
@@ -213,6 +215,7 @@ final class WireClient {
     private func read() throws -> Received {
         while true {
             guard let first = try? self.readByte() else { return .ended }
+            // The length without the bit of the mask; `maskedFrame` explains 126 and 127.
             var count = Int(try self.readByte() & 0x7F)
             if count == 126 {
                 count = Int(try self.readByte()) << 8 | Int(try self.readByte())

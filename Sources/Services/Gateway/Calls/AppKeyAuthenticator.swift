@@ -29,6 +29,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
     }
 
     package func authenticate(_ token: String) throws(ReplyError) -> TokenIdentity {
+        // The times in a token are in seconds since 1970.
         let claims: TokenClaims
         do throws(TokenError) {
             claims = try self.verifier.verify(token, now: WallClock.milliseconds() / 1000)

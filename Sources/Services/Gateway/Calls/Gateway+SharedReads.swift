@@ -82,6 +82,7 @@ extension Gateway {
         let (readsToRequest, overdue) = self.sharedReads.withLock { $0.sweep(at: now) }
         for read in readsToRequest { self.sendRequest(for: read) }
         if overdue.isEmpty { return }
+        // The client may send the call again after 500 ms.
         let error = ReplyError(.timedOut, "no answer in time; send the call again with the same id", retryAfter: 500)
         self.post(SharedAnswer(.failure(error: error)), to: overdue)
     }

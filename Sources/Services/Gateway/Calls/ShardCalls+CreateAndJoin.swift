@@ -16,7 +16,8 @@ extension ShardCalls {
         isLateRetry: Bool
     ) {
         // When the call's first record was written, on the clock that the metrics use.
-        let startMicroseconds = MonotonicClock.microseconds - (self.shard.now - ended.startedAt).count * 1000
+        let ageMilliseconds = (self.shard.now - ended.startedAt).count
+        let startMicroseconds = MonotonicClock.microseconds - ageMilliseconds * 1000
         // The client may have joined another live meanwhile; it then gets only the result of the create.
         guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, createResult)) else {
             return self.reply(

@@ -9,6 +9,8 @@ internal import PlazaWire
 
 /// Handles the calls of connected clients: parses them, forwards them to their machine (the service that decides the
 /// call) or answers them from the read model, and sends the replies.
+///
+/// Each `retryAfter` is in milliseconds.
 final class ShardCalls {
     unowned let shard: Shard
     let gateway: Gateway
@@ -157,6 +159,7 @@ final class ShardCalls {
         _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client,
         isAlreadyCounted: Bool = false
     ) throws(ReplyError) {
+        // If the call repeats an open one, the reply to that one answers both.
         guard try self.canForward(id, purpose, in: live, client) else { return }
         if !isAlreadyCounted { try self.countForwardedCall(of: client) }
         let sent = try self.send(TopicRecord(effect), method)

@@ -7,7 +7,7 @@ internal import PlazaModel
 /// Tracks the open calls that were made over HTTP.
 ///
 /// Each request is a session with a single call. Its deadline, and the times at which its record is resent, are those
-/// of WebSocket calls.
+/// of WebSocket calls. Each `retryAfter` is in milliseconds.
 final class ShardHTTPCalls {
     private unowned let shard: Shard
     private var openRequests: [SessionID: OpenRequest] = [:]
@@ -108,8 +108,9 @@ final class ShardHTTPCalls {
         guard var request = self.openRequests.removeValue(forKey: session) else { return }
         if let call = ended ?? request.calls.remove(Self.requestCounter) {
             if request.isInMetrics {
+                let milliseconds = (self.shard.now - call.startedAt).count
                 self.shard.gateway.metrics.callAnswered(
-                    call.record.method, outcome, microseconds: (self.shard.now - call.startedAt).count * 1000)
+                    call.record.method, outcome, microseconds: milliseconds * 1000)
             }
             call.record.span?.end(call.record.method, outcome, self.shard.gateway.settings.tracer)
         }

@@ -40,6 +40,7 @@ final class ShardLogin {
             // `admitLogin` has refused the connection, because the app has too many. A later step may fail with
             // `overloaded` too, but then the connection is counted, and the client may log in again.
             case .overloaded where !client.isCounted: self.shard.disconnect(client, .overloaded)
+            // The connection stays open, and the client may log in again.
             default: break
             }
         }

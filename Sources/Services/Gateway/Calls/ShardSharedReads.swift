@@ -9,6 +9,8 @@ internal import PlazaWire
 internal import WebSocket
 
 /// The calls of this shard's clients that share an answer with calls of other clients (R1.20).
+///
+/// Each `retryAfter` is in milliseconds.
 final class ShardSharedReads {
     private unowned let shard: Shard
     private let gateway: Gateway

@@ -95,6 +95,7 @@ final class ShardWebhooks {
         case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
         case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
         case .ask(let request):
+            // If a call with this id was forwarded already, its reply answers both.
             guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
             try self.ask(request, about: effect, frame, in: live, client)
         }

@@ -14,7 +14,7 @@ package struct DeliveryWatch: Sendable {
     /// Reports come on another thread, so a report may come before `recordSent` is called. Until then the number is one
     /// too low, and may be below zero.
     private var openCount = 0
-    /// When the last report came; if a record was sent later while no other was waiting, when that record was sent.
+    /// When the current wait for a report began: at the last report, or when a record was sent while none was open.
     private var lastProgressAt = MonotonicTime.distantPast
 
     package init() {}

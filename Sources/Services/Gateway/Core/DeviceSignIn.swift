@@ -84,7 +84,7 @@ package struct DeviceSignIn: Hashable, Sendable {
         // A sign-in that is read before this connection's own one is earlier, and does not close this connection.
         guard self.isConfirmed else { return nil }
         if session == ownSession { return .replaced }
-        // A connection of an app's server has false here: users' sign-ins do not end it.
+        // `self.endsOtherSessions` is false for a connection of an app's server: users' sign-ins do not end it.
         return endsOtherSessions && self.endsOtherSessions ? .kickedOffline : nil
     }
 

@@ -45,6 +45,7 @@ package struct HeartbeatCursor: Hashable, Sendable {
     ///   - memberCount: The number of members in the array.
     /// - Returns: The indices of the members to report in the step.
     package mutating func advance(step: Int, memberCount: Int) -> Range<Int> {
+        // From 1 to `stepsPerRound`.
         let stepOfRound = (step + self.phase) % HeartbeatPlan.stepsPerRound + 1
         let start = min(self.reportedCount, memberCount)
         let end = max(start, memberCount * stepOfRound / HeartbeatPlan.stepsPerRound)

@@ -14,8 +14,8 @@ package enum CallVerdict: Hashable, Sendable {
 
 /// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
 ///
-/// Most connections are idle, so storage for open calls is allocated only while a call is open. Each `retryAfter` is in
-/// milliseconds.
+/// `Record` is the type of the inbox record that a call is sent as; it is kept to be sent again. Most connections are
+/// idle, so storage for open calls is allocated only while a call is open. Each `retryAfter` is in milliseconds.
 package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the client is in a live.
     package enum Membership: Hashable, Sendable {

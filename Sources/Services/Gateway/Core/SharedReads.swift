@@ -139,6 +139,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///
     /// - Returns: Whether the caller must send the request.
     private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
+        // `take` returns nil if the rate allows the request; the time of a bucket is in microseconds.
         guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.nextCalls.isEmpty,
             entry.bucket.take(of: Self.requestRate, at: now.milliseconds * 1000) == nil
         else { return false }

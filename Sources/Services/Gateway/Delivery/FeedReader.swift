@@ -139,6 +139,7 @@ final class FeedReader: FeedSource {
         _ loading: inout Set<Int>
     ) -> Bool {
         let (followed, unfollowed) = self.requested.withLock { ($0.followed, $0.unfollowed) }
+        // Nothing to do: the assigned partitions are exactly the followed ones.
         if unfollowed.isEmpty, followed.count == assigned.count, followed.allSatisfy({ assigned[$0] != nil }) {
             return true
         }

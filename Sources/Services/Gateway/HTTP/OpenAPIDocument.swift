@@ -96,7 +96,8 @@ enum OpenAPIDocument {
         let result = Schema.object([.required("result", route.success.result)]).json(isOpen: true)
         var responses: [String: JSONValue] = ["\(route.success.status)": Self.response("Done.", result)]
         for status in HTTPStatus.refusals {
-            // Only a call with a cursor can get 410: the list of lives, or a call whose method is in the path (nil).
+            // Only the cursor of a list of lives can expire (410). Such a list is `live.list`, or a call whose method
+            // is in the path (nil).
             let isAboutCursor = status == 410
             let isAboutBody = status == 413 || status == 415
             if isAboutCursor && route.call != "live.list" && route.call != nil { continue }

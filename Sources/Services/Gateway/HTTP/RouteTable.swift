@@ -132,6 +132,6 @@ enum RouteTable {
             ], body: .anything, isBodyRequired: false, success: .init(result: .anything))
     ]
 
-    /// The methods of all calls except those that require a WebSocket connection.
+    /// The calls that do not require a WebSocket connection; `login` is not among `CallParser.methods`.
     static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave", "self.update"]).sorted()
 }

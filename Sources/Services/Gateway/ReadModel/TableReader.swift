@@ -156,6 +156,7 @@ extension TableReader: CompactedTopicSubscriber {
                 // The partition also contains the replies of other gateways.
                 guard key == self.gateway.settings.id.text, let value = record.value else { return }
                 self.gateway.received(try Wire.decode(Reply.self, from: value))
+            // The follower reads no other topic.
             default: break
             }
         } catch {

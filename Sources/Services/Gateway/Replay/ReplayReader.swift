@@ -99,6 +99,7 @@ final class ReplayReader: ReplaySource {
     ///
     /// - Throws: An error of the consumer; `scans` then contains the scans that were interrupted.
     private func runScans(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
+        // Fetched in advance, so that the first scan does not wait for it.
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
         // Looks up where reading must begin so that a scan's filter knows all takeovers of the partition.
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)

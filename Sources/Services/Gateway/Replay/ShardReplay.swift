@@ -153,6 +153,7 @@ final class ShardReplay {
     private func complete(_ pending: PendingReplay, _ answer: ReplayAnswer, _ reservation: ReplayReservation?) {
         let (live, join) = (pending.live, pending.join)
         let client = join.client
+        // A client that has left the live gets nothing.
         guard !client.isDetached, client.live === live else { return }
         client.backlog?.replay = .finished
         // A new viewer waited for its earlier messages, which are cached now if they were found.
@@ -186,6 +187,7 @@ final class ShardReplay {
     private func sendHistory(
         _ messages: [EncodedFeedItem], _ token: FeedToken?, to client: Client, in live: ShardLive
     ) {
+        // Without a token the feed has no item yet.
         guard let token else { return }
         let limit = self.gateway.settings.budget.bytes / 2
         var bytes = 0
@@ -207,6 +209,7 @@ final class ShardReplay {
         _ join: PendingJoin, _ live: ShardLive, readItems items: ArraySlice<EncodedFeedItem> = [],
         _ reservation: ReplayReservation? = nil
     ) {
+        // Only resumes are replayed, so there is a point.
         guard let point = join.resume else { return }
         let client = join.client
         let lastReplayed = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)

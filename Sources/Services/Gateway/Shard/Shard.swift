@@ -160,6 +160,7 @@ final class Shard {
     func disconnect(_ client: Client, _ code: DisconnectCode) {
         // If the connection has already ended because its client reads slowly, `webSocketClosed` counts the refusal.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
+        // The client is signed off only if the code ends its membership.
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
@@ -267,6 +268,7 @@ extension Shard: WebSocketDelegate {
         case .slowReader: self.gateway.metrics.refused(.outputOfConnection)
         case .stalledReader: self.gateway.metrics.refused(.outputStalled)
         case .outputLimit: self.gateway.metrics.refused(.outputOfAll)
+        // In all other cases no limit has ended the connection, or another method has counted the refusal.
         default: break
         }
         guard let client = connection.context as? Client else { return }

@@ -40,10 +40,10 @@ final class ShardDrain {
         let maxShares = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepMilliseconds))
         let openConnections = self.shard.group.connections.filter { $0.state == .open }
         // The number of connections to close now: an equal part for each share that is left, this one included.
-        let share =
+        let closeCount =
             self.shareCount >= maxShares
             ? openConnections.count : openConnections.count / (maxShares - self.shareCount + 1)
-        for connection in openConnections.prefix(share) {
+        for connection in openConnections.prefix(closeCount) {
             if let client = connection.context as? Client {
                 self.shard.disconnect(client, .draining)
             } else {

@@ -41,8 +41,8 @@ final class ShardHeartbeats {
         while start < heartbeats.count {
             let end = min(heartbeats.count, start + HeartbeatPlan.maxMembersPerRecord)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
-            // If the sink refuses the record, nothing is repeated: further heartbeats follow long before the leases
-            // expire.
+            // If the record sink, which queues records for the broker, refuses the record, nothing is repeated: further
+            // heartbeats follow long before the leases expire.
             if (try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)) != nil {
                 self.shard.gateway.metrics.heartbeats.add(end - start)
             }

@@ -117,6 +117,7 @@ extension ShardSessions {
             return writeError == nil || !allowsOneDevice
         }
         guard let claim else {
+            // The client may try again after 1000 ms.
             throw writeError ?? ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
         client.generation = claim.generation
@@ -125,7 +126,7 @@ extension ShardSessions {
 
     /// Writes the client's sign-in notice again.
     func repeatSignIn(_ client: Client) {
-        // The sink may refuse the notice; a later sweep then writes the notice again.
+        // The queue of records for the broker may be full; a later sweep then writes the notice again.
         self.gateway.sessionRegistry.publishIfCurrent(client.session, generation: client.generation) {
             _ = self.writeSignIn(client)
         }

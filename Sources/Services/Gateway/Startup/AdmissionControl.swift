@@ -19,7 +19,7 @@ final class AdmissionControl: WebSocketAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
     private let forwardedCalls: Locked<ForwardedCallRates>
     private let metrics: GatewayMetrics
-    /// The time after which a refused client should retry.
+    /// The time after which a client that a limit of connections has refused should retry.
     private static let retryAfter = Milliseconds.seconds(5)
 
     init(_ settings: GatewaySettings, _ metrics: GatewayMetrics) {

@@ -223,6 +223,7 @@ package final class Gateway: Sendable {
         do throws(MailboxError) {
             try self.mailboxes[shard].post(.request(call))
         } catch {
+            // The caller may try again after 1000 ms.
             let rejection =
                 switch error {
                 case .overflow: ReplyError(.overloaded, "too many messages wait for this gateway", retryAfter: 1000)
@@ -314,7 +315,9 @@ extension Gateway {
             ) { [weak self] in
                 // While the gateway does not listen yet, or stops, no loop runs that could be late.
                 guard let self, self.port != 0, self.isReady else { return 0 }
-                return Double(max(0, (MonotonicClock.now - clock.lastTurnAt).count)) / 1000
+                let milliseconds = max(0, (MonotonicClock.now - clock.lastTurnAt).count)
+                // The metric is in seconds.
+                return Double(milliseconds) / 1000
             }
         }
     }

@@ -122,6 +122,7 @@ import Testing
         var random = SeededRandom(seed: 3)
         var recent = PartitionFeedCache(byteLimit: 20_000)
         var nextPositions: [Int: (epoch: Int64, number: Int64)] = [:]
+        // One step each 50 ms, so a live's items of 1200 steps are not older than the cache's 60 s.
         for step in 0..<20_000 {
             let live = Int.random(in: 0..<8, using: &random)
             var position = nextPositions[live] ?? (10, 1)

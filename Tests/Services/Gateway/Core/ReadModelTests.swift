@@ -6,6 +6,8 @@ import Testing
 @testable import GatewayCore
 
 /// Sample records of the public topics.
+///
+/// By default a live has the epoch 10.
 enum Sample {
     static let app = AppID("demo")
 

@@ -37,6 +37,7 @@ import Testing
     /// A partition as in Kafka: transaction markers leave gaps between the offsets of records.
     private struct PartitionLog {
         var records: [(offset: Int64, record: FeedRecord)] = []
+        /// The offset of the next record.
         var end: Int64 = 0
         /// The offset of the first record that the broker still has.
         var startOffset: Int64 = 0
@@ -93,7 +94,8 @@ import Testing
     }
 
     @Test func `I7 a client gets exactly the missed items that are not cached`() {
-        // The records of arena lie between those of another live and those of an earlier incarnation, epoch 9.
+        // The records of arena lie between those of another live and those of an earlier incarnation, epoch 9. Every
+        // third item is a tip, and every second one is followed by an offset without a record.
         var log = PartitionLog()
         for number in Int64(1)...30 {
             log.write("arena", number, number % 3 == 0 ? .tip : .barrage, gap: number % 2)
