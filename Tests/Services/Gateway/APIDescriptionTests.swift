@@ -118,13 +118,14 @@ import Testing
 
     @Test func `the page's table of statuses agrees with the statuses of all reply codes`() throws {
         var codes: [String: Int] = [:]
+        // Each row has a code, its name and its meaning.
         for row in Self.numberedRows(try DocumentPage("PROTOCOL").lines(under: "Reply codes")) {
             #expect(row.cellCount == 3 && row.names.count == 1, "\(row.number)")
             codes[row.names.first ?? ""] = row.number
         }
         var statuses: [Int: Set<String>] = [:]
         for row in Self.numberedRows(try DocumentPage("HTTP-API").lines(under: "Statuses"))
-        // Only the rows of error statuses name reply codes.
+        // Only the rows of error statuses name reply codes. They have two cells: the status, and when it is given.
         where row.cellCount == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
             statuses[row.number, default: []].formUnion(row.names)
         }
@@ -195,7 +196,7 @@ import Testing
     private func minimalValue(_ schema: Schema) -> JSONValue {
         switch schema {
         case .boolean: true
-        // Some ranges exclude 0.
+        // Some schemas exclude the number 0 within their range.
         case .integer(let range, _): .integer(max(1, range.lowerBound))
         case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
         case .choice(let choices): .text(choices[0])
@@ -220,7 +221,8 @@ import Testing
         switch schema {
         case .boolean, .choice, .anything, .named: return []
         case .integer(let range, let excluded):
-            var values = excluded.map { [JSONValue.integer($0)] } ?? []
+            var values: [JSONValue] = []
+            if let excluded { values.append(.integer(excluded)) }
             if range.lowerBound > .min { values.append(.integer(range.lowerBound - 1)) }
             if range.upperBound < .max { values.append(.integer(range.upperBound + 1)) }
             return values

@@ -167,6 +167,7 @@ import Testing
             #expect(connectionCount < 60_000, "the limits of handshakes and logins are not reached")
             if Int.random(in: 0..<3, using: &random) > 0 { try client.send(loginFrame) }
             do {
+                // One connection sends at most 500 bursts of 20 frames.
                 for _ in 0..<500 where sentFrames < 100_000 {
                     var burst: [UInt8] = []
                     for _ in 0..<20 {

@@ -183,7 +183,7 @@ final class WireClient {
     /// Returns the numbers of all items up to `last`.
     func feed(upTo last: Int64) throws -> [Int64] {
         var numbers: [Int64] = []
-        while numbers.last ?? 0 < last { numbers += try self.feed() }
+        while (numbers.last ?? 0) < last { numbers += try self.feed() }
         return numbers
     }
 

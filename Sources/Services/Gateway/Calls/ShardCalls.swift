@@ -34,7 +34,7 @@ final class ShardCalls {
         do throws(ReplyError) {
             frame = try CallFrame(bytes)
         } catch {
-            // A frame that is not a call has no id, so the reply has the id -1 (R16.9).
+            // A frame that is not a call has no id and no method, so the reply has the id -1 (R16.9).
             self.reply(-1, .failure(error: error), to: client, method: "", startMicroseconds: startMicroseconds)
             client.badFrameCount += 1
             if client.badFrameCount >= self.gateway.settings.maxBadFrames {

@@ -33,7 +33,7 @@ final class ShardHTTPCalls {
     func begin(_ call: HTTPCall) {
         if self.openRequests[call.session] != nil {
             // A request with the same idempotency key and call is open already: its reply answers both.
-            guard self.openRequests[call.session]?.completions.count ?? 0 < OpenCalls<SentRecord>.limit else {
+            guard (self.openRequests[call.session]?.completions.count ?? 0) < OpenCalls<SentRecord>.limit else {
                 return call.complete(.failure(error: ReplyError(.overloaded, "repeated too often", retryAfter: 500)))
             }
             self.openRequests[call.session]?.completions.append(call.complete)

@@ -191,7 +191,8 @@ final class ShardWebhooks {
             }
             if let rejection { return Self.replacementStep(rejection, input.key, caller) }
             // A gift without receivers goes to the live's owner, as in the feed.
-            let receiversOrOwner = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
+            var receiversOrOwner = receivers
+            if receivers.isEmpty, let owner { receiversOrOwner = [owner] }
             return self.askStep(
                 .beforeGift(
                     sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),

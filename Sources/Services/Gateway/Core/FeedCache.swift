@@ -72,7 +72,8 @@ package struct FeedCache: Sendable {
             return self.planResume(key, token, fromOffset: joinOffset)
         }
         guard let ring = self.recent.ring(key), ring.epoch >= position.epoch else {
-            // Item numbers begin with 1, so a negative number in the client's token is no position.
+            // The cache knows no item of the client's live. Item numbers begin with 1, so a negative number in the
+            // client's token is no position.
             guard position.number >= 0 else { return .refused(.unknown) }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: self.readOffset)
         }

@@ -90,7 +90,7 @@ package struct FeedRing: Sendable {
     package func firstNumber(fromOffset offset: Int64) -> Int64? {
         if let lastOffset = self.lastOffset, lastOffset < offset { return self.lastNumber + 1 }
         guard let first = self.items.first, let firstOffset = first.offset else { return nil }
-        if firstOffset < offset { return self.keptItems.first { $0.offset ?? 0 >= offset }?.number }
+        if firstOffset < offset { return self.keptItems.first { ($0.offset ?? 0) >= offset }?.number }
         // Unless the first kept item begins the sequence, earlier items from the offset on may have been removed.
         return first.number == self.sequenceStart ? first.number : nil
     }

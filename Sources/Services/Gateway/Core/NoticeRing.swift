@@ -71,7 +71,8 @@ package struct NoticeRing: Sendable {
     ///
     /// - Returns: False if the notice was added before.
     package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {
-        if entry.id.offset <= self.lastOffsets[entry.id.partition] ?? -1 { return false }
+        let lastOffset = self.lastOffsets[entry.id.partition] ?? -1
+        if entry.id.offset <= lastOffset { return false }
         self.lastOffsets[entry.id.partition] = entry.id.offset
         guard entry.notice.content.isStored else { return true }
         while let oldest = self.order.first, now - oldest.readAt > Self.span || self.order.count == Self.limit {

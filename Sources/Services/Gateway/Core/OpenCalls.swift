@@ -100,7 +100,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
         let start = start ?? now
-        // A call with a second record keeps the start of its first one, so its place may be before the end.
+        // Behind the last call that was started earlier; at the beginning if there is none.
         let index = self.calls.lastIndex { $0.startedAt <= start }.map { $0 + 1 } ?? 0
         self.calls.insert(
             Call(id: id, purpose: purpose, record: record, startedAt: start, resendAt: now + Self.resendInterval),

@@ -67,6 +67,7 @@ package struct PartitionFeedCache: Sendable {
     /// Adds an item.
     package mutating func append(_ item: EncodedFeedItem, of key: LiveKey, epoch: Int64) -> FeedRing.Verdict {
         while self.order.count == Self.itemLimit || self.byteCount + item.bytes.count > self.byteLimit {
+            // Ends when nothing is left to be removed.
             guard self.removeOldest() else { break }
         }
         var dropped = 0

@@ -15,9 +15,9 @@ package struct ReplayScan: Sendable {
 
     /// The items that the scan has collected for one incarnation of a live, that is, for its key and epoch.
     private struct LiveItems: Sendable {
-        /// All items, for clients that resume; with the limits of a `FeedRing`.
+        /// All items, with the limits of a `FeedRing`; nil if no request is of a client that resumes.
         var items: FeedRing?
-        /// The last messages, for new viewers.
+        /// The last messages; nil if no request is for a new viewer.
         var messages: FeedRing?
         /// The number of the first item that was read; 0 if none was read yet.
         var firstNumber: Int64 = 0
@@ -92,13 +92,16 @@ package struct ReplayScan: Sendable {
     /// `record` is nil if it is not needed, for example because no request is for its live.
     package mutating func recordRead(_ record: FeedRecord?, at offset: Int64) {
         if self.isFinished { return }
+        // This is the last record of the range.
         if offset >= self.bounds.upperBound - 1 { self.isFinished = true }
         guard let record, self.bounds.contains(offset) else { return }
         let incarnation = Incarnation(key: record.key, epoch: record.epoch)
+        // Nil: the record is of another incarnation than the ones that the requests are for.
         guard let bytesBefore = self.lives[incarnation]?.byteCount else { return }
         let number = record.item.number
         if self.lives[incarnation]?.firstNumber == 0 { self.lives[incarnation]?.firstNumber = number }
-        if number > self.lives[incarnation]?.latestToken?.position.number ?? 0 {
+        let latestNumber = self.lives[incarnation]?.latestToken?.position.number ?? 0
+        if number > latestNumber {
             self.lives[incarnation]?.latestToken = FeedToken(
                 FeedPosition(epoch: record.epoch, number: number), offset: record.item.offset)
         }
@@ -109,6 +112,7 @@ package struct ReplayScan: Sendable {
             _ = self.lives[incarnation]?.messages?.append(record.item, epoch: record.epoch, dropped: &dropped)
         }
         self.byteCount += (self.lives[incarnation]?.byteCount ?? 0) - bytesBefore
+        // A scan that has just read its last record is complete, however much it has collected.
         if self.byteCount > ReplayLimits.maxScanBytes, !self.isFinished {
             self.isTruncated = true
             self.isFinished = true
@@ -219,6 +223,7 @@ package struct ReplayScan: Sendable {
     /// Adds the messages that this scan found to a search, and sets the range of its next step.
     private func continueSearch(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> ReplayQueue.Entry {
         var entry = entry
+        // The messages from this number on were found by an earlier step, or are cached.
         let endNumber = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
         let olderMessages = (collected.messages?.keptItems ?? []).filter { $0.number < endNumber }
         entry.foundMessages.insert(contentsOf: olderMessages.suffix(count - entry.foundMessages.count), at: 0)

@@ -168,6 +168,8 @@ package final class FeedHub: Sendable {
 
     /// Runs `body` with the cache of the live's partition, under the lock, and returns its result; nil if the partition
     /// is not followed.
+    ///
+    /// If the result of `body` is itself optional, callers merge the two optionals with `?? nil`.
     private func withCache<Value: Sendable>(of key: LiveKey, _ body: (borrowing FeedCache) -> Value) -> Value? {
         let number = self.partition(of: key)
         return self.state.withLock { state in

@@ -116,6 +116,7 @@ final class FeedReader: FeedSource {
             for (topicPartition, end) in outcome.reachedEnds {
                 let number = Int(topicPartition.partition)
                 guard loading.remove(number) != nil else { continue }
+                // The offset up to which the filter has decided about all records.
                 let completeOffset = assigned[number]?.filter.completeOffset(upTo: end)
                 self.gateway.feeds.partitionLoaded(number, endOffset: completeOffset ?? end)
             }

@@ -50,6 +50,7 @@ final class ShardDelivery {
             live.lastItemNumber = 0
         }
         var newItems = items[...]
+        // Before the first item the shard cannot have missed any.
         if live.lastItemNumber > 0 {
             newItems = newItems.drop { $0.number <= live.lastItemNumber }
             guard let first = newItems.first else { return }
@@ -104,6 +105,7 @@ final class ShardDelivery {
         let now = self.shard.now
         var waiting: [ShardLive] = []
         for live in self.waitingLives {
+            // Nil: the live was flushed at the end of a loop turn meanwhile.
             guard let flushAt = live.flushAt else { continue }
             if flushAt <= now { self.flush(live) } else { waiting.append(live) }
         }
@@ -132,7 +134,7 @@ final class ShardDelivery {
         for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
-            // The viewer joined, or caught up from the cache, after some of these items were in the cache already.
+            // The viewer does not need all of these items: some were in the cache already when it joined or caught up.
             if client.caughtUpTo >= first.number {
                 if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue
@@ -149,7 +151,8 @@ final class ShardDelivery {
         }
         self.ledger.countDelivered(items: items.count, viewers: deliveredViewers)
         if last.isEnd {
-            // A viewer with a backlog leaves later, when it has received the end.
+            // A viewer with a backlog leaves later, when it has received the end. The removal of the last viewer in the
+            // array moves no other viewer, so the array is traversed from its end.
             for client in live.viewers.reversed() where client.backlog == nil {
                 self.shard.lives.liveEnded(client, live)
             }
@@ -276,7 +279,7 @@ extension ShardDelivery {
             let position = FeedPosition(epoch: live.epoch, number: client.caughtUpTo)
             if case .complete(let items) = self.gateway.feeds.items(of: live.key, after: position) {
                 missed = items[...]
-            } else if self.gateway.feeds.latestToken(live.key)?.position.epoch ?? 0 < live.epoch {
+            } else if (self.gateway.feeds.latestToken(live.key)?.position.epoch ?? 0) < live.epoch {
                 // This gateway has not read any item of this live yet.
                 missed = []
             } else {
@@ -304,6 +307,7 @@ extension ShardDelivery {
             isCaughtUp = false
             let remaining = missed.dropFirst(itemsToSend.count)
             backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
+            // Some of these items may have been counted as deferred; the last step, below, corrects that.
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count

@@ -46,7 +46,8 @@ final class Client {
     var indexInLive = 0
     /// The number of the last item that need not be sent to the client.
     ///
-    /// All items up to this number were sent, or precede the client's join.
+    /// All items up to this number were sent, or precede the client's join. A flush that sends items to all viewers
+    /// does not change the number, which is set again when the client falls behind.
     var caughtUpTo: Int64 = 0
     /// The next client in the linked list of the same user's clients on this shard (`ShardSessions`).
     var nextOfUser: Client?

@@ -372,7 +372,7 @@ import Testing
                 var countedNumbers: Set<Int64> = []
                 let messages = log.records.map(\.record).filter { record in
                     record.key == Sample.key(live) && record.item.feedClass == .barrage
-                        && record.item.number < before ?? .max && countedNumbers.insert(record.item.number).inserted
+                        && record.item.number < (before ?? .max) && countedNumbers.insert(record.item.number).inserted
                 }
                 expected.append(messages.suffix(count).map(\.item.number))
             }
