@@ -74,7 +74,9 @@ import Testing
         // The sink refuses the records that the stop flushes.
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
-        #expect(lostTokens.withLock { $0.first } == 2 && lostTokens.withLock { $0.count } == BatchingWriter.limit)
+        #expect(
+            lostTokens.withLock { $0.first } == 2 && lostTokens.withLock { $0.count } == BatchingWriter.limit,
+            "record 2, and as many records with token 3 as the buffer had room for")
         #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
         #expect(await sink.allTokens() == [1])
     }

@@ -13,7 +13,8 @@ import Webhooks
 
 /// Messages and gifts that need a decision of the app's backend.
 ///
-/// The gateway asks the backend first. Then it forwards the call to the fan-out, the machine that writes the feed.
+/// The gateway asks the backend first. Then it forwards the call to the fan-out, the machine that writes the feed. A
+/// backend allows a call with the answer `{"code":0}`, and rejects it with any other code.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookTests {
     /// A fixture: a gateway whose app has a backend.
     private final class BackendFixture {

@@ -125,8 +125,8 @@ final class WireClient {
 
     /// Makes a call and waits for its reply; other frames are kept for `next`.
     func call(_ method: String, _ params: String = "{}", id: Int64? = nil) throws -> Outcome {
-        let id = try self.begin(method, params, id: id)
-        return try self.answer(to: id)
+        let callID = try self.begin(method, params, id: id)
+        return try self.answer(to: callID)
     }
 
     /// Calls `ping`; returns whether the gateway answers with a pong, which contains a time.

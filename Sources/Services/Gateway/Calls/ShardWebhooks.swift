@@ -107,11 +107,12 @@ final class ShardWebhooks {
             let index = client.pendingCalls.firstIndex(where: { $0.id == id })
         else { return self.gateway.metrics.lateReplies.add() }
         client.pendingCalls[index].decision = decision
-        while let first = client.pendingCalls.first, let decision = first.decision {
+        while let first = client.pendingCalls.first, let firstDecision = first.decision {
             client.pendingCalls.removeFirst()
             do throws(ReplyError) {
+                // The call was counted before it was queued.
                 try self.shard.calls.forward(
-                    first.effect(after: decision), first.id, first.method, .plain, in: first.live, client,
+                    first.effect(after: firstDecision), first.id, first.method, .plain, in: first.live, client,
                     isAlreadyCounted: true)
             } catch {
                 self.shard.calls.reply(
@@ -133,6 +134,7 @@ final class ShardWebhooks {
         }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
         try self.shard.calls.countForwardedCall(of: client)
+        // The call needs no decision; it only waits for its turn.
         client.pendingCalls.append(PendingCall(frame, effect, live, decision: .allowed))
     }
 

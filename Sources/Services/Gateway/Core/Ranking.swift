@@ -96,9 +96,10 @@ package struct Ranking: Sendable {
         app: AppID, cursor: String, count: Int, isAscending: Bool = false, at now: MonotonicTime,
         entry: (LiveKey) -> LiveListEntry?
     ) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) {
-        guard let (snapshot, firstRank, isAscending) = self.parse(cursor, isAscending, at: now) else {
+        guard let (snapshot, firstRank, isListAscending) = self.parse(cursor, isAscending, at: now) else {
             throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
         }
+        // Without a snapshot, no `refresh` has listed any live yet.
         guard let snapshot else { return ([], "") }
         let keys = snapshot.liveKeys[app] ?? []
         var items: [LiveListEntry] = []
@@ -108,24 +109,25 @@ package struct Ranking: Sendable {
         // overflow.
         let endRank = firstRank < keys.count ? min(keys.count, firstRank + Self.maxExaminedPerPage) : keys.count
         while rank < endRank, items.count < count {
-            if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
+            if let item = entry(keys[isListAscending ? keys.count - 1 - rank : rank]) {
                 bytes += item.maxJSONBytes
                 if bytes > Self.maxBytesPerPage, !items.isEmpty { break }
                 items.append(item)
             }
             rank += 1
         }
-        let rankText = isAscending ? "a\(rank)" : "\(rank)"
+        let rankText = isListAscending ? "a\(rank)" : "\(rank)"
         return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(rankText)" : "")
     }
 
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
     ///
-    /// The empty cursor stands for the first page of the newest snapshot, which is nil before the first `refresh`.
+    /// The empty cursor stands for the first page of the newest snapshot, which is nil before the first `refresh`; only
+    /// its direction is `isFirstPageAscending`.
     private func parse(
-        _ cursor: String, _ isAscending: Bool, at now: MonotonicTime
+        _ cursor: String, _ isFirstPageAscending: Bool, at now: MonotonicTime
     ) -> (snapshot: Snapshot?, rank: Int, isAscending: Bool)? {
-        if cursor.isEmpty { return (self.snapshots.last, 0, isAscending) }
+        if cursor.isEmpty { return (self.snapshots.last, 0, isFirstPageAscending) }
         guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
         let rankText = cursor[cursor.index(after: lastDot)...]
         let isAscending = rankText.hasPrefix("a")

@@ -8,8 +8,8 @@ extension SessionNamer {
     ///
     /// A name contains the first 128 bits of an HMAC with SHA-256.
     package static func keyed(_ key: Secret) -> SessionNamer {
-        let key = Array(key.text.utf8)
+        let keyBytes = Array(key.text.utf8)
         // 32 hexadecimal digits are 128 bits.
-        return SessionNamer { String(HMACSHA256.hex(of: Array($0.utf8), key: key).prefix(32)) }
+        return SessionNamer { String(HMACSHA256.hex(of: Array($0.utf8), key: keyBytes).prefix(32)) }
     }
 }

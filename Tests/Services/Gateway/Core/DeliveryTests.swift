@@ -80,6 +80,7 @@ extension DeliveryLedger {
                 ledger.countDeferred(items: items)
                 deferredItems[reader] += items
             case 3:
+                // A replay also sends `items` items that were never deferred.
                 ledger.countDeliveredLate(items: deferredItems[reader] + items, ofDeferred: deferredItems[reader])
                 deferredItems[reader] = 0
             default:
@@ -132,7 +133,7 @@ extension DeliveryLedger {
             }
             #expect(heartbeatCursor.reportedCount == 0)
             for member in staying { #expect(reportCounts[member] == 1, "member \(member) with seed \(seed)") }
-            #expect(reportCounts.values.allSatisfy { $0 == 1 })
+            #expect(reportCounts.values.allSatisfy { $0 == 1 }, "nobody is reported twice, whoever joins or leaves")
         }
     }
 
@@ -156,7 +157,7 @@ extension DeliveryLedger {
         #expect(health.isHealthy)
         health.connectionLost()
         health.connectionLost()
-        // The 1 s begins with the first call after the loss.
+        // The 1 s begins with the first call after the loss, at 1500 ms.
         #expect(health.admitCall(at: 1500) == true)
         #expect(health.admitCall(at: 2499) == true)
         #expect(health.beginProbing() == false)
