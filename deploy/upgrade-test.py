@@ -175,10 +175,13 @@ def make_state(cluster, token):
 
 
 def read_state(cluster, token, paths):
-    """What the API reads, without what goes on by itself (how long a live lasts, what a ban has left)."""
+    """What the API reads, without what goes on by itself: how long a live lasts, what a ban has left, and when the
+    answer was made (`at`)."""
+    moving = {"liveDuration", "duration", "remaining", "at"}
+
     def settled(value):
         if isinstance(value, dict):
-            return {k: settled(v) for k, v in value.items() if k not in ("liveDuration", "duration", "remaining")}
+            return {k: settled(v) for k, v in value.items() if k not in moving}
         return [settled(v) for v in value] if isinstance(value, list) else value
     return {path: settled(cluster.call("GET", path, token=token)) for path in paths}
 
