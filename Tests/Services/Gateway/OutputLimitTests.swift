@@ -62,6 +62,7 @@ import Testing
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
         // The feed goes on until 128 KiB wait for the slow viewer, besides what the kernel holds, or until item 10,000.
+        // Changes of metadata are control items, which are never left out for a slow viewer.
         while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1

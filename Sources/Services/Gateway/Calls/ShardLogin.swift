@@ -121,6 +121,7 @@ final class ShardLogin {
         let (missed, lastID) = self.gateway.tables.notices(
             of: client.userKey, after: lastReceivedNotice, partition: partition)
         if let point = params.resume {
+            // Without an error, the outcome of the resume will be the reply to the login.
             if let error = self.resume(frame, client, point) {
                 self.shard.calls.reply(
                     frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)

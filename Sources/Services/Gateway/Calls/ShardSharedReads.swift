@@ -56,7 +56,8 @@ final class ShardSharedReads {
         guard let (kind, key) = Self.sharedRead(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
         else { return false }
-        // Forgets the calls whose answer was lost, which happens only if the shard's mailbox was full.
+        // Forgets the calls whose answer was lost, which happens only if the shard's mailbox was full. An overdue call
+        // is failed by a sweep, which may come some time after the deadline; a second is enough for that.
         let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
         client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         // The client resent a call that still waits: one reply answers both.

@@ -18,7 +18,7 @@ package final class FeedHub: Sendable {
     /// `post` ignores shards that do not exist.
     private static let maxShards = 64
 
-    /// A followed partition.
+    /// A followed partition: one that the feed thread reads, because shards have or recently had viewers of its lives.
     private struct Partition {
         var cache: FeedCache
         /// Whether the partition was read up to its end; only then are new items posted to shards.
@@ -31,10 +31,12 @@ package final class FeedHub: Sendable {
 
     private struct State {
         var partitions: [Int: Partition] = [:]
+        /// Reads the followed partitions; nil before `attach` and after `detach`.
         var source: (any FeedSource)?
     }
 
     private let partitionCount: Int
+    /// How long an item is cached.
     private let span: Milliseconds
     private let policies: Policies
     private let state = Locked(State())

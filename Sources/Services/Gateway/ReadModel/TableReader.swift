@@ -16,6 +16,7 @@ internal import Synchronization
 final class TableReader: Sendable {
     private let gateway: Gateway
     private let log: Log
+    /// Reads the topics, and calls the methods of the extension below.
     private let follower: CompactedTopicFollower
     /// Finds the offset of the oldest notice that is read at the start.
     private let recentNoticeFinder: RecentOffsetFinder

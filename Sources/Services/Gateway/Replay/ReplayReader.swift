@@ -17,6 +17,7 @@ final class ReplayReader: ReplaySource {
     private let kafka: KafkaSettings
     private let loop: ConsumerLoop
     private let queue = Locked(ReplayQueue())
+    /// The bytes of the items that were read and are not sent yet.
     private let reservations = ReplayReservation.Sum()
     private let recordCounter: Counter
     private let mode: KafkaMode
@@ -32,6 +33,7 @@ final class ReplayReader: ReplaySource {
     /// partition.
     private struct RunningScan {
         var scan: ReplayScan
+        /// Set before the scan's partition is assigned to the consumer.
         var filter = BatchFilter()
     }
 

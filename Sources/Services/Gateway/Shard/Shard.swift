@@ -33,6 +33,7 @@ final class Shard {
     private(set) lazy var replay = ShardReplay(self)
     private(set) lazy var heartbeats = ShardHeartbeats(self)
     private(set) lazy var drain = ShardDrain(self)
+    /// The listener; nil only until `init` has created it.
     private var server: WebSocketServer?
     private var timers: [LoopTimer] = []
     /// The index of the first connection that the next sweep checks.
