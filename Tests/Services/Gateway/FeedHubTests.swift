@@ -39,6 +39,8 @@ import Testing
     }
 
     /// Delivers the records of items with these numbers to the hub; the JSON of each item is `{}`.
+    ///
+    /// The items have no offsets, and the end offset is arbitrary.
     private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
         let now = MonotonicClock.now
         self.hub.received(

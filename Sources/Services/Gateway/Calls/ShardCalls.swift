@@ -329,6 +329,7 @@ extension ShardCalls {
             }
             if client.isDetached || client.core.openCallCount == 0 {
                 client.isInCallSweep = false
+                // The last client takes the index of the removed one, and is checked next.
                 self.callers[index] = self.callers[self.callers.count - 1]
                 self.callers.removeLast()
             } else {

@@ -72,6 +72,7 @@ package struct PartitionFeedCache: Sendable {
         }
         var dropped = 0
         let bytesBefore = self.rings[key]?.ring.byteCount ?? 0
+        // Made here, because `default:` may not use `self`.
         let empty = CachedLive(ring: self.emptyRing(epoch))
         let verdict = self.rings[key, default: empty].ring.append(item, epoch: epoch, dropped: &dropped)
         let bytesAfter = self.rings[key]?.ring.byteCount ?? 0

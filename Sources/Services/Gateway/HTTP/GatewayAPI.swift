@@ -107,7 +107,7 @@ struct GatewayAPI: Sendable {
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
             // A missing token costs no verification. So it counts as an anonymous request, and not for the address's
-            // rate of refused tokens.
+            // rate of refused tokens. The metrics count it as a refused token nevertheless.
             if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
@@ -116,6 +116,7 @@ struct GatewayAPI: Sendable {
             try self.rates.checkTokens(of: request.client)
             let identity = try self.authenticate(token, route)
             try self.rates.admit(identity, route.method(of: request))
+            // The server calls the closure when it has read the body.
             return .read { request, responder in self.serve(request, route, identity, responder) }
         } catch {
             if error.status == 401 {

@@ -92,6 +92,7 @@ final class ShardJoins {
     /// Completes the joins whose partition was not loaded in time; the feed of their clients begins with the next item
     /// that is received.
     func sweep(at now: MonotonicTime) {
+        // All joins wait equally long, so they are in the order of their deadlines.
         while let first = self.pending.first, first.deadline <= now {
             self.pending.removeFirst()
             self.complete(first)

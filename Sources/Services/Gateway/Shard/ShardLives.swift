@@ -96,6 +96,7 @@ final class ShardLives {
     func drop(_ live: ShardLive) {
         guard self.byKey[live.key] === live, live.viewers.isEmpty else { return }
         self.byKey[live.key] = nil
+        // The last live takes the index of the dropped one.
         let last = self.all.removeLast()
         if last !== live {
             self.all[live.index] = last
