@@ -144,7 +144,7 @@ final class FakeCluster: RecordSink, FeedSource {
 
     // MARK: The machines
 
-    /// Answers the command in a record as its machine does.
+    /// Answers the command in a record as its machine does; commands that no test needs answered are ignored.
     func answer(_ record: TopicRecord) {
         guard let value = record.value else { return }
         switch record.topic {
@@ -172,6 +172,7 @@ final class FakeCluster: RecordSink, FeedSource {
                 }
             case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
                 self.reply(caller) { .success(result: .done) }
+            // The gateway's own rejection of a call; `forbidden` is the one of the app's backend.
             case .refused(let rejection, let caller):
                 self.reply(caller) { .failure(error: ReplyError(rejection.code, Self.gatewayRejectionMessage)) }
             case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
@@ -242,7 +243,7 @@ final class FakeCluster: RecordSink, FeedSource {
         return .success(result: .live(info: info, epoch: Self.epoch))
     }
 
-    /// Writes an item to a feed.
+    /// Writes the next item to a feed; its time is arbitrary.
     @discardableResult func publish(_ key: LiveKey, _ content: FeedContent) -> FeedPosition {
         let number = self.state.withLock { state in
             state.lastNumber[key, default: 0] += 1
@@ -261,7 +262,7 @@ final class FakeCluster: RecordSink, FeedSource {
         self.gateway.feeds.received([record], partition: partition, endOffset: (record.item.offset ?? 0) + 1)
     }
 
-    /// Appends an item to the feed partition in memory without passing it to the gateway.
+    /// Appends an item to the feed partition in memory without passing it to the gateway; nil if it has no headers.
     func appendUncached(_ item: FeedItem) -> FeedRecord? {
         let record = TopicRecord(.feed(item))
         guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
@@ -319,7 +320,7 @@ final class FakeCluster: RecordSink, FeedSource {
         self.state.withLock { $0.records }.filter(condition).count
     }
 
-    /// Returns the sum of a metric over all its labels.
+    /// Returns the sum of a metric over all its labels; 0 if there is no such metric.
     func metric(_ name: String) -> Int {
         let family = self.registry.snapshot().first { $0.name == name }
         return (family?.samples ?? []).reduce(0) { sum, sample in

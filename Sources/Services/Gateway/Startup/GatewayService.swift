@@ -126,7 +126,7 @@ package final class GatewayService: ServiceComponent {
         }
         try writer.warmUp()
         // With empty tables, the gateway would reply that its clients' lives do not exist. So it listens only after the
-        // tables are filled.
+        // tables are filled. The wait ends when the closure returns a value.
         self.state.wait { $0.areTablesFilled || $0.isStopping ? () : nil }
         if self.state.current.isStopping { return }
         try self.gateway.start(sink: batchingWriter, source: self.feedReader, replaySource: self.replayReader)

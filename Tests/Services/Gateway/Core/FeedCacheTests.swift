@@ -102,7 +102,7 @@ import Testing
             self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .reader(request))
 
-        // The reader's result is cached, so the next client needs no reader.
+        // The reader has found that item 5 is the last one. That is cached, so the next client needs no reader.
         cache.addReplayed(
             ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(5, at: 50)))
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .cache)
@@ -166,14 +166,15 @@ import Testing
         self.write(43, .tip, to: &cache)
         let request = ReplayRequest(self.key, epoch: 10, .messages(count: 7), beforeNumber: 40, endOffset: 400)
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == request)
-        #expect(cache.searchRequest(self.key, epoch: 10, count: 3) == nil)
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 3) == nil, "the last three are cached")
         self.write(44, to: &cache)
+        // The reader finds only two messages before item 40, and item 40 itself, which is cached already.
         let found = [Sample.item(30, offset: 300), Sample.item(38, offset: 380), Sample.item(40, offset: 400)]
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
         #expect(
             self.historyNumbers(cache, last: 10) == [30, 38, 40, 41, 42, 44],
             "the found and the newer messages, each once")
-        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil, "the feed was searched already")
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
         #expect(self.historyNumbers(cache, last: 10) == [30, 38, 40, 41, 42, 44], "a second result changes nothing")
     }

@@ -103,6 +103,7 @@ import Testing
             var revision: Int64 = 2
             let listed = try self.listAll(ranking, model, pageSize: 7, at: MonotonicTime(milliseconds: Int64(round))) {
                 _ in
+                // After each page three lives end or get another count, and three new lives start.
                 for _ in 0..<3 {
                     let name = names[Int.random(in: 0..<100, using: &random)]
                     revision += 1
