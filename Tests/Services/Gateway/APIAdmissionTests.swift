@@ -79,7 +79,8 @@ import Tokens
         _ handler: @escaping HTTPHeadHandler, _ path: String, method: HTTPMethod = .get, from client: String,
         token: String? = nil
     ) throws -> HTTPResponse? {
-        let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
+        var headers: [String: String] = [:]
+        if let token { headers["authorization"] = "Bearer \(token)" }
         var request = try #require(HTTPRequest(method: method, path: path, headers: headers))
         let address: IPAddress = try #require(IPAddress(client))
         request.client = address

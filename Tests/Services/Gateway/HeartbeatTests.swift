@@ -15,7 +15,7 @@ import Testing
     func `I4 members are reported in every round, and a member with a closed socket is soon reported no more`()
         throws
     {
-        // A member is reported nine times per lease: every 400 ms with this lease, so that the test takes seconds.
+        // A member is reported nine times per lease: every 3600 / 9 = 400 ms, so that the test takes seconds.
         let cluster = try FakeCluster { $0.lease = Milliseconds(3600) }
         cluster.create("room")
         /// The number of heartbeats of a user so far.
@@ -30,7 +30,7 @@ import Testing
         }
         let leaving = try cluster.viewer("bob", of: "room")
         let staying = try cluster.viewer("eve", of: "room")
-        /// Waits until a user has sent `count` heartbeats; counts again whenever a record is written.
+        /// Waits until a user was reported `count` times; counts again whenever a record is written.
         func waitForHeartbeats(of user: UserID, count: Int) throws {
             _ = try cluster.waitForRecord { record -> Bool? in
                 guard case .audienceInbox = record.topic else { return nil }
@@ -46,7 +46,7 @@ import Testing
             return beats.first { $0.user == "bob" }
         }
         #expect(beat.ticket == Ticket(101), "bob was the first to join, and the fake cluster's tickets begin at 101")
-        #expect(beat.silentFor >= 0 && beat.silentFor < 3600, "the last sign of life is less than a lease ago")
+        #expect(beat.silentFor >= 0 && beat.silentFor < 3600, "the last sign of life is less than a lease (ms) ago")
         // eve's heartbeats count the rounds: bob may be reported in the first three rounds, but not in the next five.
         leaving.cut()
         let countBefore = heartbeatCount("eve")
@@ -54,6 +54,7 @@ import Testing
         let countAfterCut = heartbeatCount("bob")
         try waitForHeartbeats(of: "eve", count: countBefore + 8)
         #expect(heartbeatCount("bob") == countAfterCut)
+        // eve's connection must stay open until now.
         _ = try staying.call("ping")
     }
 

@@ -92,7 +92,7 @@ import Tokens
         #expect(identity.expiresAt == (now + 3600) * 1000)
         #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, now: now) }
         #expect(throws: APIError.self) { try tokens.token(user: "a", name: "line\nbreak", now: now) }
-        #expect(throws: APIError.self) {
+        #expect(throws: APIError.self, "a name has at most 100 bytes") {
             try tokens.token(user: "a", name: String(repeating: "x", count: 101), now: now)
         }
     }
@@ -111,8 +111,8 @@ import Tokens
         }
         #expect(isAllowed("127.0.0.1", host: "localhost:8081"))
         #expect(isAllowed("::1", host: "[::1]:8081"))
-        #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"))
-        #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"))
+        #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"), "an address of the listed block")
+        #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"), "neither local nor listed")
         // A foreign name server can point its name to this machine (DNS rebinding).
         #expect(!isAllowed("127.0.0.1", host: "rebound.example.org"))
         #expect(!isAllowed("127.0.0.1", host: nil))

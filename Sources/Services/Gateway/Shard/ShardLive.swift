@@ -20,6 +20,7 @@ final class ShardLive {
     var flushAt: MonotonicTime?
     /// Whether the live is in the list of lives to flush at the end of this loop turn.
     var isInDueLives = false
+    /// The clients that get the live's feed, in no particular order.
     private(set) var viewers: [Client] = []
     private var heartbeatCursor: HeartbeatCursor
     /// The members whose sockets have closed, until the next heartbeats report them to presence for the last time.

@@ -35,6 +35,7 @@ import Testing
         var reads = Reads()
         var requestTimes: [Int64] = []
         var answeredCount = 0
+        // For 20 s a call comes each millisecond; the gateway sweeps each 100 ms.
         for now in Int64(0)..<20_000 {
             if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) {
                 requestTimes.append(now)
