@@ -101,9 +101,11 @@ package struct FeedCache: Sendable {
     private func planResume(_ key: LiveKey, _ token: FeedToken, fromOffset joinOffset: Int64) -> ResumePlan {
         let epoch = token.position.epoch
         guard let ring = self.recent.ring(key), ring.epoch >= epoch else {
+            // While the end of the partition was not reached, it is unknown whether the cache begins after the join.
+            guard let readOffset = self.readOffset else { return .refused(.unknown) }
             // If nothing was read since the client joined, the cache gets all items that it lacks. Otherwise items may
             // have been read that are not cached any more.
-            guard let readOffset = self.readOffset, joinOffset < readOffset else { return .cache }
+            guard joinOffset < readOffset else { return .cache }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: readOffset)
         }
         guard ring.epoch == epoch else { return .refused(.otherLive) }

@@ -123,6 +123,19 @@ import Testing
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .refused(.otherLive))
     }
 
+    @Test func `I7 a client that received no item is served from the cache only if the cache begins at its join`() {
+        var cache = FeedCache()
+        // The token of a join has number 0, and the offset up to which the partition was read then.
+        let joinToken = self.token(0, at: 50)
+        #expect(cache.planResume(self.key, after: joinToken, at: 0) == .refused(.unknown), "not read yet")
+        cache.partitionRead(to: 50)
+        #expect(cache.planResume(self.key, after: joinToken, at: 0) == .cache, "nothing was read since the join")
+        cache.partitionRead(to: 900)
+        let request = ReplayRequest(
+            self.key, epoch: 10, .items(after: 0, startOffset: 50), beforeNumber: nil, endOffset: 900)
+        #expect(cache.planResume(self.key, after: joinToken, at: 0) == .reader(request))
+    }
+
     @Test func `the reader's result does not replace newer items`() {
         var cache = FeedCache()
         cache.partitionRead(to: 900)
