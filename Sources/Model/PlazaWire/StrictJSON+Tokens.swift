@@ -27,7 +27,7 @@ extension StrictJSON {
     private static func number(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
         let firstDigit = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
         guard var end = Self.endOfDigits(bytes, from: firstDigit) else { return nil }
-        // After a leading zero, no further digit is allowed.
+        // After a leading zero (0x30), no further digit is allowed.
         guard bytes[firstDigit] != 0x30 || end == firstDigit + 1 else { return nil }
         var kind = Kind.integer
         if end < bytes.count, bytes[end] == UInt8(ascii: ".") {
@@ -49,6 +49,7 @@ extension StrictJSON {
     /// The index after one or more digits; nil if there is no digit at `start`.
     private static func endOfDigits(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         var index = start
+        // 0x30 to 0x39 are the digits 0 to 9.
         while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 { index += 1 }
         return index == start ? nil : index
     }
@@ -57,12 +58,15 @@ extension StrictJSON {
     struct Text {
         /// The index of the closing quotation mark.
         var end: Int
+        /// Whether all bytes are ASCII; a string may be ASCII and still have escape sequences.
         var isASCII: Bool
-        /// Whether the bytes are ASCII and contain no escape sequence.
+        /// Whether the bytes are ASCII and contain no escape sequence, so that they need no conversion.
         var isPlain: Bool
     }
 
-    /// Scans the string whose content begins at `start`, without a check for UTF-8; nil if the string is malformed.
+    /// Scans the string whose content begins at `start`, after the opening quotation mark; nil if the string is malformed.
+    ///
+    /// The bytes are not checked for UTF-8 here; the scan of the whole text does so if any string is not ASCII.
     static func text(_ bytes: Span<UInt8>, from start: Int) -> Text? {
         // The bits that are set in any byte; bit 7 is set if a byte is not ASCII.
         var bits: UInt8 = 0
@@ -73,6 +77,7 @@ extension StrictJSON {
             if byte == UInt8(ascii: "\"") {
                 return Text(end: index, isASCII: bits < 0x80, isPlain: bits < 0x80 && !hasEscape)
             }
+            // Control characters must be escaped.
             guard byte >= 0x20 else { return nil }
             if byte == UInt8(ascii: "\\") {
                 guard let end = Self.endOfEscape(bytes, from: index + 1) else { return nil }
@@ -86,8 +91,8 @@ extension StrictJSON {
         return nil
     }
 
-    /// The index after the escape sequence whose backslash precedes `index`; nil if the sequence is malformed or an
-    /// unpaired surrogate.
+    /// The index after the escape sequence whose backslash precedes `index`; nil if the sequence is malformed or encodes
+    /// an unpaired surrogate.
     private static func endOfEscape(_ bytes: Span<UInt8>, from index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
@@ -95,10 +100,11 @@ extension StrictJSON {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return index + 1
         case UInt8(ascii: "u"):
-            // `index` is at the `u`, so the four digits end before `index + 5`, and a second sequence of six bytes ends
-            // before `index + 11`.
+            // `index` is at the `u`, so the four digits end before `index + 5`. A second sequence, which a surrogate
+            // needs, has six bytes (backslash, `u`, four digits) and ends before `index + 11`.
             guard let unit = Self.hexadecimal(bytes, at: index + 1) else { return nil }
-            // Surrogates are 0xD800 to 0xDFFF: one below 0xDC00 must be followed by one from 0xDC00 on.
+            // Surrogates are 0xD800 to 0xDFFF. A high surrogate (below 0xDC00) must be followed by a low one (from 0xDC00
+            // on). Any other code unit stands alone.
             if unit & 0xF800 != 0xD800 { return index + 5 }
             guard unit < 0xDC00, index + 7 <= bytes.count, bytes[index + 5] == UInt8(ascii: "\\"),
                 bytes[index + 6] == UInt8(ascii: "u"), let low = Self.hexadecimal(bytes, at: index + 7),
@@ -115,8 +121,9 @@ extension StrictJSON {
         var value: UInt32 = 0
         for index in start..<start + 4 {
             switch bytes[index] {
+            // The digits 0 to 9 begin at 0x30.
             case 0x30...0x39: value = value << 4 | UInt32(bytes[index] - 0x30)
-            // The letters A to F and a to f have the values 10 to 15.
+            // The letters A to F begin at 0x41 and a to f at 0x61; they have the values 10 to 15.
             case 0x41...0x46: value = value << 4 | UInt32(bytes[index] - 0x37)
             case 0x61...0x66: value = value << 4 | UInt32(bytes[index] - 0x57)
             default: return nil

@@ -6,7 +6,7 @@ package struct TopicRecord: Equatable, Sendable {
     package var topic: PlazaTopic
     /// The record's key, which determines the partition unless `partition` is set.
     package var key: String
-    /// The fixed partition of a `PresenceEpochRecord`; nil if the key determines the partition.
+    /// The partition that a `PresenceEpochRecord` is about; nil for other records, whose key determines the partition.
     package var partition: Int?
     /// The record's value; nil for a tombstone.
     package var value: [UInt8]?
@@ -23,6 +23,7 @@ package struct TopicRecord: Equatable, Sendable {
         self.headers = headers
     }
 
+    // Written out, because Swift makes no `==` for a type with tuples.
     package static func == (a: TopicRecord, b: TopicRecord) -> Bool {
         a.topic == b.topic && a.key == b.key && a.partition == b.partition && a.value == b.value
             && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
@@ -85,9 +86,9 @@ package struct FeedHeaders: Equatable, Sendable {
         return headers
     }
 
-    /// Parses the headers; nil when one is missing or malformed.
+    /// Parses the headers; nil when `p` or `c` is missing or malformed (`k` is optional).
     ///
-    /// - Parameter header: returns the value of the header with this name.
+    /// - Parameter header: returns the value of the header with the given name; nil if the record has no such header.
     package init?(_ header: (String) -> [UInt8]?) {
         guard let position = header("p"), let dot = position.firstIndex(of: UInt8(ascii: ".")),
             let classNumber = header("c"),
@@ -101,5 +102,6 @@ package struct FeedHeaders: Equatable, Sendable {
             position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass, isEnd: header("k") == Self.end)
     }
 
+    /// The value of the header `k` on a live's last item.
     private static let end = Array("end".utf8)
 }

@@ -9,13 +9,15 @@ enum FrameBench {
         name: "frames", summary: "nanoseconds to parse a client's frame and to decode a record",
         run: { try FrameBench.measure() })
 
-    /// The target: the maximum number of nanoseconds for a message of 360 bytes.
+    /// The target: the maximum number of nanoseconds to parse a message of 360 bytes.
     private static let maximumNanoseconds = 10_000.0
+    /// The number of times that each measurement is made; the report shows medians.
     private static let rounds = BenchReport.roundCount(default: 7)
     /// How often a round repeats the measured work.
     private static let repetitions = 20_000
 
-    /// A `barrage.sendText` frame with a text, which is padded to 360 bytes, and two members of extension info.
+    /// A `barrage.sendText` frame with two members of extension info and `text`, which is padded so that the frame has
+    /// 360 bytes.
     private static func frame(_ text: String) -> [UInt8] {
         let head = #"{"id":4711,"method":"barrage.sendText","params":{"extensionInfo":{"badge":"gold","level":"17"},"#
         let body = #""live":"concert-2026","text":""# + text
@@ -29,12 +31,14 @@ enum FrameBench {
             user: UserInfo(userID: "alice", userName: "Alice", avatarURL: "https://example.com/a.png"), role: .user,
             request: RequestID(session: "session-1", counter: 1), replyTo: "gateway-1")
         let parser = CallParser(app: "demo", caller: caller, in: "concert-2026")
+        // The texts of the two messages: ASCII only, and escape sequences with other characters.
         let plain = self.frame("what a song, encore! ")
         let escaped = self.frame(#"\"encore\" \ud83d\ude00 \u00e4 😀 äöü 日本語 "#)
         let ping = Array(#"{"id":4711,"method":"ping","params":{}}"#.utf8)
         guard case .forward(.barrage(let input), _) = try parser.parse(CallFrame(plain)) else {
-            throw BenchFailure(description: "the frame is no message")
+            throw BenchFailure(description: "the frame was not parsed as a message")
         }
+        // The records that a service decodes: the gateway's input for the message, and a live's info.
         let inputRecord = Wire.encode(input)
         let liveRecord = Wire.encode(
             LiveInfo(liveID: "concert-2026", liveOwner: caller.user) {
@@ -52,7 +56,7 @@ enum FrameBench {
             ], reachesTarget: messageTime <= self.maximumNanoseconds)
     }
 
-    /// The median time of one call of `work`, as CPU time of the thread.
+    /// The median time of one call of `work`, in nanoseconds of the thread's CPU time.
     private static func nanoseconds(_ work: () throws -> Void) throws -> Double {
         var times: [Double] = []
         for _ in 0..<self.rounds {

@@ -167,7 +167,7 @@ package final class LocalCluster: Sendable {
             guard let memberBefore = self.table.current[name] else { return .failure(.unknownProcess(name)) }
             self.table.update { table in
                 table[name]?.desiredState = .running
-                table[name]?.skipsBackOff = true
+                table[name]?.isRestartRequested = true
                 table[name]?.isStopRequested = true
                 table[name]?.terminate()
             }
@@ -211,7 +211,7 @@ package final class LocalCluster: Sendable {
     private static let terminationTimeout = Duration.seconds(5)
 
     /// How often in a row a process may end without having been ready, before the cluster counts it as failed.
-    private static let maxEndsWithoutReady = 5
+    private static let maxUnreadyEnds = 5
 
     private func startInfrastructureThenServices() throws(ClusterError) {
         if let validationError = self.options.validationError { throw .badOption(validationError) }
@@ -279,17 +279,17 @@ package final class LocalCluster: Sendable {
 
     /// Waits until every process that should run is ready.
     ///
-    /// Fails at once when a process has ended `maxEndsWithoutReady` times without having been ready.
+    /// Fails at once when a process has ended `maxUnreadyEnds` times without having been ready.
     private func awaitReady(within limit: Duration) -> Result<Void, ClusterError> {
         let outcome = self.table.wait(timeout: limit) { table -> Result<Void, ClusterError>? in
             if table.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }
             // A process that was ready before and is now stopped on request does not count as a failed start.
             let expected = table.members.filter {
                 $0.desiredState == .running
-                    || ($0.desiredState == .stopped && !$0.isStopRequested && $0.endsWithoutReady > 0)
+                    || ($0.desiredState == .stopped && !$0.isStopRequested && $0.unreadyEndCount > 0)
             }
             let failed = expected.first {
-                $0.pid == nil && ($0.desiredState == .stopped || $0.endsWithoutReady >= Self.maxEndsWithoutReady)
+                $0.pid == nil && ($0.desiredState == .stopped || $0.unreadyEndCount >= Self.maxUnreadyEnds)
             }
             if let failed, let end = failed.lastEnd {
                 // The last lines of the log are read below, when the table is not locked any more.

@@ -60,13 +60,14 @@ struct ClusterMember: Sendable {
     /// How often the process has been started.
     var starts = 0
     /// How often in a row the process ended without having been ready.
-    var endsWithoutReady = 0
+    var unreadyEndCount = 0
     /// How the last run of the process ended; nil if no run has ended.
     var lastEnd: ProcessEnd?
     /// Whether the cluster requested the end of the process, so that the end is not a failure.
     var isStopRequested = false
-    /// Whether the next start skips the back-off.
-    var skipsBackOff = false
+    /// Whether the cluster requested a restart: the process starts again without the back-off, even if the cluster does
+    /// not restart processes that exit by themselves.
+    var isRestartRequested = false
 
     init(plan: ProcessPlan) { self.plan = plan }
 

@@ -49,7 +49,7 @@ struct ReadinessMonitor: Sendable {
             // The process may have been restarted since it was probed.
             guard table[member.plan.name]?.pid == member.pid else { return }
             table[member.plan.name]?.isReady = true
-            table[member.plan.name]?.endsWithoutReady = 0
+            table[member.plan.name]?.unreadyEndCount = 0
             if let brokerAddress { Self.recordBrokerAddress(brokerAddress, in: &table) }
             Self.startDemoIfAllReady(in: &table)
         }
@@ -63,7 +63,7 @@ struct ReadinessMonitor: Sendable {
         table.kafka = address
         guard hasChanged else { return }
         for member in table.members where member.plan.service != nil && member.pid != nil {
-            table[member.plan.name]?.skipsBackOff = true
+            table[member.plan.name]?.isRestartRequested = true
             table[member.plan.name]?.isStopRequested = true
             member.terminate()
         }

@@ -10,6 +10,7 @@ internal import Foundation
 struct Supervisor: Sendable {
     let name: String
     let table: ConditionVariable<ProcessTable>
+    /// Whether a process that exits by itself is started again; a requested restart happens in either case.
     let restartsExitedProcesses: Bool
 
     /// Starts the thread, which starts the process when its desired state is `running`.
@@ -24,15 +25,16 @@ struct Supervisor: Sendable {
             let startedAt = ContinuousClock.now
             self.runProcess(plan, kafka: kafka)
             let pause = backOff.takePause(afterRunOf: ContinuousClock.now - startedAt)
+            // The pause ends early when the closure returns a value.
             _ = self.table.wait(timeout: pause) { table in
                 guard let member = table[self.name] else { return true }
-                return member.desiredState != .running || member.skipsBackOff ? true : nil
+                return (member.desiredState != .running || member.isRestartRequested) ? true : nil
             }
         }
         self.table.update { $0[self.name]?.hasEnded = true }
     }
 
-    /// Waits until the desired state of the process is `running`.
+    /// Waits until the desired state of the process is `running`, or until the process is removed.
     ///
     /// - Returns: the plan and Kafka's bootstrap addresses; nil when the process was removed.
     private func waitUntilRunnable() -> (plan: ProcessPlan, kafka: String)? {
@@ -63,22 +65,23 @@ struct Supervisor: Sendable {
         self.table.update { table in
             table[self.name]?.pid = pid
             table[self.name]?.starts += 1
-            table[self.name]?.skipsBackOff = false
+            table[self.name]?.isRestartRequested = false
             table[self.name]?.isStopRequested = false
-            // A stop may have been requested before the process had a pid, so SIGTERM is sent now.
+            // The desired state may have changed before the process had a pid, so no SIGTERM has reached the process.
             if let member = table[self.name], member.desiredState != .running { member.terminate() }
         }
         ChildProcess.awaitEnd(of: pid)
         self.table.update { self.recordEnd(ChildProcess.reap(pid), in: &$0) }
     }
 
+    /// Records how a run ended; the process stays down unless exited processes are restarted or a restart was requested.
     private func recordEnd(_ end: ProcessEnd, in table: inout ProcessTable) {
         guard var member = table[self.name] else { return }
-        member.endsWithoutReady = member.isReady ? 0 : member.endsWithoutReady + 1
+        member.unreadyEndCount = member.isReady ? 0 : member.unreadyEndCount + 1
         member.pid = nil
         member.isReady = false
         member.lastEnd = end
-        if !self.restartsExitedProcesses, member.desiredState == .running, !member.skipsBackOff {
+        if !self.restartsExitedProcesses, member.desiredState == .running, !member.isRestartRequested {
             member.desiredState = .stopped
         }
         table[self.name] = member
@@ -93,10 +96,10 @@ package struct BackOff: Sendable {
     private static let shortestPause = Duration.milliseconds(100)
     private static let longestPause = Duration.seconds(5)
 
-    /// Makes a back-off whose next pause is the first one.
+    /// Makes a back-off whose next pause is the shortest.
     package init() {}
 
-    /// Returns the pause before the next start, after a run of `duration`, and lengthens the pause after that.
+    /// Returns the pause between a run of `duration` and the next start, and doubles the pause for the following call.
     package mutating func takePause(afterRunOf duration: Duration) -> Duration {
         if duration >= .seconds(10) { self.nextPause = Self.shortestPause }
         defer { self.nextPause = min(self.nextPause * 2, Self.longestPause) }

@@ -8,6 +8,7 @@ import Testing
 
 /// Tests of which addresses may be attacked, from which addresses connections come, and which attacks a run selects.
 @Suite struct AttackPlanTests {
+    /// An attack target whose gateway has the address `host`, and whose HTTP server has the address `http`.
     private static func target(_ host: String, http: String = "127.0.0.1") throws(AttackError) -> AttackTarget {
         try AttackTarget(
             gateways: [PlazaAddress(host: host, port: 1)], http: [PlazaAddress(host: http, port: 2)], processes: [],
@@ -20,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["10.0.0.1", "128.0.0.1", "0.0.0.0", "::", "example.org", "127.0.0.1.example.org", "", "127.1"])
-    func `any other address is refused, for either port`(host: String) {
+    func `any other address is refused, for the gateway and for HTTP`(host: String) {
         #expect(throws: AttackError.notLoopback(host)) { try Self.target(host) }
         #expect(throws: AttackError.notLoopback(host)) { try Self.target("127.0.0.1", http: host) }
     }
@@ -33,37 +34,41 @@ import Testing
         let sources = (0..<20_000).compactMap { Loopback.source(of: $0, to: "127.0.0.1") }
         #expect(sources.count == 20_000)
         let counts = Dictionary(grouping: sources) { $0 }.mapValues(\.count)
-        // A source has at most 50 connections, and 20,000 / 50 = 400.
+        // 50 connections share a source address (`Loopback.connectionsPerSource`), and 20,000 / 50 = 400.
         #expect(counts.count == 400 && counts.values.allSatisfy { $0 <= Loopback.connectionsPerSource })
         #expect(counts.keys.allSatisfy { Loopback.numericAddress($0) == $0 && $0 != "127.0.0.1" })
+        // IPv6 has only one loopback address, so the system chooses the source.
         #expect(Loopback.source(of: 0, to: "::1") == nil)
     }
 
     @Test func `attacks are chosen by name, in a fixed order and each once`() throws {
-        // No name selects all attacks.
+        // An empty list of names selects all attacks.
         #expect(try AttackCatalog.named([]).count == AttackCatalog.all.count)
         #expect(try AttackCatalog.named(["ping-flood", "number", "number"]).map(\.name) == ["number", "ping-flood"])
+        // A misspelt name is an error.
         #expect(throws: AttackError.unknown("numbre")) { try AttackCatalog.named(["numbre"]) }
+        // No two attacks have the same name.
         #expect(Set(AttackCatalog.all.map(\.name)).count == AttackCatalog.all.count)
     }
 
-    @Test func `no attack opens more connections than it may`() {
+    @Test func `each attack opens at least one connection and at most as many as the limit`() {
         for attack in AttackCatalog.all {
             for limit in [1, 7, 20_000] { #expect((1...limit).contains(attack.connections(limit: limit))) }
         }
     }
 
-    @Test func `without an HTTP address only attacks by WebSocket run`() throws {
+    @Test func `without an HTTP address no attack over HTTP runs`() throws {
         let gateways = [PlazaAddress(host: "::1", port: 1)]
         let target = try AttackTarget(
             gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
         let plan = AttackPlan(target: target, attacks: AttackCatalog.all, seed: 1)
         #expect(plan.runnable.allSatisfy { $0.channel != .http })
-        // Most attacks use a WebSocket.
+        // 11 of the 16 attacks do not use HTTP; the bound only shows that the filter keeps most of them.
         #expect(plan.runnable.count >= 8)
     }
 
-    @Test func `a live is found for each partition`() throws {
+    /// Tries live names until one hashes to the partition.
+    @Test func `for each partition a live name is found that hashes to it`() throws {
         for partition in 0..<12 {
             let name = try #require(PartitionedName.live("a", app: "demo", partition: partition, of: 12))
             #expect(PlazaTopic.partition(of: LiveKey("demo", LiveID(name)).text, among: 12) == partition)

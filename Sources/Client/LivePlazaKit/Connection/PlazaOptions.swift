@@ -5,25 +5,25 @@ public import Dispatch
 public struct PlazaOptions: Sendable {
     /// The addresses of the gateways, such as `wss://live.example.com/v1`; each reconnect tries the next one.
     public var gateways: [String]
-    /// Gives a token for the user.
+    /// Returns a login token for the user.
     ///
     /// It is called when no token is known, and before the present token expires. Nil if the client uses only the token
     /// that is passed to the login.
     public var tokenProvider: (@Sendable () async throws -> String)?
-    /// Opens the WebSockets; nil to use URLSession, on Apple systems only.
+    /// Opens the WebSockets; nil for URLSession, which this client uses on Apple systems only.
     public var transport: (any Transport)?
     /// The queue on which the client works and on which completions, publishers and delegates are called.
     public var deliveryQueue: DispatchQueue
     /// How long a login may take.
     public var loginTimeout: Duration
-    /// How long a call may take, including reconnects.
+    /// How long a call may take, including reconnects before its reply arrives.
     public var callTimeout: Duration
     /// The id of the client's session, by which the server recognises a repeated call.
     ///
     /// It has 1 to 40 letters, digits, hyphens or underscores. Nil for a new session with each login.
     public var session: String?
 
-    /// Makes options; the defaults suit most apps, except for the gateways.
+    /// Makes options; an app must give `gateways`, and the other defaults suit most apps.
     public init(
         gateways: [String] = [], tokenProvider: (@Sendable () async throws -> String)? = nil,
         transport: (any Transport)? = nil, deliveryQueue: DispatchQueue = .main, loginTimeout: Duration = .seconds(15),

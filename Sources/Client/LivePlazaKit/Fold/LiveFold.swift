@@ -13,16 +13,17 @@ struct LiveFold: Sendable {
 
     let liveID: LiveID
     private let selfID: UserID
+    /// The states of the live's stores, and what the fold must know besides them.
     private(set) var states = LiveStates()
-    /// The snapshots that were requested and are not read yet.
+    /// The snapshots that were requested and have not arrived yet.
     private var requests: [SnapshotName: SnapshotRequest] = [:]
-    /// The times of the snapshots that were read last.
+    /// For each name, the server's time of the last snapshot that arrived.
     private var snapshotTimes: [SnapshotName: Timestamp] = [:]
 
     private struct SnapshotRequest {
         /// The inputs that were received since the request and change the snapshot.
         var inputs: [FoldInput] = []
-        /// Whether there were more than `maxKeptInputs`, so that the snapshot must be read again.
+        /// Whether more than `maxKeptInputs` such inputs were received, so that the snapshot must be requested again.
         var hasOverflowed = false
     }
 
@@ -33,17 +34,17 @@ struct LiveFold: Sendable {
 
     /// Records that a snapshot is requested.
     ///
-    /// Inputs that are received before the response may be newer than the snapshot. Therefore they are kept, and folded
-    /// into the snapshot again (R1.18).
+    /// Inputs that are received before the response may be newer than the snapshot, which replaces what they changed.
+    /// Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
     mutating func snapshotRequested(_ name: SnapshotName) { self.requests[name] = SnapshotRequest() }
 
     /// Drops the kept inputs of a snapshot that could not be read.
     mutating func snapshotFailed(_ name: SnapshotName) { self.requests[name] = nil }
 
-    /// Whether so many inputs were received since the request of a snapshot that it must be read again.
+    /// Whether so many inputs were received since the request of a snapshot that the snapshot must be requested again.
     func mustReadAgain(_ name: SnapshotName) -> Bool { self.requests[name]?.hasOverflowed ?? false }
 
-    /// Folds an input and returns its events.
+    /// Folds an input, keeps it for the requested snapshots that it changes, and returns its events.
     mutating func apply(_ input: FoldInput) -> [StoreEvent] {
         for (name, request) in self.requests where name.isChanged(by: input) {
             if request.inputs.count < Self.maxKeptInputs {
@@ -76,31 +77,34 @@ struct LiveFold: Sendable {
         self.states.live.reduce(input)
         self.states.stage.reduce(input)
         let newStage = self.states.stage.record?.revision == formerRevision ? nil : self.states.stage.record
-        // A list that two values share is copied when one of them changes. The list of messages is long and changes
-        // with each message, so it is moved out of `self.states` here. Only the reducer of the barrage reads it.
+        // Swift copies an array that two values share when one of them changes it. The list of messages is long and
+        // changes with each message, so it is moved out of `self.states` before the copies below. Only the reducer of
+        // the barrage reads it.
         var barrage = BarrageState()
         swap(&barrage, &self.states.barrage)
-        var states = self.states
+        var newStates = self.states
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
             coveringSnapshots: self.snapshotsCovering(input))
-        // The order matters: the results are collected in `states`, and those that later reducers read are also put
-        // into `context.states`.
-        states.audience.reduce(input, &context)
-        context.states.audience = states.audience
+        // The order matters. `newStates` collects the results. `context.states` has the former states of the stores, plus
+        // those results that later reducers read.
+        newStates.audience.reduce(input, &context)
+        context.states.audience = newStates.audience
         barrage.reduce(input, &context)
-        states.seat.reduce(input, &context)
-        states.coHost.reduce(input, &context)
-        context.states.coHost = states.coHost
-        states.coGuest.reduce(input, &context)
-        states.battle.reduce(input, &context)
-        states.gift.reduce(input, &context)
-        states.like.reduce(input, &context)
-        states.summary.reduce(input, context)
-        states.announced.reduce(input, &context)
-        states.barrage = barrage
-        states.stage.events = []
-        self.states = states
+        newStates.seat.reduce(input, &context)
+        newStates.coHost.reduce(input, &context)
+        context.states.coHost = newStates.coHost
+        newStates.coGuest.reduce(input, &context)
+        newStates.battle.reduce(input, &context)
+        newStates.gift.reduce(input, &context)
+        newStates.like.reduce(input, &context)
+        newStates.summary.reduce(input, context)
+        // `announced` remembers the requests and invitations that an event has already told the app.
+        newStates.announced.reduce(input, &context)
+        newStates.barrage = barrage
+        // Stage events are for the reducers of this input only.
+        newStates.stage.events = []
+        self.states = newStates
         return context.events
     }
 }

@@ -8,13 +8,14 @@ struct APIError: Error {
     var status: Int
     var error: ReplyError
 
-    /// Creates an error with the status of its code.
+    /// Creates an error with the HTTP status that belongs to the error's code.
     init(_ error: ReplyError) {
         self.status = HTTPStatus.of(error.code)
         self.error = error
     }
 
-    /// Creates an error with a message, and optionally another status than that of its code.
+    /// Creates an error with a code and a message; `status` is the HTTP status, or nil for the one that belongs to the
+    /// code.
     init(_ code: ReplyCode, _ message: String, status: Int? = nil) {
         self.init(ReplyError(code, message))
         if let status { self.status = status }
@@ -25,7 +26,8 @@ struct APIError: Error {
         var headers: [HTTPHeader] = []
         if self.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         if self.status == 503 || self.status == 429 {
-            // Milliseconds, rounded up to whole seconds; a second if the error states no time.
+            // `retryAfter` is in milliseconds, the header in whole seconds, rounded up; one second if the error states no
+            // time.
             let waitSeconds = max(1, ((self.error.retryAfter ?? 1000) + 999) / 1000)
             headers.append(HTTPHeader("Retry-After", "\(waitSeconds)"))
         }

@@ -6,7 +6,8 @@ internal import Observability
 internal import PlazaModel
 internal import WebSocket
 
-/// A client that waits for its replay: for the replay reader, or until the feed reaches the client's position.
+/// A client that waits for the replay reader's outcome, or until this gateway has read the feed up to the client's
+/// position.
 private struct PendingReplay {
     var live: ShardLive
     var join: PendingJoin
@@ -28,8 +29,8 @@ final class ShardReplay {
     ///
     /// Their keys come from the same count as the numbers of the requests, so no number is used twice.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
-    /// The last number that was given to a waiting client, of either kind.
-    private var lastNumber: UInt64 = 0
+    /// The last number that was given to a client that began to wait, for the reader or for the feed.
+    private var lastWaitNumber: UInt64 = 0
 
     init(_ shard: Shard) {
         self.shard = shard
@@ -38,21 +39,23 @@ final class ShardReplay {
 
     /// Replies to a new viewer's join, and sends its initial state.
     ///
-    /// The reply contains the feed's position, so that the client can resume before its first item (R15.14). If the
-    /// feed has an item, a frame with the position follows, with earlier messages if the app has configured them.
+    /// The reply contains the feed's position, so that the client can resume even if it has not received any item yet
+    /// (R15.14). If the feed has an item, a frame with the position follows, with earlier messages if the app has
+    /// configured them.
     func sendInitialState(_ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         let latest = self.latestToken(of: live, epoch: join.epoch)
         client.caughtUpTo = latest?.position.number ?? 0
-        // Before the first item, the position has number 0 and the offset up to which the partition was read.
+        // While the live has no item, the token has number 0 and the offset up to which the partition was read.
         let token =
             latest
             ?? FeedToken(
                 FeedPosition(epoch: join.epoch, number: 0), offset: self.gateway.feeds.readOffset(of: live.key))
         self.shard.send(.reply(id: join.call, join.outcome.adding(token)), to: client)
         let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.caughtUpTo)
-        if let search = history?.search {
-            self.sendRequest(search, join, live, timeout: ReplayLimits.historyTimeout)
+        if let searchRequest = history?.search {
+            // The cache lacks some of the earlier messages, so the replay reader searches for them.
+            self.sendRequest(searchRequest, join, live, timeout: ReplayLimits.historyTimeout)
         } else {
             self.sendHistory(history?.messages ?? [], latest, to: client, in: live)
         }
@@ -68,21 +71,26 @@ final class ShardReplay {
             point.position.epoch = join.epoch
             point.token = nil
             join.resume = point
+            // The outcome says `resumed` since presence granted the join. It is sent only if the items can be replayed;
+            // otherwise `refuse` sends another one.
             if case .success(.resumed(let ticket, _, let replayed)) = join.outcome {
                 join.outcome = .success(
                     result: .resumed(ticket: ticket, position: point.position, replayed: replayed))
             }
         }
-        // Delivery continues after the last item that this gateway has read, or after the client's position if it has
-        // read none; the client then detects a gap by the numbers of the items. `startReplay` sets another number.
+        // If the resume is refused, delivery continues after the last item that this gateway has read, or after the
+        // client's position if the gateway has read no item of the live. The client detects the gap by the numbers of
+        // the items. If the resume succeeds, `startReplay` sets `caughtUpTo` to the client's position.
         let clientNumber = point.position.epoch == join.epoch ? point.position.number : 0
         client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? clientNumber
         guard point.position.epoch == join.epoch else { return self.refuse(.otherLive, join, live) }
+        // A token of another position is ignored; without a token, the offset of the position is unknown.
         var token = FeedToken(point.position)
         if let text = point.token, let sentToken = FeedToken(text: text), sentToken.position == point.position {
             token = sentToken
         }
         switch self.gateway.feeds.planResume(live.key, after: token) {
+        // `cacheAfter`: the cache has all items after this number, and the client has all items up to it.
         case .cache: self.startReplay(join, live)
         case .cacheAfter(let number): self.startReplay(join.resuming(after: number), live)
         case .waitForFeed: self.waitForFeed(join, live)
@@ -98,18 +106,21 @@ final class ShardReplay {
         self.complete(pending, outcome.answer, reservation)
     }
 
-    /// Continues the clients whose position the feed has reached, and those whose deadline has passed; the latter get
-    /// no replay.
+    /// Ends the waits of the clients whose position the feed has reached, and of those whose deadline has passed; the
+    /// latter get no replay.
     func sweep(at now: MonotonicTime) {
         for (number, pending) in self.awaitingFeed {
             let latestNumber = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
-            // Only resumes wait for the feed, so there is a position.
+            // Only resumes wait for the feed, so `resume` is not nil.
             let isPositionReached = pending.join.resume.map { $0.position.number <= latestNumber } ?? true
             guard isPositionReached || pending.deadline <= now else { continue }
             self.awaitingFeed[number] = nil
+            // A reached position needs no reader: the cache has the items after it. A position that is not reached in
+            // time probably does not exist, so the reason is `gone` and not `late`.
             self.complete(pending, isPositionReached ? .found([]) : .refused(.gone), nil)
         }
         if self.awaitingReader.isEmpty { return }
+        // `late`: the reader has not answered in time.
         for (number, pending) in self.awaitingReader where pending.deadline <= now {
             self.awaitingReader[number] = nil
             self.complete(pending, .refused(.late), nil)
@@ -126,11 +137,13 @@ final class ShardReplay {
 
     /// Sends a request to the replay reader; the client waits for its outcome.
     private func sendRequest(_ request: ReplayRequest, _ join: PendingJoin, _ live: ShardLive, timeout: Milliseconds) {
-        self.lastNumber += 1
-        let id = ReplayID(shard: self.shard.number, number: self.lastNumber)
+        self.lastWaitNumber += 1
+        let id = ReplayID(shard: self.shard.number, number: self.lastWaitNumber)
         let pending = PendingReplay(live: live, join: join, deadline: self.shard.now + timeout)
         join.client.backlog = Client.Backlog(
             lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(id.number))
+        // `shard.now` is the clock's time at the beginning of the loop's turn. The reader's thread compares its deadline
+        // with the clock itself, so that deadline begins now.
         if self.gateway.requestReplay(id, request, deadline: MonotonicClock.now + timeout) {
             self.awaitingReader[id.number] = pending
         } else {
@@ -138,25 +151,27 @@ final class ShardReplay {
         }
     }
 
-    /// Defers the resume until the feed reaches the client's position: another gateway has sent items that this gateway
-    /// has not read yet, or the position does not exist.
+    /// Defers the resume until the feed reaches the client's position.
+    ///
+    /// Either another gateway has sent the client items
+    /// that this gateway has not read yet, or the position does not exist.
     private func waitForFeed(_ join: PendingJoin, _ live: ShardLive) {
         guard self.awaitingFeed.count < ReplayLimits.maxQueuedRequests else { return self.refuse(.full, join, live) }
-        self.lastNumber += 1
+        self.lastWaitNumber += 1
         join.client.backlog = Client.Backlog(
-            lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(self.lastNumber))
-        self.awaitingFeed[self.lastNumber] = PendingReplay(
+            lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(self.lastWaitNumber))
+        self.awaitingFeed[self.lastWaitNumber] = PendingReplay(
             live: live, join: join, deadline: self.shard.now + ReplayLimits.resumeTimeout)
     }
 
-    /// Ends a client's wait: sends the replay that the answer allows, or refuses it.
+    /// Ends a client's wait: a new viewer gets its initial state; a resuming client gets its replay or a refusal.
     private func complete(_ pending: PendingReplay, _ answer: ReplayAnswer, _ reservation: ReplayReservation?) {
         let (live, join) = (pending.live, pending.join)
         let client = join.client
-        // A client that has left the live gets nothing.
+        // A client that has disconnected or left the live gets nothing.
         guard !client.isDetached, client.live === live else { return }
         client.backlog?.replay = .finished
-        // A new viewer waited for its earlier messages, which are cached now if they were found.
+        // A new viewer waited for earlier messages, not for a replay. Those that the reader found are in the cache now.
         if join.resume == nil { return self.sendLateInitialState(join, live) }
         switch answer {
         // Number 0 with a token: the client has joined the live, but has received no item.
@@ -177,13 +192,14 @@ final class ShardReplay {
         if let latest = token, latest.position.number != client.caughtUpTo {
             token = FeedToken(FeedPosition(epoch: join.epoch, number: client.caughtUpTo))
         }
-        // A search was made already, so `history.search` is ignored.
+        // The reader has searched already, so a further search request in the result is ignored.
         let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.caughtUpTo)
         self.sendHistory(history?.messages ?? [], token, to: client, in: live)
         self.shard.delivery.resumeDelivery(client)
     }
 
-    /// Sends the feed's position, with as many of the latest earlier messages as half of the budget allows.
+    /// Sends the feed's position, together with the newest of `messages` that fit half of the client's budget of pending
+    /// bytes.
     private func sendHistory(
         _ messages: [EncodedFeedItem], _ token: FeedToken?, to client: Client, in live: ShardLive
     ) {
@@ -209,11 +225,11 @@ final class ShardReplay {
         _ join: PendingJoin, _ live: ShardLive, readItems items: ArraySlice<EncodedFeedItem> = [],
         _ reservation: ReplayReservation? = nil
     ) {
-        // Only resumes are replayed, so there is a point.
+        // Only resumes are replayed, so `resume` is not nil.
         guard let point = join.resume else { return }
         let client = join.client
         let lastReplayed = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)
-        // The cache must have all items that follow the replay. Without a known item of the live, there are none.
+        // The cache must have all items after `lastReplayed`. If this gateway knows no item of the live, no item follows.
         let isFeedKnown = self.latestToken(of: live, epoch: join.epoch) != nil
         guard !isFeedKnown || self.gateway.feeds.hasAllItems(of: live.key, after: lastReplayed) else {
             return self.refuse(.gone, join, live)
@@ -227,8 +243,9 @@ final class ShardReplay {
         self.shard.delivery.resumeDelivery(client)
     }
 
-    /// Replays to a client that has not received any item: its position is just before the first item that was found,
-    /// or before the first cached one if the reader found none.
+    /// Replays to a client that has not received any item.
+    ///
+    /// Its position is just before the first item that the reader found. If the reader found none, the cache determines the position.
     private func replayFromStart(
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {
@@ -241,8 +258,8 @@ final class ShardReplay {
         self.startReplay(join.resuming(after: number), live, readItems: [], reservation)
     }
 
-    /// Replies that the missed items cannot be replayed: the client must load a snapshot, and its feed continues with
-    /// the next item.
+    /// Replies to a resume that the missed items cannot be replayed: the client must load a snapshot, and its feed
+    /// continues after the position in the reply.
     private func refuse(_ reason: ReplayRefusal, _ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         self.gateway.metrics.replayRefused(reason)
@@ -253,10 +270,11 @@ final class ShardReplay {
             let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
             self.shard.send(.reply(id: join.call, .success(result: result)), to: client)
         }
+        // While the client waited, new items were held back.
         if client.backlog != nil { self.shard.delivery.resumeDelivery(client) }
     }
 
-    /// Makes a client continue with the first cached item, if it lacks items that are not cached any more.
+    /// Makes a client continue with the first cached item, if the client lacks items that are not cached any more.
     private func skipUncachedItems(_ client: Client, _ live: ShardLive, epoch: Int64) {
         guard let oldest = self.gateway.feeds.oldestPosition(live.key), oldest.epoch == epoch else { return }
         client.caughtUpTo = max(client.caughtUpTo, oldest.number - 1)

@@ -23,6 +23,7 @@ internal import CRdkafka
         guard let configuration = unsafe rd_kafka_conf_new() else {
             throw KafkaError(.other, "No memory for the settings.")
         }
+        // The log callback finds the sink in the client's opaque pointer; `self.logSink` keeps the sink alive.
         unsafe rd_kafka_conf_set_opaque(configuration, Unmanaged.passUnretained(logSink).toOpaque())
         unsafe rd_kafka_conf_set_log_cb(configuration, clientLogged)
         unsafe rd_kafka_conf_set_events(configuration, role.events)
@@ -39,7 +40,7 @@ internal import CRdkafka
                 throw KafkaError(.invalidConfiguration, "\(name) = \(value): \(Self.string(errorText))")
             }
         }
-        // An admin client may have either of the two types.
+        // librdkafka has only two types of client. An admin client may have either.
         let type = role == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         guard let pointer = unsafe rd_kafka_new(type, configuration, &errorText, errorText.count) else {
             unsafe rd_kafka_conf_destroy(configuration)
@@ -48,21 +49,25 @@ internal import CRdkafka
         unsafe self.pointer = pointer
         self.logSink = logSink
         if role == .consumer {
-            // Delivers all events of a consumer to one queue, in order.
+            // Delivers all events of the consumer to its own queue, in order.
             unsafe rd_kafka_poll_set_consumer(pointer)
         }
     }
 
-    // A consumer was already closed by its owner. Without the flag librdkafka would close it again and block.
+    // The owner of a consumer has already closed the consumer. Without the flag librdkafka would close it again and
+    // block.
     deinit { unsafe rd_kafka_destroy_flags(self.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)) }
 
-    /// The error that made the client unusable, if any.
+    /// The error that made the client unusable; nil while the client is usable.
     var fatalError: KafkaError? {
+        // Most calls find no error and need no buffer for its text.
         guard unsafe rd_kafka_fatal_error(self.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         var errorText = [CChar](repeating: 0, count: 512)
         let code = unsafe rd_kafka_fatal_error(self.pointer, &errorText, errorText.count)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         var error = KafkaError(code: code, text: Self.string(errorText))
+        // The kind tells callers why the client is unusable: another owner has taken over (`fenced`), or anything else
+        // (`fatal`). `isFatal` is true in both cases.
         if error.kind != .fenced { error.kind = .fatal }
         error.isFatal = true
         error.isRetriable = false
@@ -71,7 +76,7 @@ internal import CRdkafka
 
     /// Throws the error for a code, unless the code means success.
     ///
-    /// For the generic code "fatal error" the cause of the fatal error is thrown.
+    /// librdkafka's generic code for "the client has had a fatal error" does not say which: then `fatalError` is thrown.
     func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         if code == RD_KAFKA_RESP_ERR__FATAL, let cause = self.fatalError { throw cause }
@@ -87,12 +92,12 @@ internal import CRdkafka
 extension ClientHandle.Role {
     /// The kinds of events that the role receives.
     ///
-    /// Log lines are not events here, because they must be written even while no thread polls.
+    /// Log lines come by a callback and not as events, because they must be written even while no thread polls.
     fileprivate var events: Int32 {
         switch self {
         case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
         case .consumer: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_STATS
-        // `takeSecurityError` reads these events.
+        // An admin call that waits for the brokers reads these events with `takeSecurityError`.
         case .admin: RD_KAFKA_EVENT_ERROR
         }
     }
