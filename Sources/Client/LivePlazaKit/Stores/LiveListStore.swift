@@ -5,7 +5,7 @@ internal import PlazaWire
 
 /// The list of lives, and the live that the client is in.
 ///
-/// After each of its events the client is in no live.
+/// After each event of `liveListEventPublisher` the client is in no live.
 public final class LiveListStore: @unchecked Sendable {
     private let engine: PlazaEngine
 
@@ -25,7 +25,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// has expired, or that belongs to another gateway, is no error: the list is then read again from its beginning.
     ///
     /// - Parameters:
-    ///   - cursor: the state's `liveListCursor`, which is empty at the end.
+    ///   - cursor: empty for the first page; then the state's `liveListCursor`, which is empty after the last page.
     ///   - count: the number of lives on the page, 1 to 50.
     ///   - completion: errors: `badParameter`.
     public func fetchLiveList(cursor: String, count: Int, completion: CompletionClosure?) {
@@ -42,7 +42,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// - Parameters:
     ///   - cursor: as in the method without a category.
     ///   - count: as in the method without a category.
-    ///   - category: one of the numbers in the `categoryList` of the lives to read.
+    ///   - category: a number; lives are listed if their `categoryList` contains it.
     ///   - isDescending: whether the lives with the most joins come first.
     ///   - completion: errors: `badParameter`.
     public func fetchLiveList(
@@ -74,7 +74,7 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Creates a live and enters it as its owner.
     ///
-    /// The owner may call this again to return to the live.
+    /// The owner may call this again to return to the running live; the fields of `liveInfo` are then ignored.
     ///
     /// Errors of the completion: `roomExists`, `inAnotherRoom`, `createdTooOften`, `badRoomID`, `badRoomName`,
     ///   `badParameter`, `sensitiveWords`.
@@ -87,9 +87,7 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.createOperation(liveInfo)(self.engine)
     }
 
-    /// Enters a live.
-    ///
-    /// From then on the stores of the live show its state.
+    /// Enters a live, whose stores then show its state.
     ///
     /// Errors of the completion: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (its `retryAfter` is the
     ///   time until the ban ends).
@@ -246,6 +244,7 @@ extension LiveListStore {
     ) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let liveID = try engine.currentLive
+            // A client in no live gets the error even if the call would be skipped.
             if params.isEmpty, ifEmpty == .skip { return }
             _ = try await engine.call(method, params, live: liveID)
         }
@@ -265,7 +264,7 @@ extension PlazaEngine {
 }
 
 extension LiveListStore: ListSink {
-    /// Shows the live that the client is in; called on the delivery queue.
+    /// Shows new info of the live that the client is in, also in the list; called on the delivery queue.
     func showCurrentLive(_ info: LiveInfo) {
         var state = self.state.value
         if state.currentLive == info { return }

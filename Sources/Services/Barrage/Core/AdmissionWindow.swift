@@ -6,13 +6,13 @@ package import PlazaModel
 ///
 /// The window contains only numbers, so that a copy for the undo of an aborted batch is quick.
 ///
-/// The window contains at most as many admissions as the budget's `total`. Control items and gifts may exceed the
-/// budget; the oldest admissions are then removed before they expire. This lets no further message enter, because the
-/// remaining admissions still fill the budget.
+/// The window contains at most as many admissions as the budget's `total`. Control items and gifts enter even if the
+/// window is full; the oldest admissions are then removed before they expire. No message can use the gap, because the
+/// window stays full.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {
-        /// The time in milliseconds.
+        /// The time of the admission in milliseconds.
         var at: Int64
         /// The hash of the sender; 0 for no user.
         var sender: UInt64
@@ -26,12 +26,13 @@ package struct AdmissionWindow: Sendable {
         /// Dropped messages count too, so that each sender who tries gets a share of the budget, and not only those who
         /// were admitted first.
         var lastAttempt: Int64
-        /// The number of the sender's admitted messages.
+        /// The number of the sender's messages among the admissions in the window.
         var admitted: Int64
     }
     /// Whether a message enters the feed.
     package enum Decision: Hashable, Sendable {
         case admitted
+        /// The feed's budget, or the sender's share of it, is used up.
         case dropped(reason: DropReason, retryAfter: Milliseconds)
         /// The sender has already sent as many messages as one user may send in a second.
         case tooOften(retryAfter: Milliseconds)
@@ -47,9 +48,9 @@ package struct AdmissionWindow: Sendable {
     package private(set) var count = 0
     /// One entry for each sender, sorted by sender.
     private(set) var tallies: ContiguousArray<Tally> = []
-    /// The earliest time at which a tally without admissions expires, in milliseconds.
+    /// A time in milliseconds before which no tally expires, so that `removeExpiredTallies(at:)` need not search.
     ///
-    /// Before this time `removeExpiredTallies(at:)` does nothing.
+    /// Only tallies without admissions expire.
     private(set) var nextTallyExpiry: Int64 = .max
 
     /// Creates an empty window.
@@ -95,13 +96,13 @@ package struct AdmissionWindow: Sendable {
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
         // The live's owner and the app's server may fill the whole budget.
         if feedClass == .barrage, sender.mayFillBudget { limit = budget.total }
-        // A sender has at most as many admissions as the window. So the search is skipped while the window has fewer
-        // than `rate` admissions.
-        if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
+        // A sender cannot have more admissions than the window. So the sender's tally is not searched while the whole
+        // window has fewer than `rate` admissions.
+        if sender.hash != 0, self.count >= rate, let wait = self.waitUntilBelow(rate, for: sender.hash, at: now) {
             return .tooOften(retryAfter: wait)
         }
         if self.count >= limit {
-            // The count falls below the limit when the admission at `count - limit` expires.
+            // `count - limit + 1` admissions must expire. The last of them has the index `count - limit`.
             return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
         }
         // A share is how many messages each sender may have in the window. Shares apply while more than half of the
@@ -110,7 +111,7 @@ package struct AdmissionWindow: Sendable {
             self.removeExpiredTallies(at: now)
             let share = budget.share(among: self.tallies.count)
             // A sender without a tally has no admission yet, so its first message may enter.
-            if let wait = self.wait(untilBelow: share, for: sender.hash, at: now) {
+            if let wait = self.waitUntilBelow(share, for: sender.hash, at: now) {
                 return .dropped(reason: .share, retryAfter: wait)
             }
         }
@@ -130,23 +131,24 @@ package struct AdmissionWindow: Sendable {
     }
 
     /// How long until `sender` has fewer than `limit` admissions; nil if the sender already has fewer.
-    private func wait(untilBelow limit: Int, for sender: UInt64, at now: Int64) -> Milliseconds? {
+    private func waitUntilBelow(_ limit: Int, for sender: UInt64, at now: Int64) -> Milliseconds? {
         let tallyIndex = self.tallyIndex(of: sender)
         guard self.hasTally(of: sender, at: tallyIndex) else { return nil }
         var surplus = Int(self.tallies[tallyIndex].admitted) - limit
         guard surplus >= 0 else { return nil }
-        // The sender's admissions expire in order. The sender has fewer than `limit` after `surplus + 1` have expired.
+        // The sender's admissions expire in order. After `surplus + 1` of them have expired, fewer than `limit` are left.
         for index in 0..<self.count where self[index].sender == sender {
             if surplus == 0 { return self.waitUntilExpiry(of: index, at: now) }
             surplus -= 1
         }
-        // Not reached while each tally counts the sender's admissions in the window.
+        // Reached only if a tally counts more admissions than the window has of its sender, which would be a fault.
         return Milliseconds(Self.span)
     }
 
-    /// Records the admission of a message.
+    /// Records the admission of an item; `sender` is `nobody` for items that no user sent.
     package mutating func recordAdmission(from sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
         let now = now.milliseconds
+        // Only a control item or a gift can find the window full.
         while self.count >= budget.total { self.removeOldestAdmission() }
         self.append(Admission(at: now, sender: sender.hash))
         guard sender.hash != 0 else { return }
@@ -155,7 +157,8 @@ package struct AdmissionWindow: Sendable {
             self.tallies[index].admitted += 1
             self.tallies[index].lastAttempt = now
         } else {
-            // The new tally needs room, so tallies without admissions are removed.
+            // There are at most as many tallies as the window may have admissions. Tallies without admissions make room
+            // for the new one.
             if self.tallies.count >= budget.total {
                 self.removeIdleTallies(untilBelow: budget.total, at: now)
                 index = self.tallyIndex(of: sender.hash)
@@ -234,7 +237,7 @@ package struct AdmissionWindow: Sendable {
         self.count += 1
     }
 
-    /// Removes the oldest admission, and the sender's tally if it has no further admissions or attempts.
+    /// Removes the oldest admission, and the sender's tally if the sender has no later admission or attempt.
     private mutating func removeOldestAdmission() {
         let oldest = self.ring[self.head]
         self.head = self.head + 1 < self.ring.count ? self.head + 1 : 0
@@ -272,7 +275,7 @@ extension AdmissionWindow: Equatable {
 extension AdmissionWindow: Codable {
     /// A short encoding, because every batch that changes a feed writes the window.
     ///
-    /// `from` is the time of the first admission. `ages` are the times of the admissions relative to `from`, `by` are
+    /// `from` is the time of the first admission, or of an attempt if there is no admission. `ages` are the times of the admissions relative to `from`, `by` are
     /// the indices of their senders in `users` (-1 for no user), and `tries` are the times of the last attempts of
     /// `users` relative to `from`.
     private enum CodingKeys: String, CodingKey {

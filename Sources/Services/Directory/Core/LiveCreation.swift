@@ -39,8 +39,8 @@ extension DirectoryMachine {
             // The second step, which has recorded the outcome, sends the reply again.
             effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
             return
-        // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
         case .forgotten:
+            // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
             effects.append(.requestForgotten(caller, request.app))
             return
         case .fresh:
@@ -90,10 +90,10 @@ extension DirectoryMachine {
         try self.checkFilteredWords(request.changes, request.app)
     }
 
-    /// Whether the owner already runs this live, so that the create re-enters it.
+    /// Whether the owner already runs this live, so that the call to create it re-enters it.
     ///
-    /// - Throws: `inAnotherRoom` when the owner runs another live; `roomExistsAndIsYours` for an app's server that
-    ///   names an owner who already runs this live.
+    /// - Throws: `inAnotherRoom` when the owner runs another live; `roomExistsAndIsYours` when the owner already runs
+    ///   this live and the caller is the app's server, which cannot enter a live.
     private func isReentry(_ request: CreateRequest, in rows: DirectoryRows) throws(ReplyError) -> Bool {
         guard case .claim(let claim)? = rows[.claim(request.ownerKey)] else { return false }
         guard claim.live == request.key.live else {
@@ -118,8 +118,7 @@ extension DirectoryMachine {
             self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
-        // This outcome stays if the live has ended after the first step. A retry with a new request can then create the
-        // live.
+        // This outcome stays if the live has ended since the first step. A new call can soon create a live with this id.
         var outcome = Outcome.failure(
             error: ReplyError(
                 .createdTooOften, "the last live with this id is still ending",
@@ -179,7 +178,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Checks that no running or ending live has the id, and that the last create of this id was long enough ago.
+    /// Checks that no running or ending live has the id, and that the last live with this id was created long enough ago.
     ///
     /// - Throws: `roomExists`, `roomExistsAndIsYours` or `createdTooOften`.
     private func checkIDIsFree(_ request: CreateRequest, in rows: DirectoryRows, at now: Timestamp) throws(ReplyError) {
@@ -219,7 +218,7 @@ extension DirectoryMachine {
         self.sendCreationEvent(info, key, by: caller.userID, at: now, into: &effects)
     }
 
-    /// Releases the owner's claim and then sends the reply, for a create that opened no live.
+    /// Releases the owner's claim and then sends the reply, for a call that opened no live.
     ///
     /// If the owner runs this live, the claim belongs to the running live and is not released.
     private func rejectAndReleaseClaim(
@@ -236,7 +235,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Sends the recorded reply of the second step to a repeated create, without opening a live.
+    /// Sends the recorded reply of the second step again to a repeated call, without opening a live.
     func repeatReplyOfOpening(_ key: LiveKey, _ caller: Caller, in rows: DirectoryRows, into effects: inout [Effect]) {
         switch rows.lookup(.liveCalls(key, caller.request.session), caller) {
         case .repeated(.answered(let outcome, let required)):

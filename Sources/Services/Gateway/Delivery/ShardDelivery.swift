@@ -41,7 +41,7 @@ final class ShardDelivery {
         self.flushTimer = try LoopTimer(loop: self.shard.loop) { [unowned self] _ in self.flushWaitingLives() }
     }
 
-    /// Buffers new items of a live, which must be in order, and schedules the flush.
+    /// Buffers new items of a live, in the order of their numbers, and schedules the flush.
     func feedItemsReceived(_ key: LiveKey, epoch: Int64, _ items: [EncodedFeedItem]) {
         guard let live = self.shard.lives[key], !live.viewers.isEmpty, epoch >= live.epoch else { return }
         if epoch > live.epoch {
@@ -50,7 +50,7 @@ final class ShardDelivery {
             live.lastItemNumber = 0
         }
         var newItems = items[...]
-        // Before the first item the shard cannot have missed any.
+        // While the shard has received no item of this epoch (0), no number can show that it has missed one.
         if live.lastItemNumber > 0 {
             newItems = newItems.drop { $0.number <= live.lastItemNumber }
             guard let first = newItems.first else { return }
@@ -82,7 +82,7 @@ final class ShardDelivery {
             self.dueLives.append(live)
             self.flushHook?.schedule()
         } else if live.flushAt == nil {
-            // A live that waits already keeps its time: all items that may wait are flushed at the same time.
+            // A live that already waits keeps its time, because all its buffered items are flushed together.
             live.flushAt = flushAt
             self.waitingLives.append(live)
             self.startFlushTimer(now: now)
@@ -105,7 +105,7 @@ final class ShardDelivery {
         let now = self.shard.now
         var waiting: [ShardLive] = []
         for live in self.waitingLives {
-            // Nil: the live was flushed at the end of a loop turn meanwhile.
+            // Nil if the live was flushed at the end of a loop turn since it began to wait.
             guard let flushAt = live.flushAt else { continue }
             if flushAt <= now { self.flush(live) } else { waiting.append(live) }
         }
@@ -134,7 +134,7 @@ final class ShardDelivery {
         for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
-            // The viewer does not need all of these items: some were in the cache already when it joined or caught up.
+            // The viewer has some of these items: they were in the cache already when it joined or caught up.
             if client.caughtUpTo >= first.number {
                 if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue
@@ -165,7 +165,7 @@ final class ShardDelivery {
 
     /// Records items that a viewer did not get because its connection has just ended.
     private func recordUndelivered(items: Int) {
-        // In the ledger, only items that were deferred can be lost by a disconnect.
+        // The ledger counts the items that a disconnect loses among the deferred ones, so they are deferred first.
         self.ledger.countDeferred(items: items)
         self.ledger.countDisconnected(deferred: items)
     }
@@ -185,8 +185,8 @@ final class ShardDelivery {
             case nil: break
             }
         }
-        // The items exceed one step, or the shard's memory has no room for them (nil). So the viewer gets them from the
-        // feed cache, in steps.
+        // The items exceed one step, or the shard's memory has no room for them (`offer` returned nil). So the viewer
+        // gets them from the feed cache, in steps.
         self.deferDelivery(to: client, items: missing.count)
     }
 
@@ -197,14 +197,15 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// How many bytes of items one viewer is sent in one step; the next step follows when the viewer has taken them.
+    /// The maximum number of bytes of items that a viewer who catches up is sent at once; more follow when the viewer has
+    /// taken them.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
 
-    /// Sends a viewer with pending bytes the classes of items that its budget admits, and sheds the others.
+    /// Sends a slow reader the classes of items that its level admits, and sheds the others.
     ///
-    /// If the viewer is too far behind, all items are deferred.
+    /// All items are deferred if the viewer has a backlog already, or has so many pending bytes that it gets one.
     private func deliverReduced(
         _ items: [EncodedFeedItem], _ itemCountsByClass: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
         _ reducedFrames: inout [DeliveryLevel: [SharedBytes]]
@@ -215,7 +216,7 @@ final class ShardDelivery {
         }
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
-            // All items before these were sent or shed, so the viewer continues with the first of these.
+            // All items before `items` were sent or shed, so the viewer later continues with the first of `items`.
             client.caughtUpTo = (items.first?.number ?? 1) - 1
             return self.deferDelivery(to: client, items: items.count)
         }
@@ -227,7 +228,7 @@ final class ShardDelivery {
             reducedFrames[level] = frames
         }
         let isDelivered: Bool
-        // Without a frame the level admits no item, so all items are shed below.
+        // If there are no frames, the level admits none of the items, and all are shed below.
         switch frames.isEmpty ? .sent : client.socket.send(frames) {
         case .sent, .queued: isDelivered = true
         case .overflow, .notOpen: isDelivered = false
@@ -247,8 +248,9 @@ final class ShardDelivery {
 
 /// Clients that catch up: slow readers until their pending bytes were sent, and resumed clients during their replay.
 extension ShardDelivery {
-    /// Starts or continues delivery to a client whose replay or initial state is ready: new items are held back until
-    /// all earlier items were sent.
+    /// Starts or continues delivery to a client whose replay or initial state is ready.
+    ///
+    /// New items are held back until all earlier items were sent.
     func resumeDelivery(_ client: Client) {
         if client.backlog == nil { client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: 0) }
         client.backlog?.lastProgressAt = self.shard.now
@@ -258,7 +260,7 @@ extension ShardDelivery {
 
     /// Sends a reader the items that it lacks, until the system accepts no more or the reader has all.
     func catchUp(_ client: Client) {
-        // If the system accepts all bytes immediately, no writable event continues the delivery.
+        // Otherwise a writable event continues the delivery. None comes if the system accepts all bytes immediately.
         while self.sendNextItems(client) {}
     }
 
@@ -266,13 +268,14 @@ extension ShardDelivery {
     /// replay, then from the feed cache.
     ///
     /// The reader is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does
-    /// not suffice, or the connection is ending, the items stay in the backlog: the next sweep tries again.
+    /// not suffice, or the connection is ending, the items stay in the backlog, and the next sweep tries again.
     ///
     /// - Returns: Whether the system has accepted all bytes and the reader lacks further items.
     private func sendNextItems(_ client: Client) -> Bool {
         guard var backlog = client.backlog, let live = client.live else { return false }
         let missed: ArraySlice<EncodedFeedItem>
         switch backlog.replay {
+        // The replay is not there yet; `resumeDelivery` is called when it is.
         case .reading: return false
         case .items(let items, _): missed = items
         case .finished:
@@ -307,7 +310,8 @@ extension ShardDelivery {
             isCaughtUp = false
             let remaining = missed.dropFirst(itemsToSend.count)
             backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
-            // Some of these items may have been counted as deferred; the last step, below, corrects that.
+            // Some of these items may have been counted as deferred; the step in which the reader has caught up corrects
+            // that, in the `else` branch.
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count
@@ -325,11 +329,12 @@ extension ShardDelivery {
         return !isCaughtUp && client.socket.pendingBytes == 0
     }
 
-    /// Continues delivery to readers without pending bytes, and disconnects those that made no progress within the
-    /// timeout.
+    /// Continues delivery to the clients that catch up and have no pending bytes; disconnects those to which nothing
+    /// could be sent within the timeout.
     func sweepClientsCatchingUp(at now: MonotonicTime) {
         if self.clientsCatchingUp.isEmpty { return }
         let timeout = self.gateway.settings.budget.timeout
+        // The closure returns true for clients that have caught up or are gone.
         self.clientsCatchingUp.removeAll { client in
             if client.socket.pendingBytes == 0, !client.isDetached { self.catchUp(client) }
             guard let backlog = client.backlog, !client.isDetached else { return true }

@@ -11,12 +11,13 @@ extension ShellSession {
     /// Processes polled records as one batch, except for partitions in which an input has failed or may have crashed an
     /// owner: their records are processed one by one.
     func process(_ records: [IncomingRecord]) throws {
+        // The partitions whose records are processed one by one.
         let isolated = self.owned.filter { $0.value.attempts.mustProcessAlone(at: $0.value.position) }
         let batch = isolated.isEmpty ? records : records.filter { isolated[$0.topicPartition] == nil }
         if !batch.isEmpty { try self.processBatch(batch) }
         for (topicPartition, partition) in isolated {
             for record in records where record.topicPartition == topicPartition {
-                // After a failure the consumer continues at this record, so the later ones are polled again.
+                // After a failure the consumer is rewound to this record, so the later records are polled again.
                 guard try self.processAlone(record, of: partition) else { break }
             }
         }
@@ -35,8 +36,8 @@ extension ShellSession {
             }
             // Without partitions, all records are of partitions that this instance does not serve.
             guard !partitions.isEmpty, let group = self.group else { return }
-            // A batch may contain several runs of one partition, but each partition is committed only once, because its
-            // plan for the rows (`planRows`) covers all changes since the last commit.
+            // The batch may contain several runs of one partition. The partition is committed once for all of them,
+            // because its plan for the rows (`planRows`) covers all changes since the last commit.
             if let appender = self.appender,
                 let batches = self.appendableBatches(of: output, partitions, to: appender.topic)
             {
@@ -46,8 +47,8 @@ extension ShellSession {
             }
         } catch {
             if InputFailure(error) != nil {
-                // One of the records cannot be processed, or one of its effects cannot be written. The records are
-                // processed one by one when they are read again, to find it.
+                // One of the records cannot be processed, or one of its effects cannot be written. To find that record,
+                // all records up to `position` are processed one by one when they are read again.
                 for partition in partitions { partition.attempts.isolate(until: partition.position) }
             }
             return try self.rollBack(partitions, error)
@@ -127,7 +128,8 @@ extension ShellSession {
     /// The trace header of an effect's record.
     ///
     /// While this process records no spans, the context of the causing input is passed on, so that later services add
-    /// their spans to the same trace. A malformed header is not passed on: it may be so large that no effect fits.
+    /// their spans to the same trace. A malformed header is not passed on, because it may be so large that the effect's
+    /// record exceeds the broker's limit.
     private func traceHeader(of topic: PlazaTopic, causedBy record: IncomingRecord) -> [UInt8]? {
         guard let header = record.header(TraceHeader.name), let context = TraceContext(parsing: header) else {
             return nil
@@ -163,8 +165,8 @@ extension ShellSession {
         _ batches: [AppendWriter.PartitionBatch], of partitions: [OwnedPartition], by appender: AppendWriter,
         _ group: GroupMetadata
     ) throws(KafkaError) {
-        // Inputs that cause neither records nor changed rows need no batch: after a crash they would be decided again
-        // with the same result.
+        // Inputs that cause neither records nor changed rows need no durable batch: after a crash they would be decided
+        // again with the same result.
         let lastOffsets = try appender.append(
             batches.filter { !$0.records.isEmpty || !$0.commit.rows.isEmpty })
         for partition in partitions {
@@ -173,8 +175,8 @@ extension ShellSession {
                 lastFeedOffset: lastOffsets[partition.topicPartition.partition])
         }
         // If another owner claimed the partition before this batch, readers ignore the batch, and that owner decides
-        // the same inputs again. After a stall, a transaction must therefore prove that there is no such owner before
-        // the replies are sent.
+        // the same inputs again. After a stall of this thread, a transaction must therefore prove that there is no such
+        // owner before the replies are sent.
         guard self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now) else { return }
         var emptyOutput = BatchOutput()
         try self.transact(&emptyOutput, partitions, group)
@@ -217,6 +219,7 @@ extension ShellSession {
         switch error {
         case let error as KafkaError:
             self.metrics.aborted.add()
+            // The session ends if the client is unusable or another instance has taken the partitions.
             guard !error.isFatal, error.kind != .fenced else { throw error }
             self.log.info("a batch is decided again", [.detail: .string(error.description)])
         case let error as ProcessorError:

@@ -17,7 +17,7 @@ extension ShellSession {
     /// end.
     private static let restoreTimeout = Milliseconds.seconds(20)
 
-    /// Leaves an assigned partition unserved, because its changed rows are damaged.
+    /// Leaves an assigned partition unserved, because the rows of its checkpoint delta cannot be decompressed.
     ///
     /// Every owner would fail to restore them. So neither a new session nor another instance would help, and the other
     /// partitions are served meanwhile. An operator must repair the partition (docs/OPERATING.md, section 5.18).
@@ -46,10 +46,10 @@ extension ShellSession {
         case .revoked(let partitions, let isLost):
             self.metrics.revoked.add()
             self.setDamagedPartitions(self.damaged.subtracting(partitions))
-            // A revocation leaves no partition, so nothing is watched any more. After a failure the session leaves its
-            // group as well, but then its work still waits for the next session.
+            // A revocation takes all partitions, so no work is left to watch. After a failure the revocation only means
+            // that the session leaves its group; its work waits for the next session and stays watched.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
-            // Of lost partitions another member may already be the owner, so nothing is written for them.
+            // Another member may already own lost partitions, so nothing is written for them.
             if !isLost {
                 self.checkpointBeforeLeaving(partitions)
                 self.endAttempts(at: partitions)
@@ -67,7 +67,7 @@ extension ShellSession {
         }
     }
 
-    /// Restores the rows of `partitions` and starts consuming them; heartbeats continue meanwhile.
+    /// Restores the rows of `partitions` and starts consuming them; the group's heartbeats continue meanwhile.
     private func acquire(_ partitions: [TopicPartition]) throws {
         let beganAt = MonotonicClock.now
         let deadline = beganAt + Self.restoreTimeout
@@ -78,15 +78,16 @@ extension ShellSession {
         let committed = takenOver.isEmpty ? [:] : try self.committedOffsets(takenOver, deadline: deadline)
         let generations = try self.replyProducer.writeAcquisitionTicks(self.spec.inbox, takenOver.map(\.partition))
         let stateEnds = self.stateEndsOfRevoked(among: takenOver)
+        // The partitions whose rows must be read from Kafka, by their number.
         var unrestored: [Int32: OwnedPartition] = [:]
         for topicPartition in takenOver {
-            // A partition without a committed offset begins at 0.
+            // Nil in the dictionary: nothing was committed yet, so the partition begins at 0.
             let offset = (committed[topicPartition] ?? nil) ?? OffsetAndMetadata(offset: 0)
             if let partition = self.revoked.removeValue(forKey: topicPartition),
                 partition.isUnchanged(committed: offset, end: stateEnds[topicPartition])
             {
                 // No other member has committed since the revocation, so the rows are current. None has written a
-                // record of attempts either, so the record of this instance is current too.
+                // record of attempts either, so the record of this instance is current too. Only the generation is new.
                 partition.hasCalledAcquired = false
                 self.owned[topicPartition] = partition
             } else {
@@ -122,15 +123,15 @@ extension ShellSession {
         try self.consumer.assign(starts)
     }
 
-    /// Adds the partitions to `owned` that no other member has claimed since they were revoked from this instance.
+    /// Adds to `owned` those of `partitions` that no other member has claimed since they were revoked from this instance.
     ///
-    /// Such a partition needs no restore and no claim: its rows are current, and the epoch of its feed stays.
+    /// Such a partition needs no restore and no claim: its rows are current, and its former generation stays valid.
     ///
     /// - Returns: the added partitions; empty for a machine that does not append, or if the ends of the feed partitions
     ///   cannot be queried.
     private func resumeUnclaimedPartitions(among partitions: [TopicPartition]) -> Set<TopicPartition> {
         guard let appender = self.appender else { return [] }
-        // Rows are only reused in the first assignment after the revocation; all other partitions are restored.
+        // Rows are reused only in the first assignment after the revocation. Later the partitions are restored.
         defer { self.revoked = [:] }
         var resumed: Set<TopicPartition> = []
         let candidates = partitions.filter { self.revoked[$0] != nil }
@@ -210,6 +211,7 @@ extension ShellSession {
             }
         }
         var uncheckpointed = try self.claim(unrestored)
+        // Batches after the checkpoint are read from the feed partitions.
         let feedStarts = Dictionary(
             uncheckpointed.map { number, batches in
                 (TopicPartition(batches.topic.rawValue, number), batches.checkpointOffset)
@@ -246,7 +248,7 @@ extension ShellSession {
 
     /// Claims the feed partitions of `unrestored`.
     ///
-    /// A stalled former owner must not claim a partition after its new owner has. The claim is therefore written in a
+    /// A stalled former owner must not claim a partition after the new owner has claimed it. The claim is therefore written in a
     /// transaction together with the committed offsets; it succeeds only while this instance is a member of the group.
     /// Every later owner has a later tick and therefore a higher epoch.
     ///
@@ -273,7 +275,7 @@ extension ShellSession {
 
     /// Writes the rows of partitions that are revoked, so that the next owner need not read their appended batches.
     ///
-    /// After a failure nothing is written, because the rows may be wrong. A batch of unknown outcome may be valid
+    /// After a failure nothing is written, because the rows may be wrong: an appended batch of unknown outcome may count
     /// although the rows do not include it, or a restore may be incomplete.
     private func checkpointBeforeLeaving(_ partitions: [TopicPartition]) {
         guard self.failure == nil, let group = self.group else { return }
