@@ -22,13 +22,13 @@ internal import Glibc
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     /// Limits the memory of the bytes that all streams of this loop have queued.
     package var outputBudget = OutputBudget()
-    /// Takes the place of a sent piece in a queue, so that the piece itself can be freed.
+    /// Empty bytes that take the place of a sent piece in a stream's output queue, so that the piece itself can be freed.
     ///
     /// Each loop has its own, so that the loops do not all change the reference count of one object.
     let noBytes = SharedBytes([])
     /// Whether the loop is ending or has ended; then no new handle may be created on it.
     private(set) var isEnding = false
-    /// Whether libuv's loop no longer exists: it was closed, or it could not be created.
+    /// Whether libuv's loop does not exist: it was closed, or it could not be created.
     private var isReleased = false
     /// Runs the hooks before each poll.
     private let prepare: UnsafeMutablePointer<uv_prepare_t>
@@ -61,7 +61,7 @@ internal import Glibc
         // before it. Neither of the two handles keeps the loop alive.
         unsafe uv_prepare_init(self.raw, self.prepare)
         unsafe uv_check_init(self.raw, self.check)
-        // `data` is the object that owns a handle (`LoopHandle`); these two handles have none.
+        // A handle's `data` is the `LoopHandle` that owns it; these two handles have no such owner.
         unsafe self.prepare.pointee.data = nil
         unsafe self.check.pointee.data = nil
         unsafe uv_prepare_start(self.prepare, beforePoll)
@@ -123,7 +123,7 @@ internal import Glibc
     private func release() {
         self.isEnding = true
         unsafe uv_walk(self.raw, closeForLoopEnd, nil)
-        // Runs until libuv has closed all handles.
+        // Runs until libuv has called the close callbacks of all handles.
         unsafe uv_run(self.raw, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(self.raw)
         assert(status == 0, "a handle outlived its loop: \(status)")

@@ -16,7 +16,7 @@ enum CoHostBench {
 
     /// The target: the minimum number of commands per CPU second.
     private static let minimumRate = 200_000.0
-    /// The number of runs; the report shows medians.
+    /// The number of runs; the report shows medians over the runs.
     private static let rounds = BenchReport.roundCount(default: 5)
 
     private static func measure() throws -> BenchReport {
@@ -49,8 +49,8 @@ enum CoHostBench {
 private struct CoHostBenchRun {
     /// The kind of a step.
     ///
-    /// The raw values are the keys of the printed report. Three of them differ from their cases, so that reports stay
-    /// comparable with earlier ones.
+    /// The raw values are the keys of the printed report. Three of them differ from the names of their cases, because the
+    /// keys of earlier reports must stay.
     enum StepKind: String, CaseIterable {
         case request, accept, seats
         case requestBattle = "ask"
@@ -64,7 +64,8 @@ private struct CoHostBenchRun {
     static let pairs = 1_000
     /// How often a run repeats all steps.
     ///
-    /// It is the number of requests that the rate limiter lets a live send without a pause.
+    /// Each repetition sends one connection request and one battle request of a live. The rate limiter lets a live send this
+    /// many without a pause.
     static let repetitions = Int(RequestRateLimiter.burst)
     /// The number of sessions in which the app's backend sends scores.
     private static let backendSessions = 64
@@ -98,7 +99,7 @@ private struct CoHostBenchRun {
                 let inputs = (0..<Self.pairs).map { self.command(kind, at: index, pair: $0, counter: Int64(counter)) }
                 let start = threadCPUSeconds()
                 for input in inputs { self.handle(input) }
-                // Only a change of seats has no reply to check.
+                // A change of seats is a fact of another machine, so it gets no reply that could be checked.
                 if kind != .seats { try self.checkAccepted(kind) }
                 // The commands of all pairs in one step are one batch.
                 self.rows.commit()
@@ -109,7 +110,7 @@ private struct CoHostBenchRun {
         return seconds
     }
 
-    /// Lets the machine handle a command at the next offset; 200 commands are in each millisecond.
+    /// Lets the machine handle a command at the next offset; the commands' time advances 1 ms every 200 commands.
     private mutating func handle(_ command: ConnectionCommand) {
         let now = Timestamp(milliseconds: firstInputMilliseconds + self.offset / 200)
         let moment = Moment(now: now, offset: self.offset)
@@ -130,7 +131,7 @@ private struct CoHostBenchRun {
     private func command(_ kind: StepKind, at index: Int, pair: Int, counter: Int64) -> ConnectionCommand {
         let (firstLive, secondLive) = (Self.live(2 * pair), Self.live(2 * pair + 1))
         let battle = BattleID("b-\(self.firstBattleOffset + Int64(pair))")
-        // The host of the first live (0) or the second live (1) of the pair.
+        // A call of the host of the pair's first live (0) or second live (1).
         func host(_ member: Int) -> Caller {
             Caller(
                 user: UserInfo(userID: UserID("host-\(2 * pair + member)"), userName: "Host"), role: .user,
@@ -146,7 +147,8 @@ private struct CoHostBenchRun {
         case .seats:
             let user = SeatUser(
                 user: UserInfo(userID: UserID("host-\(2 * pair)"), userName: "Host"), role: .owner, live: firstLive)
-            // One of the two steps of this kind has an even index, the other an odd one.
+            // The two steps of this kind are neighbours: the even index stands for the first live, the odd one for the
+            // second live.
             return .seatsChanged(
                 live: index % 2 == 0 ? firstLive : secondLive, seats: [Seat(index: 0, occupant: user), Seat(index: 1)])
         case .requestBattle:
@@ -159,12 +161,14 @@ private struct CoHostBenchRun {
                 user: UserInfo(userID: "backend"), role: .server,
                 request: RequestID(
                     session: SessionID("backend-\(pair % Self.backendSessions)"),
+                    // Several pairs share a session, in which every call must have a higher counter than the last one.
                     counter: counter * Int64(Self.pairs) + Int64(pair)), replyTo: "gateway-1")
             return .updateScores(
                 battle: battle, operation: .accumulate,
                 scores: [ScoreUpdate(live: firstLive, score: 3), ScoreUpdate(live: secondLive, score: 2)],
                 caller: server)
         case .exitBattle:
+            // The two steps of this kind are neighbours, too: the second live leaves in the later one.
             let isSecondLive = Self.steps[index - 1] == .exitBattle
             return .exitBattle(
                 battle: battle, live: isSecondLive ? secondLive : firstLive, caller: host(isSecondLive ? 1 : 0))

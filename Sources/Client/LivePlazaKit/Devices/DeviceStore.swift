@@ -4,21 +4,23 @@ internal import PlazaModel
 /// Camera, microphone and screen of this user.
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
-/// seat, so that others see at once that a guest's camera is on. A device that is open when the user sits down is
-/// reported then. The store closes a device when a host closes or locks it, and all devices when the user loses its
-/// seat or leaves the live. Without a media engine, opening a device always succeeds, so that an app can be tried
-/// without media.
+/// seat, so that others see at once that a guest's camera is on. If a device is open before the user sits down, the store
+/// reports it when the user sits down. The store closes a device when a host closes or locks it, and all devices when the
+/// user loses the seat or leaves the live. Without a media engine, opening a device always succeeds, so that an app can be
+/// tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
-    /// The seat and the last calls; used on the delivery queue only, so the lock serves only `Sendable`.
+    /// The seat and the last calls.
+    ///
+    /// They are used on the delivery queue only; the lock is there only because the class must be `Sendable`.
     let progress = Locked(Progress())
 
-    /// What the store must know besides the state that it shows.
+    /// What the store must know besides `state`, which apps see.
     struct Progress {
         /// The user's seat; nil if the user sits on none.
         var seat: OwnSeat?
-        /// Whether the user has muted the open microphone.
+        /// Whether the user has muted the microphone, which stays open meanwhile.
         var isMuted = false
         /// The last calls that opened or closed a device.
         var calls = DeviceCalls()
@@ -41,7 +43,7 @@ public final class DeviceStore: Sendable {
     /// Opens the camera, and reports it to the seat if the user sits on one.
     ///
     /// - Parameters:
-    ///   - isFront: whether to use the camera on the side of the screen.
+    ///   - isFront: whether to use the front camera, which is on the side of the screen.
     ///   - completion: errors: −1100 (the camera does not start), −1101 (no permission), −1102 (in use), −1103 (there
     ///     is none); `failed` if the camera was closed meanwhile; `seatCameraLocked` or `cameraNeedsHost`, after which
     ///     the camera is closed again.
@@ -82,7 +84,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Switches to the camera on the side of the screen, or to the other one.
+    /// Switches to the front camera, which is on the side of the screen, or to the back camera.
     public func switchCamera(isFront: Bool) {
         self.runInOrder { _, media in
             media?.switchCamera(isFront: isFront)
@@ -154,7 +156,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Closes all devices and returns to the defaults.
+    /// Closes all devices and returns `state` to the defaults.
     public func reset() {
         self.closeLocalCamera()
         self.closeLocalMicrophone()

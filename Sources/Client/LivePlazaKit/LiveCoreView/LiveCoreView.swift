@@ -21,7 +21,7 @@ open class LiveCoreView: UIView {
 
     /// Makes the widgets; the app must retain it.
     ///
-    /// Without one each user's name is shown.
+    /// Without a delegate, the default widgets show each user's name.
     public weak var videoViewDelegate: (any VideoViewDelegate)? {
         didSet {
             self.adapter = self.videoViewDelegate.map { VideoViewDelegateAdapter($0) }
@@ -34,8 +34,9 @@ open class LiveCoreView: UIView {
         didSet { self.showStage() }
     }
 
-    /// Lets the model call `videoViewDelegate`.
+    /// Lets `model` call `videoViewDelegate`; nil without a delegate.
     private var adapter: VideoViewDelegateAdapter?
+    /// Decides which widgets the stage has and where they are.
     private var model = StageWidgetModel<UIView>(fallback: DefaultStageWidgets())
     private var pictures = SeatPictures()
     private let layers = StageLayers()
@@ -96,7 +97,7 @@ open class LiveCoreView: UIView {
 
     // MARK: Previews
 
-    /// Plays a live that this user has not entered, by the app's media engine; without one, calls `onError`.
+    /// Lets the app's media engine play a live that this user has not entered; calls `onError` if the app has no engine.
     public func startPreviewLiveStream(
         roomId: String, isMuteAudio: Bool, onPlaying: TUIPlayOnPlayingBlock? = nil,
         onLoading: TUIPlayOnLoadingBlock? = nil, onError: TUIPlayOnErrorBlock? = nil

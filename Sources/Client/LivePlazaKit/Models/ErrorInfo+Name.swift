@@ -28,7 +28,7 @@ extension ErrorInfo.Name {
     public static let failed = ErrorInfo.Name(rawValue: "failed")
     /// The call was made too often.
     public static let tooFrequent = ErrorInfo.Name(rawValue: "tooFrequent")
-    /// A parameter is invalid; mostly from this client's own checks, while the server's are `badParameter`.
+    /// A parameter is invalid by this client's own checks, in most cases; the server's checks report `badParameter`.
     public static let invalidParameter = ErrorInfo.Name(rawValue: "invalidParameter")
     /// The token of the login names another app.
     public static let sdkAppIDNotFound = ErrorInfo.Name(rawValue: "sdkAppIDNotFound")
@@ -44,9 +44,9 @@ extension ErrorInfo.Name {
     public static let badRoomName = ErrorInfo.Name(rawValue: "badRoomName")
     /// The user is in another live, or runs another live as its owner.
     public static let inAnotherRoom = ErrorInfo.Name(rawValue: "inAnotherRoom")
-    /// Only the owner of the live may do this.
+    /// Only the owner of the live may make this call.
     public static let needsOwner = ErrorInfo.Name(rawValue: "needsOwner")
-    /// Only the owner and the admins of the live may do this.
+    /// Only the owner and the admins of the live may make this call.
     public static let needsOwnerOrAdmin = ErrorInfo.Name(rawValue: "needsOwnerOrAdmin")
     /// The request has ended already.
     public static let requestGone = ErrorInfo.Name(rawValue: "requestGone")
@@ -104,7 +104,7 @@ extension ErrorInfo.Name {
     public static let noSuchRoom = ErrorInfo.Name(rawValue: "noSuchRoom")
     /// The user whom the call names is not in the live.
     public static let notMember = ErrorInfo.Name(rawValue: "notMember")
-    /// The user has no permission for this.
+    /// The user has no permission for this call.
     public static let noPermission = ErrorInfo.Name(rawValue: "noPermission")
     /// The live is full.
     public static let roomFull = ErrorInfo.Name(rawValue: "roomFull")
@@ -126,7 +126,7 @@ extension ErrorInfo.Name {
     public static let tooManyAdmins = ErrorInfo.Name(rawValue: "tooManyAdmins")
     /// The app's word filter refuses the text.
     public static let sensitiveWords = ErrorInfo.Name(rawValue: "sensitiveWords")
-    /// A conflicting request is open already.
+    /// A request that conflicts with this one is open already.
     public static let requestConflict = ErrorInfo.Name(rawValue: "requestConflict")
     /// The seat is locked.
     public static let seatLocked = ErrorInfo.Name(rawValue: "seatLocked")
@@ -168,7 +168,7 @@ extension ErrorInfo.Name {
     public static let battlePending = ErrorInfo.Name(rawValue: "battlePending")
     /// The live has no battle.
     public static let noBattleInRoom = ErrorInfo.Name(rawValue: "noBattleInRoom")
-    /// This is not possible while the battle runs.
+    /// The call is not possible while the battle runs.
     public static let notWhileFighting = ErrorInfo.Name(rawValue: "notWhileFighting")
     /// The battle has not begun.
     public static let battleNotStarted = ErrorInfo.Name(rawValue: "battleNotStarted")

@@ -9,7 +9,9 @@ package enum Device: String, Hashable, Sendable, Codable, CaseIterable {
 /// Why a user on a seat is temporarily not visible or audible (R1.12).
 package enum SuspendStatus: String, Hashable, Sendable, Codable {
     case none
+    /// The user's app is in the background.
     case inBackground
+    /// The user is in a call of another app.
     case inCalling
 }
 
@@ -17,6 +19,7 @@ package enum SuspendStatus: String, Hashable, Sendable, Codable {
 package struct SeatUser: Hashable, Sendable, Codable {
     package var user: UserInfo
     package var role: LiveRole
+    /// The live to which the seat belongs.
     package var live: LiveID
     package var isMicrophoneOn: Bool
     /// False while a host has locked the user's microphone or the seat's microphone.
@@ -55,6 +58,7 @@ package struct SeatUser: Hashable, Sendable, Codable {
 
 /// One seat of a live; seat lists also contain the empty seats (R1.9, R7.1).
 package struct Seat: Hashable, Sendable, Codable {
+    /// The number of the seat in its live, from 0.
     package var index: Int
     /// Whether nobody can take the seat.
     package var isLocked: Bool
@@ -95,11 +99,15 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// Grows with every change of the stage.
     package var revision: Int64
+    /// This live's seats, including empty ones; those of connected lives are in `connection`.
     package var seats: [Seat]
+    /// The connection of lives to which this live belongs; nil if it belongs to none.
     package var connection: ConnectionView?
-    /// The live's own battle, running or with its result still displayed.
+    /// The battle that this live shows: its own, or else the one of its connection that began last.
+    ///
+    /// The battle is running, or its result is still displayed.
     package var battle: BattleView?
-    /// The connection's other battles that are running or whose results are still displayed, in the order of their
+    /// The connection's further battles that are running or whose results are still displayed, in the order of their
     /// start; nil if there are none.
     package var otherBattles: [BattleView]?
     /// The layout of the users on stage, including those of connected lives.
@@ -137,7 +145,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var key: LiveKey { LiveKey(self.app, self.live) }
 }
 
-/// An event on a stage; the feed item with the new stage contains the event.
+/// What has changed on a stage; a feed item contains such events together with the new stage.
 package enum StageEvent: Hashable, Sendable, Codable {
     case seatTaken(index: Int, user: UserInfo)
     case seatLeft(index: Int, user: UserInfo)

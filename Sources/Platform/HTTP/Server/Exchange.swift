@@ -17,7 +17,7 @@ package struct HTTPResponder: Sendable {
     package func complete(_ response: HTTPResponse) -> Bool { self.response.complete(response) }
 }
 
-/// The future response to one request; the daemon's thread and the handler's threads share it.
+/// The future response to one request; the thread of libmicrohttpd's daemon and the handler's threads share it.
 final class PendingResponse: Sendable {
     /// The request's number; the requests of a server have ascending numbers.
     let id: UInt64
@@ -46,7 +46,8 @@ final class PendingResponse: Sendable {
         self.observer(response.status, Int(MonotonicClock.microseconds - self.startMicroseconds))
     }
 
-    /// Stores `response`, unless there already is a response or the request has ended.
+    /// Stores `response` and resumes the suspended connection; false if there already is a response or the request has
+    /// ended.
     private func store(_ response: HTTPResponse) -> Bool {
         self.phase.withLock { phase in
             switch phase {
@@ -76,9 +77,9 @@ final class PendingResponse: Sendable {
         }
     }
 
-    /// Returns the response if there is one, otherwise suspends the connection.
+    /// Takes the response, which the caller then queues at the daemon; suspends the connection if there is none yet.
     ///
-    /// May only be called on the daemon's thread, in its handler.
+    /// May only be called on the daemon's thread, in the daemon's callback for a request.
     func takeOrSuspend() -> HTTPResponse? {
         self.phase.withLock { phase in
             switch phase {
@@ -90,7 +91,7 @@ final class PendingResponse: Sendable {
                 phase = .finished
                 return response
             case .suspended, .finished:
-                // Unreachable: the daemon does not call its handler for a suspended connection or a finished request.
+                // Unreachable: the daemon makes no callback for a suspended connection or a finished request.
                 return nil
             }
         }
@@ -108,7 +109,7 @@ final class PendingResponse: Sendable {
         case suspended
         /// There is a response that is not yet queued at the daemon; `finished` follows.
         case answered(HTTPResponse)
-        /// The response was queued at the daemon, or the connection has ended.
+        /// The response was taken to be queued at the daemon, or the connection has ended.
         case finished
     }
 }
@@ -166,7 +167,9 @@ final class Exchange {
         if case .read = self.decision { return true }
         return false
     }
-    /// The client behind a trusted proxy whose open requests include this one; nil if it is not counted.
+    /// The client whose open requests include this one; nil if this request is not counted.
+    ///
+    /// Requests are counted by client only behind a trusted proxy.
     var countedClient: IPAddress?
 
     init(response: PendingResponse, request: HTTPRequest) {

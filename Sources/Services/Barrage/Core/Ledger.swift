@@ -38,15 +38,14 @@ package struct Ledger: Sendable {
 
     // The layout of the 64 `counts`: from 0 the admitted items by class, from 8 the dropped items by class and reason,
     // from 32 the refused messages by rejection. There are gaps for new classes, reasons and rejections. Stored rows
-    // contain the indices, so they must never change.
+    // contain the indices, so an index must never change its meaning.
     private static let firstDroppedIndex = 8
     private static let droppedIndicesPerClass = 4
     private static let firstRefusedIndex = 32
 
     /// The number of messages and items that reached the fan-out; repeated calls do not count.
     package private(set) var published: Int64 = 0
-    /// The numbers of admitted items by class, of dropped items by class and reason, and of refused messages by
-    /// rejection.
+    /// All counts except `published`; see the layout above.
     #if canImport(Darwin)
     // Apps run this core in their tests on Apple systems that have no `InlineArray` yet.
     private var counts = [Int64](repeating: 0, count: 64)
@@ -113,7 +112,7 @@ package struct Ledger: Sendable {
         self.count(at: Self.index(of: feedClass, reason))
     }
 
-    /// Adds 1 to `published` and to the count at `index`.
+    /// Counts one item or message: adds 1 to `published` and to the count at `index`.
     ///
     /// A restored row may contain any numbers, so the additions saturate.
     private mutating func count(at index: Int) {
@@ -121,7 +120,7 @@ package struct Ledger: Sendable {
         self.counts[index] = self.counts[index].saturatingAdd(1)
     }
 
-    /// Adds another feed's ledger.
+    /// Adds the numbers of another feed's ledger to this one.
     package mutating func add(_ other: Ledger) {
         self.published = self.published.saturatingAdd(other.published)
         for index in self.counts.indices {

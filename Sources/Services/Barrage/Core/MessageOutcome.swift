@@ -106,6 +106,7 @@ package struct PackedOutcomes: OutcomeStorage {
         let start = Self.firstOutcomeIndex + index * Self.wordsPerOutcome
         let (second, third) = (self.words[start + 1], self.words[start + 2])
         if second >= 0 { return MessageOutcome(at: FeedPosition(epoch: second, number: third)) }
+        // `-second` is always the raw value of a rejection, because `resultWords` made it.
         return MessageOutcome(refused: Rejection(rawValue: -second) ?? .none, retryAfter: Milliseconds(third))
     }
 
@@ -123,6 +124,7 @@ package struct PackedOutcomes: OutcomeStorage {
     }
 
     package mutating func replaceOldest(with outcome: MessageOutcome, of counter: Int64) -> Int64 {
+        // `head` is the index of the oldest outcome, whose counter is returned.
         let head = Int(self.words[Self.headIndex])
         let start = Self.firstOutcomeIndex + head * Self.wordsPerOutcome
         let oldestCounter = self.words[start]
@@ -170,6 +172,8 @@ extension PackedOutcomes: Codable {
     }
 
     /// The number of values of one outcome in the encoded row: counter, epoch, number, rejection, retry hint.
+    ///
+    /// The encoded row does not use the words: it has a value for each field, of which some are always 0.
     private static let encodedValuesPerOutcome = 5
 
     package init(from decoder: any Decoder) throws {
@@ -177,7 +181,8 @@ extension PackedOutcomes: Codable {
         let numbers = try values.decode([Int64].self, forKey: .outcomes)
         let droppedCounter = try values.decodeIfPresent(Int64.self, forKey: .highestDroppedCounter) ?? .min
         let standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
-        // The highest counter is not encoded. It begins with the highest dropped counter, and `append` raises it.
+        // The words of the header, in the order of their indices. The highest counter is not encoded: it begins with the
+        // highest dropped counter, and `append` raises it. The entries are encoded oldest first, so the head is 0.
         self.words = [
             droppedCounter, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, droppedCounter,
             standstill.count,

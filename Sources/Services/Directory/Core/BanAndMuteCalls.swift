@@ -44,11 +44,11 @@ extension DirectoryMachine {
         return .executed(.done, effects: effects)
     }
 
-    /// Mutes users, whether or not they are in the live, or lifts their mutes if the duration is 0.
+    /// Mutes users, whether or not they are in the live; lifts their mutes if the duration is 0.
     ///
     /// Presence, which knows the users' names, publishes the change to all viewers (R4.17).
     ///
-    /// - Throws: as `ban` does.
+    /// - Throws: as `ban` does, except for the reason, which a mute does not have.
     func mute(
         _ users: [UserID], _ durationSeconds: Int64, _ caller: Caller, _ key: LiveKey, in rows: inout DirectoryRows,
         at now: Timestamp
@@ -91,7 +91,7 @@ extension DirectoryMachine {
             let list = rows.sanctions(kind, of: call.key)
             var page = list.page(offset: offset, count: count)
             page.at = now
-            // Each page of mutes that a user gets also contains that user's own mute.
+            // A user also gets its own mute with each page of mutes, whichever page the mute is on.
             if kind == .mutes, call.caller.role == .user { page.own = list.entry(of: call.caller.userID) }
             effects.append(.success(.sanctions(page: page), to: call.caller, app: app))
         } catch {
@@ -107,9 +107,10 @@ extension DirectoryMachine {
         }
     }
 
-    /// Removes expired bans or mutes from a page; the end of a mute is published to all viewers.
+    /// Removes expired bans or mutes from a stored page; the end of a mute is published to all viewers.
     ///
-    /// The end of a ban has no effect here, because presence knows when each ban ends.
+    /// A live's list is stored in several rows, the stored pages; the pages of replies are others. The end of a ban has no
+    /// effect here, because presence knows when each ban ends.
     func removeExpiredSanctions(
         _ pageKey: DirectoryKey, in rows: inout DirectoryRows, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -147,7 +148,9 @@ extension DirectoryMachine {
         return now + .seconds(durationSeconds)
     }
 
-    /// Stores a list of bans or mutes; an empty list has no row.
+    /// Stores a list of bans or mutes, for which an empty list needs no row.
+    ///
+    /// - Throws: `overLimit` when the list is too long.
     private func store(
         _ list: SanctionList, _ kind: SanctionKind, of key: LiveKey, in rows: inout DirectoryRows
     ) throws(ReplyError) {

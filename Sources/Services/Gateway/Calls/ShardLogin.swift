@@ -6,7 +6,7 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// Handles the login call: authenticates the connection, names its session, and resumes its live.
+/// Handles the login call: authenticates the connection, opens its session, and resumes the live that the call names.
 final class ShardLogin {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -37,8 +37,8 @@ final class ShardLogin {
             case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
             case .tokenInvalid: self.shard.disconnect(client, .tokenRefused)
             case .overLimit: self.shard.disconnect(client, .tooManyConnections)
-            // `admitLogin` has refused the connection, because the app has too many. A later step may fail with
-            // `overloaded` too, but then the connection is counted, and the client may log in again.
+            // `admitLogin` has refused the connection, because the app has too many connections. A later step may fail
+            // with `overloaded`, too. But then the connection is counted already, stays open, and may log in again.
             case .overloaded where !client.isCounted: self.shard.disconnect(client, .overloaded)
             // The connection stays open, and the client may log in again.
             default: break
@@ -46,17 +46,17 @@ final class ShardLogin {
         }
     }
 
-    /// Checks the rate limits for a login, and counts it.
+    /// Checks the rate limits for a login, and counts the login.
     ///
-    /// A resume counts as a join too, because it may take the user into the live again (R12.8). Each user has limits of
-    /// its own, so that all users of a gateway that has ended can resume at once.
+    /// A resume counts as a join, too, because it may take the user into the live again (R12.8). Each user has limits of
+    /// its own, so that all clients of a gateway that has ended can resume at another gateway at once.
     private func admit(
         _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
     ) throws(ReplyError) {
         let admission = self.gateway.admission
         if identity.role == .server { return try admission.admit(.login, ofServersOf: identity.app) }
         try admission.admit(.login, of: identity.userKey)
-        // A repeated login whose resume is open was counted as a join before.
+        // If this is a repeated login whose resume has no outcome yet, the first copy was counted as a join.
         guard let point = params.resume, !client.core.hasOpenCall(id) else { return }
         if LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")
@@ -75,9 +75,9 @@ final class ShardLogin {
 
     /// Handles the first login of a connection: sets the client's identity and opens its session.
     ///
-    /// If a later step fails, the connection stays counted until it closes or logs in again.
+    /// If a step after the counting fails, the connection stays counted until it closes or logs in again.
     private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
-        // An earlier login of this connection has failed after the connection was counted.
+        // True if an earlier login of this connection has failed after the connection was counted.
         if client.isCounted {
             client.isCounted = false
             self.gateway.admission.removeLogin(client.userKey, role: client.role)
@@ -103,7 +103,8 @@ final class ShardLogin {
         client.role = identity.role
         client.session = self.gateway.settings.sessionNamer.name(of: clientSession, for: identity.userKey)
         client.clientSession = clientSession
-        // A connection that continues a session replaces the session's earlier connection, so the limit is not checked.
+        // A connection that continues a session replaces the session's earlier connection, so the limit of connections is
+        // not checked.
         let isReplacing = self.gateway.sessionRegistry.shard(of: client.session) != nil
         try self.gateway.admission.admitLogin(identity.userKey, role: identity.role, isReplacing: isReplacing)
         client.isCounted = true
@@ -121,7 +122,7 @@ final class ShardLogin {
         let (missed, lastID) = self.gateway.tables.notices(
             of: client.userKey, after: lastReceivedNotice, partition: partition)
         if let point = params.resume {
-            // Without an error, the outcome of the resume will be the reply to the login.
+            // If there is no error, the login is not answered here: the outcome of the resume will be its reply.
             if let error = self.resume(frame, client, point) {
                 self.shard.calls.reply(
                     frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
@@ -133,14 +134,16 @@ final class ShardLogin {
             self.shard.calls.reply(
                 frame.id, .success(result: result), to: client, method: "login", startMicroseconds: startMicroseconds)
         }
+        // Notices that are not for clients are messages between gateways.
         for entry in missed where entry.notice.content.isForClients {
             self.shard.sessions.deliver(entry, FrameEncoder.text(entry.json.span), to: client)
         }
         client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)
     }
 
-    /// Resumes a live: sends a join with the client's previous ticket, its proof of a join, to presence, the service
-    /// that knows who is in a live.
+    /// Resumes a live: sends presence (the service that knows who is in a live) a join with the client's previous ticket.
+    ///
+    /// The ticket is the proof of the earlier join.
     ///
     /// - Returns: The error with which the resume is refused; nil if the join was sent, by this call or by an earlier
     ///   copy of it that is still open.

@@ -26,15 +26,16 @@ package struct SharedRead: Hashable, Sendable {
     }
 }
 
-/// Calls that share one answer: when the gateway sends a request for a read to the service that answers it, all calls
-/// that wait for the read receive that answer (R1.20).
+/// Calls that share one answer: the gateway sends one request for a read to the service that answers it, and all calls
+/// that waited for that request receive the answer (R1.20).
 ///
-/// A client that enters a live makes two reads. If calls shared no answer, a thousand viewers who enter in one second
+/// A client that enters a live makes two reads, one of each `SharedRead.Kind`. If calls shared no answer, a thousand viewers who enter in one second
 /// would cause two thousand requests to the live's services. With shared answers, each gateway sends two.
 ///
 /// Answers are not cached, because a cached answer could be stale. A call receives the answer to a request that was
-/// sent after the gateway had received the call. So the answer contains all that its caller has done and seen before.
-/// The cost is time: in a live that viewers enter all the time, a call waits until the next request may be sent.
+/// sent after the gateway had received the call. So the answer contains all that the call's user has done and seen
+/// before. The cost is time: in a live that viewers enter all the time, a call waits until the rate allows the next
+/// request.
 package struct SharedReads<Waiter: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
@@ -54,6 +55,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// The state of one read: its open request, and the calls that wait.
     private struct Entry: Sendable {
+        /// Limits the read to `requestRate`.
         var bucket = TokenBucket()
         /// Whether a request was sent that the service has not answered yet.
         var hasOpenRequest = false
@@ -65,9 +67,9 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         var isIdle: Bool { !self.hasOpenRequest && self.currentCalls.isEmpty && self.nextCalls.isEmpty }
     }
 
-    /// The rate of requests for one read: one per second on average.
+    /// The maximum rate of requests for one read: one per second on average.
     ///
-    /// After a pause of 5 s, five are allowed at once, so that viewers who enter a quiet live do not wait for each
+    /// After a pause of 5 s, five requests are allowed at once, so that viewers who enter a quiet live do not wait for each
     /// other.
     package static var requestRate: RateLimit { RateLimit(5, per: .seconds(5)) }
     /// The largest number of reads that are tracked.
@@ -102,7 +104,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return .wait(mustRequest: self.beginRequest(read, at: now))
     }
 
-    /// Records that the service has answered the open request.
+    /// Records that the open request has ended: the service has answered, or the request has failed or timed out.
     ///
     /// - Parameters:
     ///   - read: The read that was requested.
@@ -119,7 +121,10 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return (calls.map(\.waiter), self.beginRequest(read, at: now))
     }
 
-    /// Returns the reads to request now, and the calls whose deadline has passed; removes reads that no call waits for.
+    /// Returns the reads to request now, and the calls whose deadline has passed; must be called regularly.
+    ///
+    /// A read is removed when no call waits for it and it has no open request. Its bucket must be full, too, so that a new
+    /// entry would allow no more requests.
     package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Waiter]) {
         var readsToRequest: [SharedRead] = []
         var overdue: [Waiter] = []
@@ -127,7 +132,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
             self.removeOverdue(\.currentCalls, of: read, at: now, into: &overdue)
             self.removeOverdue(\.nextCalls, of: read, at: now, into: &overdue)
             if self.beginRequest(read, at: now) { readsToRequest.append(read) }
-            // The time of a bucket is in microseconds.
+            // A bucket takes the time in microseconds.
             if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now.milliseconds * 1000) {
                 self.entries[read] = nil
             }
@@ -135,11 +140,12 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return (readsToRequest, overdue)
     }
 
-    /// Begins a request for the waiting calls of a read, if none is open and the rate allows one.
+    /// Begins a request for the calls that wait for the next one, if no request is open and the rate allows one.
     ///
     /// - Returns: Whether the caller must send the request.
     private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
-        // `take` returns nil if the rate allows the request; the time of a bucket is in microseconds.
+        // `take` returns nil if the rate allows the request, otherwise how long to wait. A bucket takes the time in
+        // microseconds.
         guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.nextCalls.isEmpty,
             entry.bucket.take(of: Self.requestRate, at: now.milliseconds * 1000) == nil
         else { return false }
@@ -150,7 +156,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Moves the overdue calls of a list, which is ordered by waiting time, to `overdue`.
+    /// Moves the overdue calls of a list to `overdue`; the list begins with the call that has waited longest.
     private mutating func removeOverdue(
         _ list: WritableKeyPath<Entry, [WaitingCall]>, of read: SharedRead, at now: MonotonicTime,
         into overdue: inout [Waiter]

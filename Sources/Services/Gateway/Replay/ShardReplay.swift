@@ -90,8 +90,8 @@ final class ShardReplay {
             token = sentToken
         }
         switch self.gateway.feeds.planResume(live.key, after: token) {
-        // `cacheAfter`: the cache has all items after this number, and the client has all items up to it.
         case .cache: self.startReplay(join, live)
+        // The client, which has received no item, lacks those after this number, and the cache has them.
         case .cacheAfter(let number): self.startReplay(join.resuming(after: number), live)
         case .waitForFeed: self.waitForFeed(join, live)
         case .reader(let request): self.sendRequest(request, join, live, timeout: ReplayLimits.resumeTimeout)

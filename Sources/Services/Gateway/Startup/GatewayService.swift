@@ -22,20 +22,20 @@ package final class GatewayService: ServiceComponent {
     private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
-    /// When the loop of `run` last turned; it turns once a second as soon as the tables are filled.
+    /// When the loop at the end of `serve` last turned; it turns once a second as soon as the tables are filled.
     private let turns = TurnClock()
 
     private struct State {
         var areTablesFilled = false
         var isListening = false
         var isStopping = false
-        /// The parts that exist while `run` is running.
+        // The parts that `serve` creates; nil before.
         var writer: InboxWriter?
         var batchingWriter: BatchingWriter?
         var server: WebServer?
     }
 
-    /// How long filling the tables may take while Kafka answers; after that they count as stalled, so that a new
+    /// How long filling the tables may take while Kafka answers; after that the tables count as stalled, so that a new
     /// process is started.
     private static let maxFillTime = Milliseconds.seconds(600)
 
@@ -71,8 +71,8 @@ package final class GatewayService: ServiceComponent {
             settings, authenticator: authenticator, webhookClient: self.webhookClient, log: log, registry: registry)
         self.tableReader = TableReader(self.gateway, kafka: Self.readerSettings(kafka, "tables", registry), mode: mode)
         self.feedReader = FeedReader(self.gateway, kafka: Self.readerSettings(kafka, "feeds", registry), mode: mode)
-        // The replay reader reads only ranges of partitions, so its lag would mean nothing and is not exported.
-        // The suffix of its client id says that it reads past feed items.
+        // The replay reader reads only ranges of partitions, so its lag would mean nothing and is not exported. The
+        // suffix of its client id, "past", says that it reads old feed items.
         var replayKafka = kafka
         replayKafka.clientID += ".past"
         self.replayReader = ReplayReader(self.gateway, kafka: replayKafka, mode: mode, registry: registry)
@@ -102,6 +102,7 @@ package final class GatewayService: ServiceComponent {
             state.batchingWriter = batchingWriter
         }
         self.gateway.onTablesFilled { [state, turns] in
+            // From now on `hungLoops` expects turns, so the filling counts as the first one.
             turns.recordTurn()
             state.update { $0.areTablesFilled = true }
         }
@@ -214,6 +215,7 @@ extension GatewayService {
 
     package var stalledParts: [String] {
         var names = self.readers.filter { $0.status.state == .stalled }.map(\.name)
+        // Time in which Kafka did not answer does not count.
         let fillTime = MonotonicClock.now - self.tableReader.status.reachableSince
         if !self.gateway.areTablesFilled, fillTime >= Self.maxFillTime, !names.contains("tables") {
             names.append("tables")

@@ -31,13 +31,13 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// Records steps in the order of receipt, unless the client has left.
     ///
-    /// A client that has left may still have to read items that it received before. They count as missed, because they
-    /// would otherwise stand after the gap of the leave, and show that the client received the feed again.
+    /// A client that has left may still find items in its buffer that arrived before the leave. The gap of the leave
+    /// covers them. If they were recorded after it, the client would seem to receive the feed again.
     package mutating func append(_ steps: some Sequence<Step>) {
         if !self.hasLeft { self.steps += steps }
     }
 
-    /// Records that the client has left the live.
+    /// Records that the client has left the live: a gap, after which no step is recorded.
     package mutating func leave() {
         self.append([.gap])
         self.hasLeft = true
@@ -45,7 +45,7 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// Whether an announced gap may hide the item with this number.
     ///
-    /// A gap between two items of an epoch hides the numbers between them. A gap at the beginning hides all numbers
+    /// A removal counts as a gap. A gap between two items of an epoch hides the numbers between them. A gap at the beginning hides all numbers
     /// before the next item, and a gap at the end hides all numbers after the last item. A gap between two epochs hides
     /// all numbers after the last item of the first epoch, and all before the first item that the client received of
     /// the second epoch.
@@ -69,11 +69,11 @@ package struct FeedHistory: Hashable, Sendable {
         self.steps.compactMap { if case .item(_, _, let content, _) = $0 { content } else { nil } }
     }
 
-    /// Whether no item may be missing from the client's join on.
+    /// Whether the history has neither gap nor removal, so that no item after the client's join may be missing.
     package var isComplete: Bool { self.steps.allSatisfy(\.isItem) }
 }
 
-/// The range in which a sum must be: a call without an answer may or may not have been applied.
+/// The range in which a sum (such as a battle's score) must be: a call without an answer may or may not have been applied.
 package struct SumBounds: Hashable, Sendable {
     /// The sum of the calls that were acknowledged.
     package var acknowledged: Int64 = 0
@@ -87,13 +87,13 @@ package struct SumBounds: Hashable, Sendable {
 
     package var range: ClosedRange<Int64> { self.acknowledged...(self.acknowledged + self.unanswered) }
 
-    /// The range as text, one number if it has only one.
+    /// The range as text; a single number if every call was answered.
     var text: String { self.unanswered == 0 ? "\(self.acknowledged)" : "\(self.range)" }
 }
 
 /// All that the clients of one round did and received: the input of `HistoryChecker`.
 package struct RoundHistory: Sendable {
-    /// A user's request, which must have exactly one end.
+    /// A user's request, such as an application for a seat, which must have exactly one end.
     package struct Request: Hashable, Sendable {
         /// A description of the request, such as `alice's co-host request`.
         package var name: String
@@ -139,9 +139,9 @@ package struct RoundHistory: Sendable {
     package var metadataReads: [MetadataRead] = []
     package var requests: [Request] = []
     package var counts: [Count] = []
-    /// The steps that did not succeed in time, one sentence each.
+    /// The steps of the round's clients that did not succeed in time, one sentence each.
     package var stalls: [String] = []
-    /// Answers that no rule allows, one sentence each, such as the join of a banned user.
+    /// Answers that no rule allows, such as a banned user's successful join.
     package var wrongAnswers: [Finding] = []
 
     package init() {}

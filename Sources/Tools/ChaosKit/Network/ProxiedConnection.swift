@@ -40,8 +40,9 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     /// When more than this number of bytes wait for a receiver, the proxy stops reading from the sender.
     private static let highWaterMarkBytes = 1 << 20
-    /// The number of pending bytes at which a stream ends, far above the high-water mark, so that a delay never reaches
-    /// it.
+    /// The number of pending bytes at which a stream ends.
+    ///
+    /// It is far above the high-water mark, so that delayed bytes that are delivered together never reach it.
     private static let pendingLimitBytes = 128 * ProxiedConnection.highWaterMarkBytes
 
     /// Takes over an accepted stream.
@@ -89,7 +90,7 @@ final class ProxiedConnection: TCPStreamDelegate {
         }
     }
 
-    /// Starts or pauses reading from each side, by the interruption and by whether the other side is full.
+    /// Reads from each side unless the interruption stops its direction, or too many bytes wait for the other side.
     private func updateReading() {
         guard self.isConnected, let server = self.server else { return }
         for (stream, direction) in [(self.client, Direction.toServer), (server, .toClient)] {
@@ -128,7 +129,7 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     // MARK: One direction
 
-    /// Delivers bytes or the end of the stream at once, or queues them if they must wait.
+    /// Delivers bytes or the end of a stream at once, or queues them if there is a delay or earlier deliveries wait.
     private func forward(_ delivery: Delivery, _ direction: Direction) {
         let delay = self.interruption.delayMilliseconds
         let state = self.state(of: direction)

@@ -13,7 +13,7 @@ package final class KafkaConsumer {
     private var queue: EventQueue?
     private var topicNames = TopicNames()
     private var onRebalance: (RebalanceEvent) -> Void = { _ in }
-    /// Whether the rebalance handler has changed the assignment itself.
+    /// Whether the rebalance handler has changed the assignment itself, so that the consumer must not do it.
     private var isRebalanceHandled = false
     private var isClosing = false
 
@@ -36,7 +36,8 @@ package final class KafkaConsumer {
         heartbeatInterval: Duration = .milliseconds(500)
     ) throws(KafkaError) {
         let consumerSettings = [
-            // librdkafka assigns no partitions without a group id. This group is never joined.
+            // librdkafka requires a group id even for explicitly assigned partitions. The group of such a reader is never
+            // joined.
             ("group.id", group ?? "\(settings.clientID).reader"),
             ("isolation.level", isolation == .committed ? "read_committed" : "read_uncommitted"),
             ("fetch.wait.max.ms", String(fetchWait.rdkafkaMilliseconds)),
@@ -68,7 +69,7 @@ package final class KafkaConsumer {
     ///     incremental forms, the consumer itself assigns or unassigns the partitions after the handler. The handler
     ///     must not use the array that `poll` fills. The consumer retains the handler until `close`, so the handler
     ///     must reference the consumer weakly.
-    /// - Throws: if the topic's name is not valid, or `closed`.
+    /// - Throws: `closed`, or another error if the topic's name is not valid.
     package func subscribe(_ topic: String, rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) {
         let client = try self.client
         self.onRebalance = rebalance
@@ -111,16 +112,15 @@ package final class KafkaConsumer {
 
     /// Leaves the group, so that other members take over its partitions at once.
     ///
-    /// The rebalance handler is called for the last time.
-    ///
-    /// Waits for the coordinator's response for at most about the session timeout. A second call does nothing.
+    /// The rebalance handler is called for the last time. This method waits for the coordinator's response, for at most
+    /// about the session timeout. A second call does nothing.
     package func close() {
         guard let client = self.queue?.client, !self.isClosing else { return }
         self.isClosing = true
         self.waker.close()
         let closingQueue = EventQueue(temporaryOf: client)
         var records: [IncomingRecord] = []
-        // After a fatal error the consumer is no longer a member of a group, and this call throws.
+        // After a fatal error the consumer is no longer a member of a group, and `beginClosing` throws.
         if (try? client.beginClosing(into: closingQueue)) != nil {
             while !client.isClosed {
                 // Records that arrive while the consumer leaves the group are dropped.

@@ -12,7 +12,7 @@ package final class ServiceHost: Sendable {
     package let settings: ServiceSettings
     package let log: Log
     package let metrics: MetricsRegistry
-    /// The settings that all shells and followers of this process share.
+    /// The settings that all machine shells, and all readers of the apps' settings, share in this process.
     package let shellSettings: ShellSettings
     /// Records spans, if there is a collector.
     package let tracer: Tracer
@@ -56,8 +56,8 @@ package final class ServiceHost: Sendable {
     ///   - summary: one sentence about the service, for `--help`.
     ///   - backendRequests: the requests that the service sends to apps' backends.
     ///   - readOwnSettings: declares and reads the settings that only this service has.
-    ///   - traceShare: the share, from 0 to 1, of the calls without a trace for which a trace begins; only gateways get
-    ///     such calls.
+    ///   - traceShare: calls that come without a trace get one with this probability, 0 to 1; only gateways receive such
+    ///     calls.
     ///   - check: reports invalid combinations of settings, before anything is started.
     ///   - build: creates the service's components; called once the topics exist.
     /// - Returns: the process's exit status.
@@ -111,6 +111,7 @@ package final class ServiceHost: Sendable {
         }
         self.log.info("started", [.port: .int(Int(server.port))])
         let hasFailed = Locked(false)
+        // Stops the process as a stop signal does, but with exit status 1.
         let fail: @Sendable () -> Void = {
             hasFailed.withLock { $0 = true }
             signals.raise()
@@ -135,7 +136,8 @@ package final class ServiceHost: Sendable {
             return state.components
         }
         for component in components { component.stop() }
-        // Components must stop within `drainMilliseconds`; those that do not are cut off a second later.
+        // Components must stop within `drainMilliseconds`. The process waits one more second, then ends without those
+        // that have not stopped.
         let isDrained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
         self.exporter?.stop()
         // Unsent spans must not delay the stop any longer.
@@ -174,10 +176,10 @@ package final class ServiceHost: Sendable {
 
     /// Ends the process because loops hang, with the status that makes its supervisor start a new one.
     ///
-    /// The ordinary end may wait for a loop that hangs, or for a lock that the loop holds, and so may the log.
-    /// Therefore the process exits without them after a time.
+    /// The ordinary end may wait for a loop that hangs, or for a lock that the loop holds. Even a log line may wait for
+    /// such a lock. Therefore the process exits after a time, whether or not the ordinary end is complete.
     private func endHungProcess(_ names: [String], fail: @Sendable () -> Void) {
-        // An ordinary end takes at most 2.5 s longer than the drain.
+        // An ordinary end takes at most 2.5 s longer than the drain; so 5 s are enough.
         let limit = Duration.milliseconds(self.settings.drainMilliseconds) + .seconds(5)
         _ = DedicatedThread("watchdog-exit") {
             DedicatedThread.sleep(for: limit)
@@ -189,7 +191,7 @@ package final class ServiceHost: Sendable {
 
     private var isStopping: Bool { self.state.withLock { $0.isStopping } }
 
-    /// The components whose health counts; none once the process stops, because their loops end then.
+    /// The components whose health is reported; none once the process stops, because ended loops would look hung.
     private var watchedComponents: [any ServiceComponent] {
         self.state.withLock { $0.isStopping ? [] : $0.components }
     }
@@ -220,7 +222,7 @@ extension ServiceHost {
     ///
     /// - Parameters:
     ///   - name: what is degraded, in words for operators.
-    ///   - isPresent: returns whether it is so now; called from the ops port's thread.
+    ///   - isPresent: returns whether the degradation is present now; called from the ops port's thread.
     package func reportDegradation(_ name: String, while isPresent: @escaping @Sendable () -> Bool) {
         self.state.withLock { $0.degradations.append((name, isPresent)) }
     }

@@ -8,6 +8,9 @@ internal import PlazaWire
 
 /// Processes inputs one by one after a failure, and writes the inputs that can never be processed to the dead letters
 /// (docs/decisions/0011).
+///
+/// A record of attempts (`ProcessingAttempts`) says in the state topic which input an owner has begun to process. By this
+/// record the next owner recognises an input at which its predecessors died.
 extension ShellSession {
     /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the
     /// input itself.
@@ -16,7 +19,7 @@ extension ShellSession {
         case input
     }
 
-    /// Withdraws the records of attempts of partitions that this instance gives up.
+    /// Withdraws the records of attempts for partitions that this instance gives up alive.
     ///
     /// Writes nothing if another member may own the partitions by now, because its records must not be overwritten.
     func endAttempts(at partitions: [TopicPartition]) {
@@ -72,6 +75,7 @@ extension ShellSession {
                 try self.setAside(step, record, partition, .deaths, group)
                 return true
             case .process(let attempts):
+                // The record must be durable before the step, because the step may crash this process.
                 if let attempts {
                     try self.replyProducer.writeDurably(attempts, to: self.spec.state, record.partition)
                 }
@@ -113,11 +117,12 @@ extension ShellSession {
         do {
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: true)
         } catch let error as KafkaError where InputFailure(error) != nil {
-            // The topic of the dead letters has a lower limit than the services. A letter without content fits, and
-            // says how many bytes are missing.
+            // The topic of the dead letters has a lower size limit than the services' producers. A letter without content
+            // fits, and says how many bytes are missing.
             partition.batchRolledBack()
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: false)
         }
+        // Nil if the row to set aside is not due any more.
         guard let letter else { return }
         self.log.error(
             "an input is set aside",
@@ -167,8 +172,8 @@ enum InputFailure: Equatable {
 
     /// The failure that an error stands for; nil if the batch's content did not cause the error.
     ///
-    /// Nil also if the broker denies access or a topic refuses every record. Then no input is at fault: the partition
-    /// waits, and its service is unhealthy, until an operator has corrected the deployment.
+    /// If the broker denies access or a topic refuses every record, the result is nil, too: no input is at fault. The
+    /// partition waits, and its service is unhealthy, until an operator has corrected the deployment.
     init?(_ error: any Error) {
         switch error {
         case let error as KafkaError where error.kind == .messageTooLarge: self = .tooLarge(error.description)

@@ -35,6 +35,7 @@ extension ConnectionStep {
         let expiresAt =
             needResponse ? try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestParameters.check(extraInfo: extensionInfo)
+        // The limiter is stored below, so that only a request with an invitee counts.
         var limiter = inviter.value.battleRequestLimiter
         if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
@@ -81,7 +82,8 @@ extension ConnectionStep {
             battle: battle.id, startTime: battle.view?.startTime, endTime: battle.view?.endTime, codes: codes)
     }
 
-    /// The code for one target: `sent` if the target can be invited, otherwise the reason why not.
+    /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code and
+    /// as a reply code.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
@@ -111,6 +113,7 @@ extension ConnectionStep {
         }
         guard battle.isRequested else { throw ReplyError(.notWhileFighting, "the battle has begun") }
         guard battle.inviter == live else { throw ReplyError(.noPermission, "only the inviter may cancel the request") }
+        // The condition removes the invitee, and is false for a target that is not invited.
         for target in targets where self.removeInvitee(target, &battle) {
             self.notifyOwner(of: target, self.battleRequestCancelled(battle, target))
         }
@@ -128,6 +131,7 @@ extension ConnectionStep {
         }
         if battle.view?.ended != nil { throw ReplyError(.battleOver, "the battle is over") }
         guard let index = battle.invitees.firstIndex(where: { $0.live == live && !$0.hasAccepted }) else {
+            // The invitee has accepted already. A repeated acceptance gets a more exact error than a late rejection.
             if battle.invitees.contains(where: { $0.live == live }), isAccepted {
                 throw ReplyError(.battlePending, "you have accepted; other lives have not answered yet")
             }
@@ -144,7 +148,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Counts the invitees that have not answered in time as having rejected.
+    /// Removes the invitees that have not answered in time, as if they had rejected the request.
     mutating func expireBattleRequests(_ battle: inout Battle) {
         for invitee in battle.invitees where !invitee.hasAccepted {
             self.removeInvitee(invitee.live, &battle)
@@ -167,7 +171,7 @@ extension ConnectionStep {
             self.cancelRequestedBattle(battle)
             return
         }
-        // An invitee that has accepted already leaves without a notice to the inviter.
+        // If the invitee has accepted, its request has ended already, so the inviter gets no second notice.
         let isOpen = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
         self.removeInvitee(id, &battle)
         if isOpen {
