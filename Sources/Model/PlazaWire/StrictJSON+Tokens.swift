@@ -64,7 +64,8 @@ extension StrictJSON {
         var isPlain: Bool
     }
 
-    /// Scans the string whose content begins at `start`, after the opening quotation mark; nil if the string is malformed.
+    /// Scans the string whose content begins at `start`, after the opening quotation mark; nil if the string is
+    /// malformed.
     ///
     /// The bytes are not checked for UTF-8 here; the scan of the whole text does so if any string is not ASCII.
     static func text(_ bytes: Span<UInt8>, from start: Int) -> Text? {
@@ -91,8 +92,8 @@ extension StrictJSON {
         return nil
     }
 
-    /// The index after the escape sequence whose backslash precedes `index`; nil if the sequence is malformed or encodes
-    /// an unpaired surrogate.
+    /// The index after the escape sequence whose backslash precedes `index`; nil if the sequence is malformed or
+    /// encodes an unpaired surrogate.
     private static func endOfEscape(_ bytes: Span<UInt8>, from index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
@@ -103,8 +104,8 @@ extension StrictJSON {
             // `index` is at the `u`, so the four digits end before `index + 5`. A second sequence, which a surrogate
             // needs, has six bytes (backslash, `u`, four digits) and ends before `index + 11`.
             guard let unit = Self.hexadecimal(bytes, at: index + 1) else { return nil }
-            // Surrogates are 0xD800 to 0xDFFF. A high surrogate (below 0xDC00) must be followed by a low one (from 0xDC00
-            // on). Any other code unit stands alone.
+            // Surrogates are 0xD800 to 0xDFFF. A high surrogate (below 0xDC00) must be followed by a low one (from
+            // 0xDC00 on). Any other code unit stands alone.
             if unit & 0xF800 != 0xD800 { return index + 5 }
             guard unit < 0xDC00, index + 7 <= bytes.count, bytes[index + 5] == UInt8(ascii: "\\"),
                 bytes[index + 6] == UInt8(ascii: "u"), let low = Self.hexadecimal(bytes, at: index + 7),

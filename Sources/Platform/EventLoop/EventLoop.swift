@@ -22,7 +22,8 @@ internal import Glibc
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     /// Limits the memory of the bytes that all streams of this loop have queued.
     package var outputBudget = OutputBudget()
-    /// Empty bytes that take the place of a sent piece in a stream's output queue, so that the piece itself can be freed.
+    /// Empty bytes that take the place of a sent piece in a stream's output queue, so that the piece itself can be
+    /// freed.
     ///
     /// Each loop has its own, so that the loops do not all change the reference count of one object.
     let noBytes = SharedBytes([])

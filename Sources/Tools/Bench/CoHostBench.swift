@@ -49,8 +49,8 @@ enum CoHostBench {
 private struct CoHostBenchRun {
     /// The kind of a step.
     ///
-    /// The raw values are the keys of the printed report. Three of them differ from the names of their cases, because the
-    /// keys of earlier reports must stay.
+    /// The raw values are the keys of the printed report. Three of them differ from the names of their cases, because
+    /// the keys of earlier reports must stay.
     enum StepKind: String, CaseIterable {
         case request, accept, seats
         case requestBattle = "ask"
@@ -64,8 +64,8 @@ private struct CoHostBenchRun {
     static let pairs = 1_000
     /// How often a run repeats all steps.
     ///
-    /// Each repetition sends one connection request and one battle request of a live. The rate limiter lets a live send this
-    /// many without a pause.
+    /// Each repetition sends one connection request and one battle request of a live. The rate limiter lets a live send
+    /// this many without a pause.
     static let repetitions = Int(RequestRateLimiter.burst)
     /// The number of sessions in which the app's backend sends scores.
     private static let backendSessions = 64

@@ -74,7 +74,8 @@ struct Supervisor: Sendable {
         self.table.update { self.recordEnd(ChildProcess.reap(pid), in: &$0) }
     }
 
-    /// Records how a run ended; the process stays down unless exited processes are restarted or a restart was requested.
+    /// Records how a run ended; the process stays down unless exited processes are restarted or a restart was
+    /// requested.
     private func recordEnd(_ end: ProcessEnd, in table: inout ProcessTable) {
         guard var member = table[self.name] else { return }
         member.unreadyEndCount = member.isReady ? 0 : member.unreadyEndCount + 1

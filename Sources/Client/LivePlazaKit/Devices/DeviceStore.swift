@@ -4,10 +4,10 @@ internal import PlazaModel
 /// Camera, microphone and screen of this user.
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
-/// seat, so that others see at once that a guest's camera is on. If a device is open before the user sits down, the store
-/// reports it when the user sits down. The store closes a device when a host closes or locks it, and all devices when the
-/// user loses the seat or leaves the live. Without a media engine, opening a device always succeeds, so that an app can be
-/// tried without media.
+/// seat, so that others see at once that a guest's camera is on. If a device is open before the user sits down, the
+/// store reports it when the user sits down. The store closes a device when a host closes or locks it, and all devices
+/// when the user loses the seat or leaves the live. Without a media engine, opening a device always succeeds, so that
+/// an app can be tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)

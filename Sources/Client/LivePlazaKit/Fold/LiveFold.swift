@@ -86,8 +86,8 @@ struct LiveFold: Sendable {
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
             coveringSnapshots: self.snapshotsCovering(input))
-        // The order matters. `newStates` collects the results. `context.states` has the former states of the stores, plus
-        // those results that later reducers read.
+        // The order matters. `newStates` collects the results. `context.states` has the former states of the stores,
+        // plus those results that later reducers read.
         newStates.audience.reduce(input, &context)
         context.states.audience = newStates.audience
         barrage.reduce(input, &context)

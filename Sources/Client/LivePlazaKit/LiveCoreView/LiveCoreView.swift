@@ -97,7 +97,8 @@ open class LiveCoreView: UIView {
 
     // MARK: Previews
 
-    /// Lets the app's media engine play a live that this user has not entered; calls `onError` if the app has no engine.
+    /// Lets the app's media engine play a live that this user has not entered; calls `onError` if the app has no
+    /// engine.
     public func startPreviewLiveStream(
         roomId: String, isMuteAudio: Bool, onPlaying: TUIPlayOnPlayingBlock? = nil,
         onLoading: TUIPlayOnLoadingBlock? = nil, onError: TUIPlayOnErrorBlock? = nil

@@ -136,7 +136,8 @@ package struct AdmissionWindow: Sendable {
         guard self.hasTally(of: sender, at: tallyIndex) else { return nil }
         var surplus = Int(self.tallies[tallyIndex].admitted) - limit
         guard surplus >= 0 else { return nil }
-        // The sender's admissions expire in order. After `surplus + 1` of them have expired, fewer than `limit` are left.
+        // The sender's admissions expire in order. After `surplus + 1` of them have expired, fewer than `limit` are
+        // left.
         for index in 0..<self.count where self[index].sender == sender {
             if surplus == 0 { return self.waitUntilExpiry(of: index, at: now) }
             surplus -= 1
@@ -275,9 +276,9 @@ extension AdmissionWindow: Equatable {
 extension AdmissionWindow: Codable {
     /// A short encoding, because every batch that changes a feed writes the window.
     ///
-    /// `from` is the time of the first admission, or of an attempt if there is no admission. `ages` are the times of the admissions relative to `from`, `by` are
-    /// the indices of their senders in `users` (-1 for no user), and `tries` are the times of the last attempts of
-    /// `users` relative to `from`.
+    /// `from` is the time of the first admission, or of an attempt if there is no admission. `ages` are the times of
+    /// the admissions relative to `from`, `by` are the indices of their senders in `users` (-1 for no user), and
+    /// `tries` are the times of the last attempts of `users` relative to `from`.
     private enum CodingKeys: String, CodingKey {
         case from
         case ages

@@ -181,8 +181,8 @@ extension PackedOutcomes: Codable {
         let numbers = try values.decode([Int64].self, forKey: .outcomes)
         let droppedCounter = try values.decodeIfPresent(Int64.self, forKey: .highestDroppedCounter) ?? .min
         let standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
-        // The words of the header, in the order of their indices. The highest counter is not encoded: it begins with the
-        // highest dropped counter, and `append` raises it. The entries are encoded oldest first, so the head is 0.
+        // The words of the header, in the order of their indices. The highest counter is not encoded: it begins with
+        // the highest dropped counter, and `append` raises it. The entries are encoded oldest first, so the head is 0.
         self.words = [
             droppedCounter, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, droppedCounter,
             standstill.count,

@@ -109,8 +109,8 @@ extension DirectoryMachine {
 
     /// Removes expired bans or mutes from a stored page; the end of a mute is published to all viewers.
     ///
-    /// A live's list is stored in several rows, the stored pages; the pages of replies are others. The end of a ban has no
-    /// effect here, because presence knows when each ban ends.
+    /// A live's list is stored in several rows, the stored pages; the pages of replies are others. The end of a ban has
+    /// no effect here, because presence knows when each ban ends.
     func removeExpiredSanctions(
         _ pageKey: DirectoryKey, in rows: inout DirectoryRows, at now: Timestamp, into effects: inout [Effect]
     ) {

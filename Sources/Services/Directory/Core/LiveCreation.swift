@@ -118,7 +118,8 @@ extension DirectoryMachine {
             self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
-        // This outcome stays if the live has ended since the first step. A new call can soon create a live with this id.
+        // This outcome stays if the live has ended since the first step. A new call can soon create a live with this
+        // id.
         var outcome = Outcome.failure(
             error: ReplyError(
                 .createdTooOften, "the last live with this id is still ending",
@@ -178,7 +179,8 @@ extension DirectoryMachine {
         }
     }
 
-    /// Checks that no running or ending live has the id, and that the last live with this id was created long enough ago.
+    /// Checks that no running or ending live has the id, and that the last live with this id was created long enough
+    /// ago.
     ///
     /// - Throws: `roomExists`, `roomExistsAndIsYours` or `createdTooOften`.
     private func checkIDIsFree(_ request: CreateRequest, in rows: DirectoryRows, at now: Timestamp) throws(ReplyError) {

@@ -48,8 +48,8 @@ final class ShardLogin {
 
     /// Checks the rate limits for a login, and counts the login.
     ///
-    /// A resume counts as a join, too, because it may take the user into the live again (R12.8). Each user has limits of
-    /// its own, so that all clients of a gateway that has ended can resume at another gateway at once.
+    /// A resume counts as a join, too, because it may take the user into the live again (R12.8). Each user has limits
+    /// of its own, so that all clients of a gateway that has ended can resume at another gateway at once.
     private func admit(
         _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
     ) throws(ReplyError) {
@@ -103,8 +103,8 @@ final class ShardLogin {
         client.role = identity.role
         client.session = self.gateway.settings.sessionNamer.name(of: clientSession, for: identity.userKey)
         client.clientSession = clientSession
-        // A connection that continues a session replaces the session's earlier connection, so the limit of connections is
-        // not checked.
+        // A connection that continues a session replaces the session's earlier connection, so the limit of connections
+        // is not checked.
         let isReplacing = self.gateway.sessionRegistry.shard(of: client.session) != nil
         try self.gateway.admission.admitLogin(identity.userKey, role: identity.role, isReplacing: isReplacing)
         client.isCounted = true
@@ -141,7 +141,8 @@ final class ShardLogin {
         client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)
     }
 
-    /// Resumes a live: sends presence (the service that knows who is in a live) a join with the client's previous ticket.
+    /// Resumes a live: sends presence (the service that knows who is in a live) a join with the client's previous
+    /// ticket.
     ///
     /// The ticket is the proof of the earlier join.
     ///

@@ -29,8 +29,9 @@ package struct SharedRead: Hashable, Sendable {
 /// Calls that share one answer: the gateway sends one request for a read to the service that answers it, and all calls
 /// that waited for that request receive the answer (R1.20).
 ///
-/// A client that enters a live makes two reads, one of each `SharedRead.Kind`. If calls shared no answer, a thousand viewers who enter in one second
-/// would cause two thousand requests to the live's services. With shared answers, each gateway sends two.
+/// A client that enters a live makes two reads, one of each `SharedRead.Kind`. If calls shared no answer, a thousand
+/// viewers who enter in one second would cause two thousand requests to the live's services. With shared answers, each
+/// gateway sends two.
 ///
 /// Answers are not cached, because a cached answer could be stale. A call receives the answer to a request that was
 /// sent after the gateway had received the call. So the answer contains all that the call's user has done and seen
@@ -69,8 +70,8 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// The maximum rate of requests for one read: one per second on average.
     ///
-    /// After a pause of 5 s, five requests are allowed at once, so that viewers who enter a quiet live do not wait for each
-    /// other.
+    /// After a pause of 5 s, five requests are allowed at once, so that viewers who enter a quiet live do not wait for
+    /// each other.
     package static var requestRate: RateLimit { RateLimit(5, per: .seconds(5)) }
     /// The largest number of reads that are tracked.
     package static var maxReads: Int { 10_000 }
@@ -123,8 +124,8 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// Returns the reads to request now, and the calls whose deadline has passed; must be called regularly.
     ///
-    /// A read is removed when no call waits for it and it has no open request. Its bucket must be full, too, so that a new
-    /// entry would allow no more requests.
+    /// A read is removed when no call waits for it and it has no open request. Its bucket must be full, too, so that a
+    /// new entry would allow no more requests.
     package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Waiter]) {
         var readsToRequest: [SharedRead] = []
         var overdue: [Waiter] = []

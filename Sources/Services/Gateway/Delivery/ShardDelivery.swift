@@ -134,7 +134,7 @@ final class ShardDelivery {
         for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
-            // The viewer has some of these items: they were in the cache already when it joined or caught up.
+            // The viewer does not need all of these items: some were in the cache when the viewer joined or caught up.
             if client.caughtUpTo >= first.number {
                 if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue
@@ -197,8 +197,7 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// The maximum number of bytes of items that a viewer who catches up is sent at once; more follow when the viewer has
-    /// taken them.
+    /// The maximum number of bytes of items in one step; the next step follows when the viewer has taken them.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
@@ -310,8 +309,8 @@ extension ShardDelivery {
             isCaughtUp = false
             let remaining = missed.dropFirst(itemsToSend.count)
             backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
-            // Some of these items may have been counted as deferred; the step in which the reader has caught up corrects
-            // that, in the `else` branch.
+            // Some of these items may have been counted as deferred; the step in which the reader has caught up
+            // corrects that, in the `else` branch.
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count

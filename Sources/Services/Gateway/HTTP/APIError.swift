@@ -26,8 +26,8 @@ struct APIError: Error {
         var headers: [HTTPHeader] = []
         if self.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         if self.status == 503 || self.status == 429 {
-            // `retryAfter` is in milliseconds, the header in whole seconds, rounded up; one second if the error states no
-            // time.
+            // `retryAfter` is in milliseconds, the header in whole seconds, rounded up; one second if the error states
+            // no time.
             let waitSeconds = max(1, ((self.error.retryAfter ?? 1000) + 999) / 1000)
             headers.append(HTTPHeader("Retry-After", "\(waitSeconds)"))
         }

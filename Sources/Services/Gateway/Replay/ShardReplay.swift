@@ -142,8 +142,8 @@ final class ShardReplay {
         let pending = PendingReplay(live: live, join: join, deadline: self.shard.now + timeout)
         join.client.backlog = Client.Backlog(
             lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(id.number))
-        // `shard.now` is the clock's time at the beginning of the loop's turn. The reader's thread compares its deadline
-        // with the clock itself, so that deadline begins now.
+        // `shard.now` is the clock's time at the beginning of the loop's turn. The reader's thread compares its
+        // deadline with the clock itself, so that deadline begins now.
         if self.gateway.requestReplay(id, request, deadline: MonotonicClock.now + timeout) {
             self.awaitingReader[id.number] = pending
         } else {
@@ -198,8 +198,8 @@ final class ShardReplay {
         self.shard.delivery.resumeDelivery(client)
     }
 
-    /// Sends the feed's position, together with the newest of `messages` that fit half of the client's budget of pending
-    /// bytes.
+    /// Sends the feed's position, together with the newest of `messages` that fit half of the client's budget of
+    /// pending bytes.
     private func sendHistory(
         _ messages: [EncodedFeedItem], _ token: FeedToken?, to client: Client, in live: ShardLive
     ) {
@@ -229,7 +229,8 @@ final class ShardReplay {
         guard let point = join.resume else { return }
         let client = join.client
         let lastReplayed = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)
-        // The cache must have all items after `lastReplayed`. If this gateway knows no item of the live, no item follows.
+        // The cache must have all items after `lastReplayed`. If this gateway knows no item of the live, no item
+        // follows.
         let isFeedKnown = self.latestToken(of: live, epoch: join.epoch) != nil
         guard !isFeedKnown || self.gateway.feeds.hasAllItems(of: live.key, after: lastReplayed) else {
             return self.refuse(.gone, join, live)
@@ -245,7 +246,8 @@ final class ShardReplay {
 
     /// Replays to a client that has not received any item.
     ///
-    /// Its position is just before the first item that the reader found. If the reader found none, the cache determines the position.
+    /// Its position is just before the first item that the reader found. If the reader found none, it is just before
+    /// the first cached item.
     private func replayFromStart(
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {

@@ -45,10 +45,10 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// Whether an announced gap may hide the item with this number.
     ///
-    /// A removal counts as a gap. A gap between two items of an epoch hides the numbers between them. A gap at the beginning hides all numbers
-    /// before the next item, and a gap at the end hides all numbers after the last item. A gap between two epochs hides
-    /// all numbers after the last item of the first epoch, and all before the first item that the client received of
-    /// the second epoch.
+    /// A removal counts as a gap. A gap between two items of an epoch hides the numbers between them. A gap at the
+    /// beginning hides all numbers before the next item, and a gap at the end hides all numbers after the last item. A
+    /// gap between two epochs hides all numbers after the last item of the first epoch, and all before the first item
+    /// that the client received of the second epoch.
     package func hasGap(at number: Int64) -> Bool {
         self.steps.indices.contains { index in
             guard !self.steps[index].isItem else { return false }
@@ -73,7 +73,8 @@ package struct FeedHistory: Hashable, Sendable {
     package var isComplete: Bool { self.steps.allSatisfy(\.isItem) }
 }
 
-/// The range in which a sum (such as a battle's score) must be: a call without an answer may or may not have been applied.
+/// The range in which a sum (such as a battle's score) must be: a call without an answer may or may not have been
+/// applied.
 package struct SumBounds: Hashable, Sendable {
     /// The sum of the calls that were acknowledged.
     package var acknowledged: Int64 = 0

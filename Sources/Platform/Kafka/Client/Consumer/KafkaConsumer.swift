@@ -36,8 +36,8 @@ package final class KafkaConsumer {
         heartbeatInterval: Duration = .milliseconds(500)
     ) throws(KafkaError) {
         let consumerSettings = [
-            // librdkafka requires a group id even for explicitly assigned partitions. The group of such a reader is never
-            // joined.
+            // librdkafka requires a group id even for explicitly assigned partitions. The group of such a reader is
+            // never joined.
             ("group.id", group ?? "\(settings.clientID).reader"),
             ("isolation.level", isolation == .committed ? "read_committed" : "read_uncommitted"),
             ("fetch.wait.max.ms", String(fetchWait.rdkafkaMilliseconds)),

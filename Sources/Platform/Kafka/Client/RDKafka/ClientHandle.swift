@@ -76,7 +76,8 @@ internal import CRdkafka
 
     /// Throws the error for a code, unless the code means success.
     ///
-    /// librdkafka's generic code for "the client has had a fatal error" does not say which: then `fatalError` is thrown.
+    /// librdkafka's generic code for "the client has had a fatal error" does not say which: then `fatalError` is
+    /// thrown.
     func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         if code == RD_KAFKA_RESP_ERR__FATAL, let cause = self.fatalError { throw cause }

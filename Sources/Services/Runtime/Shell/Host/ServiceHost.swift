@@ -56,8 +56,8 @@ package final class ServiceHost: Sendable {
     ///   - summary: one sentence about the service, for `--help`.
     ///   - backendRequests: the requests that the service sends to apps' backends.
     ///   - readOwnSettings: declares and reads the settings that only this service has.
-    ///   - traceShare: calls that come without a trace get one with this probability, 0 to 1; only gateways receive such
-    ///     calls.
+    ///   - traceShare: calls that come without a trace get one with this probability, 0 to 1; only gateways receive
+    ///     such calls.
     ///   - check: reports invalid combinations of settings, before anything is started.
     ///   - build: creates the service's components; called once the topics exist.
     /// - Returns: the process's exit status.

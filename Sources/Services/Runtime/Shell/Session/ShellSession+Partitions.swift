@@ -123,7 +123,8 @@ extension ShellSession {
         try self.consumer.assign(starts)
     }
 
-    /// Adds to `owned` those of `partitions` that no other member has claimed since they were revoked from this instance.
+    /// Adds to `owned` those of `partitions` that no other member has claimed since they were revoked from this
+    /// instance.
     ///
     /// Such a partition needs no restore and no claim: its rows are current, and its former generation stays valid.
     ///
@@ -248,9 +249,9 @@ extension ShellSession {
 
     /// Claims the feed partitions of `unrestored`.
     ///
-    /// A stalled former owner must not claim a partition after the new owner has claimed it. The claim is therefore written in a
-    /// transaction together with the committed offsets; it succeeds only while this instance is a member of the group.
-    /// Every later owner has a later tick and therefore a higher epoch.
+    /// A stalled former owner must not claim a partition after the new owner has claimed it. The claim is therefore
+    /// written in a transaction together with the committed offsets; it succeeds only while this instance is a member
+    /// of the group. Every later owner has a later tick and therefore a higher epoch.
     ///
     /// - Returns: for each partition, the collection into which the batches after its last checkpoint must be read.
     private func claim(_ unrestored: [Int32: OwnedPartition]) throws(KafkaError) -> [Int32: UncheckpointedBatches] {
@@ -275,8 +276,8 @@ extension ShellSession {
 
     /// Writes the rows of partitions that are revoked, so that the next owner need not read their appended batches.
     ///
-    /// After a failure nothing is written, because the rows may be wrong: an appended batch of unknown outcome may count
-    /// although the rows do not include it, or a restore may be incomplete.
+    /// After a failure nothing is written, because the rows may be wrong: an appended batch of unknown outcome may
+    /// count although the rows do not include it, or a restore may be incomplete.
     private func checkpointBeforeLeaving(_ partitions: [TopicPartition]) {
         guard self.failure == nil, let group = self.group else { return }
         let uncheckpointed = partitions.compactMap { self.owned[$0] }.filter {

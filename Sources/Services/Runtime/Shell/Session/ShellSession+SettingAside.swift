@@ -9,8 +9,8 @@ internal import PlazaWire
 /// Processes inputs one by one after a failure, and writes the inputs that can never be processed to the dead letters
 /// (docs/decisions/0011).
 ///
-/// A record of attempts (`ProcessingAttempts`) says in the state topic which input an owner has begun to process. By this
-/// record the next owner recognises an input at which its predecessors died.
+/// A record of attempts (`ProcessingAttempts`) says in the state topic which input an owner has begun to process. By
+/// this record the next owner recognises an input at which its predecessors died.
 extension ShellSession {
     /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the
     /// input itself.
@@ -117,8 +117,8 @@ extension ShellSession {
         do {
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: true)
         } catch let error as KafkaError where InputFailure(error) != nil {
-            // The topic of the dead letters has a lower size limit than the services' producers. A letter without content
-            // fits, and says how many bytes are missing.
+            // The topic of the dead letters has a lower size limit than the services' producers. A letter without
+            // content fits, and says how many bytes are missing.
             partition.batchRolledBack()
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: false)
         }

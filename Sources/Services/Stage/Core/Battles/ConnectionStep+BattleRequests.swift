@@ -82,8 +82,8 @@ extension ConnectionStep {
             battle: battle.id, startTime: battle.view?.startTime, endTime: battle.view?.endTime, codes: codes)
     }
 
-    /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code and
-    /// as a reply code.
+    /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code
+    /// and as a reply code.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
