@@ -4,7 +4,8 @@ package import EventLoop
 
 /// One WebSocket on a loop, on the client's or the server's side.
 ///
-/// It retains itself, its delegate and its context until `webSocketClosed`. An idle connection has no buffer.
+/// It stays alive without other references, and retains its delegate and context, until `webSocketClosed`. An idle
+/// connection has no buffer.
 package final class WebSocketConnection {
     // The properties that a delivery uses come first, so that they share a cache line: with thousands of viewers, a
     // connection is usually not in the processor's cache.
@@ -12,7 +13,8 @@ package final class WebSocketConnection {
     package internal(set) var state = State.connecting
     /// Whether a ping was sent and nothing was received since.
     var awaitsPong = false
-    /// Whether the last sweep found the connection overdue.
+    /// Whether the last sweep found that a wait had exceeded its timeout; a connection that is overdue in two sweeps
+    /// ends.
     var isOverdue = false
     /// The side of this connection: client or server.
     package let role: Role
@@ -37,8 +39,9 @@ package final class WebSocketConnection {
     /// When this side began to wait for the handshake, a pong or the peer's close frame, in the loop's time.
     var waitingSinceMilliseconds: UInt64
     private(set) var decoder: FrameDecoder
+    /// Counts what the peer sends against the rate limits.
     private var meter = InboundMeter()
-    /// The number of bytes of an incomplete message that the decoder buffers.
+    /// The decoder's memory for incomplete messages that is contained in the group's `unfinishedBytes`.
     private(set) var unfinishedBytes = 0
     /// The client's address: the peer's, or the one that a trusted proxy reports; nil until it is known.
     package internal(set) var clientAddress: IPAddress?
@@ -99,8 +102,8 @@ package final class WebSocketConnection {
     /// Sends an encoded frame, which any number of a server's connections may share.
     ///
     /// When more than `maxPendingBytes` would be pending, the unsent frames are dropped and the connection closes with
-    /// `overflowCode`. When all connections queue more than `maxQueuedBytes`, and this one would queue more than its
-    /// share, it ends.
+    /// `overflowCode`. When all connections together queue more than `maxQueuedBytes`, and this one would queue more
+    /// than its share, this connection ends.
     @discardableResult package func send(_ frame: SharedBytes) -> SendOutcome {
         guard self.state == .open, let stream = self.stream else { return .notOpen }
         do throws(LoopError) {
@@ -144,12 +147,13 @@ package final class WebSocketConnection {
 
     /// Begins the close handshake.
     ///
-    /// `webSocketClosed` is called when the peer has answered or the timeout is over. Further calls do nothing. A call
-    /// before the WebSocket is open ends the TCP connection at once.
+    /// `webSocketClosed` is called when the peer has answered or the timeout is over. Further calls of `close` do
+    /// nothing. A call before the WebSocket is open ends the TCP connection at once.
     package func close(_ code: CloseCode, reason: String = "") {
         switch self.state {
         case .closing, .ended: return
         case .connecting:
+            // An earlier cause, such as a failed handshake, is kept.
             if self.closure == nil {
                 self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)
             }
@@ -177,8 +181,9 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Ends the limits of `InboundLimits` that apply only before the connection is accepted; its owner calls this, for
-    /// example after a login.
+    /// Ends the limits of `InboundLimits` that apply only before the connection is accepted.
+    ///
+    /// The user of the connection calls this, for example after a login.
     package func accept() { self.meter.accept() }
 
     /// Decodes received bytes from `start` on, and notifies the delegate of each message.
@@ -190,7 +195,7 @@ package final class WebSocketConnection {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
             if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
-                // A connection that this side closes already needs no decision of its delegate.
+                // The delegate decides how to close the connection. One that is closing needs no such decision.
                 if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
                 return self.discardInput()
             }
@@ -210,10 +215,11 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Counts received bytes against the limits, and returns the limit that is exceeded, if any.
+    /// Counts received bytes against the limits, and returns the limit that they exceed, if any.
     private func countReceived(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
         let configuration = self.group.configuration
         let bufferedBytes = self.decoder.bufferedCapacityBytes
+        // The limit of unfinished messages holds for the group, whose sum must follow each change.
         if bufferedBytes != self.unfinishedBytes {
             self.group.unfinishedBytes += bufferedBytes - self.unfinishedBytes
             let isLarger = bufferedBytes > self.unfinishedBytes
@@ -224,7 +230,7 @@ package final class WebSocketConnection {
         return self.meter.count(byteCount, isFrame: isFrame, limits, nowMilliseconds: self.group.loop.nowMilliseconds)
     }
 
-    /// Discards all bytes that are received from now on, without decoding them.
+    /// Discards all bytes that are received from now on, without decoding them, and accepts no more writes.
     private func discardInput() {
         self.decoder.stop()
         self.group.unfinishedBytes -= self.unfinishedBytes
@@ -247,12 +253,14 @@ package final class WebSocketConnection {
 
     /// Begins to close the connection of a slow reader; returns the outcome of the failed send.
     private func handleSendError(_ error: LoopError) -> SendOutcome {
+        // All connections together queue too much, and this one more than its share.
         if error == .overShare {
             self.endSlowReader(.outputLimit)
             return .overflow
         }
         // Any other error ends the stream, which calls `streamEnded` at the end of this turn.
         guard case .overflow = error else { return .notOpen }
+        // This connection alone queues more than `maxPendingBytes`. Unsent frames give way to the close frame.
         self.closure = WebSocketClosure(
             code: self.group.configuration.overflowCode, reason: "too slow", cause: .slowReader)
         self.state = .closing

@@ -5,7 +5,8 @@ internal import PlazaWire
 
 /// The seats of a live.
 ///
-/// Methods may also fail with `noSuchSeat`, `roomHasNoSeats`, `tooFrequent` and `notInRoom`.
+/// Each method may fail with the errors that its documentation names, and with `noSuchSeat`, `roomHasNoSeats`,
+/// `tooFrequent` or `notInRoom`.
 public final class LiveSeatStore: @unchecked Sendable {
     /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
@@ -50,23 +51,24 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("seat.leave"))
     }
 
-    /// Mutes the user's microphone at once, and reports that it is closed.
+    /// Mutes the user's microphone at once, and reports to the server that it is closed.
     public func muteMicrophone() {
         let liveID = self.stores.handle.liveID
+        // Nobody waits for the report; an error is dropped.
         self.stores.handle.run(nil as CompletionClosure?) { engine async throws(ErrorInfo) in
             engine.sinks.devices()?.setMicrophoneMuted(true)
             try await engine.reportDevice(.microphone, isOn: false, in: liveID)
         }
     }
 
-    /// Reports that the user's microphone is open, and unmutes it once the server has agreed.
+    /// Reports to the server that the user's microphone is open, and unmutes it once the server has agreed.
     ///
     /// - Parameter completion: errors: `notOnSeat`, `seatMicrophoneLocked`, `microphoneNeedsHost`.
     public func unmuteMicrophone(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.unmuteOperation)
     }
 
-    /// Reports that the user's microphone is open, and unmutes it once the server has agreed.
+    /// Reports to the server that the user's microphone is open, and unmutes it once the server has agreed.
     public func unmuteMicrophone() async throws(ErrorInfo) {
         try await self.stores.handle.run(self.unmuteOperation)
     }
@@ -81,7 +83,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Reports whether the user's camera is open.
     ///
-    /// `DeviceStore` reports the camera by itself.
+    /// Not needed with `DeviceStore`, which reports the camera itself.
     ///
     /// Errors of the completion: `notOnSeat`, `seatCameraLocked`, `cameraNeedsHost`.
     public func reportCamera(isOn: Bool, completion: CompletionClosure?) {
@@ -90,7 +92,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Reports whether the user's camera is open.
     ///
-    /// `DeviceStore` reports the camera by itself.
+    /// Not needed with `DeviceStore`, which reports the camera itself.
     public func reportCamera(isOn: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
@@ -135,7 +137,8 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Moves a user to another seat; for the owner and admins.
     ///
-    /// Any user may move itself to a free seat.
+    /// A user on a seat may also move itself to a free seat. The policy says what happens if the target seat is occupied;
+    /// nil means `abortWhenOccupied`.
     ///
     /// Errors of the completion: `notOnSeat`, `seatOccupied`, `seatLocked`, `noPermission`.
     public func moveUserToSeat(
@@ -146,7 +149,8 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Moves a user to another seat; for the owner and admins.
     ///
-    /// Any user may move itself to a free seat.
+    /// A user on a seat may also move itself to a free seat. The policy says what happens if the target seat is occupied;
+    /// nil means `abortWhenOccupied`.
     public func moveUserToSeat(userID: String, targetIndex: Int, policy: MoveSeatPolicy?) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.moveCall(userID, targetIndex, policy))
     }

@@ -16,8 +16,8 @@ final class ShardCalls {
     let gateway: Gateway
     /// The clients that `sweep` checks: all clients with open calls, and some whose last open call has just ended.
     private var callers: [Client] = []
-    /// The counter in the next record's token.
-    private var nextToken: UInt64 = 1
+    /// The counter part of the next record's token (see `makeToken`).
+    private var nextTokenCounter: UInt64 = 1
 
     init(_ shard: Shard) {
         self.shard = shard
@@ -42,6 +42,7 @@ final class ShardCalls {
             }
             return
         }
+        // A late retry is a call that was first sent more than 60 s ago. It is never applied.
         let isLateRetry = client.retryAges.recordCall(
             frame.id, statedAge: frame.age.map { Milliseconds($0) }, at: self.shard.now)
         if frame.method == "login" {
@@ -81,11 +82,12 @@ final class ShardCalls {
         switch parsed {
         case .join where client.role == .server: throw Self.serverCannotJoin
         case .join(let live, let effect):
-            // A repeated call was counted when it was opened.
+            // A call that repeats an open call was counted when that call was received.
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
         case .createAndJoin(let live, let effect):
+            // The join that follows the create is counted here.
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
@@ -103,9 +105,9 @@ final class ShardCalls {
             let waitsForSharedAnswer = try self.shard.sharedReads.addCall(
                 effect, frame, in: live, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
             if waitsForSharedAnswer { return }
+            // `webhooks` asks the app's backend before a message or gift, and forwards other calls without asking.
             try self.shard.webhooks.forward(effect, frame, in: live, client)
-        // `received` has handled logins already.
-        case .login: break
+        case .login: break  // Handled by `received`.
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(
                 frame, client, caller, name: name, avatarURL: avatarURL, startMicroseconds: startMicroseconds)
@@ -124,7 +126,8 @@ final class ShardCalls {
         _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
         startMicroseconds: Int64
     ) throws(ReplyError) {
-        if name != nil && client.hasFixedName || avatarURL != nil && client.hasFixedAvatar {
+        // A token that contains a name or an avatar fixes it.
+        if (name != nil && client.hasFixedName) || (avatarURL != nil && client.hasFixedAvatar) {
             throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
         }
         var caller = caller
@@ -135,6 +138,7 @@ final class ShardCalls {
             return try self.forward(
                 .audience(input), frame.id, frame.method, .updateProfile(caller.user), in: nil, client)
         }
+        // In no live, the gateway changes the profile itself. The call must pass the same checks as a forwarded call.
         guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
         client.user = caller.user
         self.reply(
@@ -159,7 +163,7 @@ final class ShardCalls {
         _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client,
         isAlreadyCounted: Bool = false
     ) throws(ReplyError) {
-        // If the call repeats an open one, the reply to that one answers both.
+        // If the call repeats an open call, one reply answers both copies.
         guard try self.canForward(id, purpose, in: live, client) else { return }
         if !isAlreadyCounted { try self.countForwardedCall(of: client) }
         let sent = try self.send(TopicRecord(effect), method)
@@ -172,6 +176,7 @@ final class ShardCalls {
     func canForward(
         _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
+        // These calls are accepted and not yet forwarded. They count as open.
         let waitingCallCount = client.pendingCalls.count + client.waitingReads.count
         switch client.core.verdict(on: id, purpose, in: live, waiting: waitingCallCount) {
         case .proceed: return true
@@ -185,7 +190,7 @@ final class ShardCalls {
         }
     }
 
-    /// Registers a call whose record was written, and includes the client in `sweep`.
+    /// Registers a call whose record was written, and adds the client to those that `sweep` checks.
     ///
     /// - Parameters:
     ///   - id: The call's number in its session.
@@ -214,6 +219,7 @@ final class ShardCalls {
 
     /// Writes a call's record to its inbox topic; throws the error with which the call is refused.
     func send(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
+        // False while the circuit breaker keeps calls from a broker that does not answer.
         guard self.gateway.admitBrokerCall() else {
             throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
@@ -225,6 +231,7 @@ final class ShardCalls {
             try self.shard.write(sent.record, token: sent.token)
             return sent
         } catch {
+            // The metric counts a refused record as lost too.
             self.gateway.metrics.lostRecords.add()
             switch error {
             case .full: throw ReplyError(.overloaded, "too many calls are on their way", retryAfter: 500)
@@ -235,22 +242,25 @@ final class ShardCalls {
     }
 
     /// Writes records again; a record that the producer refuses is written at a later sweep.
+    ///
+    /// The loss of a repeated record is not reported, because the first copy may have been delivered.
     func resend(_ records: [SentRecord]) {
         for sent in records { try? self.shard.write(sent.record, token: RecordToken.unreported) }
     }
 
     /// Returns the next token, which identifies a record of this shard when its loss is reported.
     ///
-    /// The format is that of `RecordToken`. The counter is never 0, because no token may be `RecordToken.unreported`.
+    /// The format is that of `RecordToken`: 16 bits with the shard's number, then a counter of 48 bits. The counter is
+    /// never 0, because no token may be `RecordToken.unreported`.
     private func makeToken() -> UInt64 {
-        defer { self.nextToken = (self.nextToken &+ 1) & 0xFFFF_FFFF_FFFF }
-        return UInt64(self.shard.number) << 48 | max(1, self.nextToken)
+        defer { self.nextTokenCounter = (self.nextTokenCounter &+ 1) & 0xFFFF_FFFF_FFFF }
+        return UInt64(self.shard.number) << 48 | max(1, self.nextTokenCounter)
     }
 
     /// Checks the rate limit for the call's kind, and counts the call.
     ///
-    /// A server's token acts for many users, so an app's servers have limits of their own. A call that repeats an open
-    /// call is not counted.
+    /// A call with a server's token may concern many users, so an app's servers have limits of their own. A call that
+    /// repeats an open call is not counted.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     private func admit(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
@@ -289,7 +299,7 @@ final class ShardCalls {
     }
 }
 
-/// The three ways in which a call ends: a machine's reply, a lost record, or its deadline.
+/// The three ways in which a forwarded call ends: a machine's reply, a lost record, or its deadline.
 extension ShardCalls {
     /// Ends the client's call to which a machine has replied.
     func replyReceived(_ reply: Reply) {
@@ -301,7 +311,7 @@ extension ShardCalls {
 
     /// Fails the calls whose records, identified by `tokens`, were lost.
     ///
-    /// - Returns: The tokens that belong to no open call of a client.
+    /// - Returns: The tokens that belong to no open call of a connected client.
     func recordsLost(_ tokens: Set<UInt64>) -> Set<UInt64> {
         var remainingTokens = tokens
         for client in self.callers {
@@ -353,6 +363,7 @@ extension ShardCalls {
             // The span of the create ends here; the record of the join gets one of its own.
             ended.record.span?.end(
                 ended.record.method, .success(result: result), self.gateway.settings.tracer)
+            // The join's end concludes the call, and is counted in the metrics.
             return self.joinCreated(live, result, ended, client, isLateRetry: isLateRetry)
         case .resumed(let point, let ticket, let epoch):
             // If the missed items cannot be replayed, `ShardReplay` replies with `replayed: false`.
@@ -360,7 +371,8 @@ extension ShardCalls {
             self.shard.joins.joinGranted(
                 client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
         case .missedEnd(let point, let callOutcome):
-            // `missedEnds` sends the reply: this outcome, or a success if it finds the end.
+            // `missedEnds` sends the reply: this outcome, or a success if it finds the end. The metrics and the span
+            // record this outcome in both cases.
             outcome = callOutcome
             self.shard.missedEnds.resumeRejected(
                 EndedResume(
@@ -373,6 +385,7 @@ extension ShardCalls {
         case .left(let leftLive, let callOutcome):
             outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
+            // The client may be in another live by now.
             if let live = client.live, live.key.live == leftLive { self.shard.lives.remove(client, from: live) }
             self.shard.joins.cancel(client)
         }

@@ -23,7 +23,7 @@ package struct ScriptText: Sendable, Equatable {
 
     /// Compacts a module.
     ///
-    /// Nil if the source cannot be scanned, for example because it ends within a string.
+    /// Returns nil if the source cannot be scanned, for example because it ends within a string.
     ///
     /// - Parameters:
     ///   - source: The module's source in UTF-8.
@@ -47,7 +47,9 @@ private struct ScriptScanner {
     private var isTopLevel = true
     /// The closing bytes of the open brackets; a backquote stands for the `${` of a template literal.
     private var closingBytes: [UInt8] = []
-    /// The last byte of code that is not a blank; `'` after any literal.
+    /// The last byte of code that is not a blank; `'` after any literal; 0 before the first byte.
+    ///
+    /// It decides whether a `/` begins a regular expression or is a division.
     private var lastByte: UInt8 = 0
     /// The word that ends with `lastByte`; empty if that byte is not part of a word.
     private var lastWord: [UInt8] = []
@@ -62,7 +64,7 @@ private struct ScriptScanner {
 
     /// Scans the whole module; nil if that is not possible.
     ///
-    /// The methods that scan one part of the module return false if the part has no end.
+    /// The methods that scan one part of the module return false if the part has no end, or a bracket does not match.
     mutating func scanLines(resolve: (String) -> String) -> [ScriptText.Line]? {
         while self.index < self.source.count {
             let byte = self.source[self.index]
@@ -135,9 +137,9 @@ private struct ScriptScanner {
         self.line.append(byte)
     }
 
-    /// Writes one blank for any number of blanks between two bytes of a line.
+    /// Writes one blank for any number of blanks between two bytes of a line, and none at the beginning of a line.
     private mutating func writeBlank() {
-        if let end = self.line.last, end != UInt8(ascii: " ") { self.line.append(UInt8(ascii: " ")) }
+        if let lastLineByte = self.line.last, lastLineByte != UInt8(ascii: " ") { self.line.append(UInt8(ascii: " ")) }
     }
 
     /// Ends the line, if it is not empty.
@@ -159,7 +161,9 @@ private struct ScriptScanner {
         return true
     }
 
-    /// Replaces a comment by a blank, or by a newline if it contains one, because a statement may end there.
+    /// Replaces a comment by a blank, or a comment that contains a newline by a newline.
+    ///
+    /// The newline must stay, because JavaScript may end a statement there.
     private mutating func replaceBlockComment() -> Bool {
         var end = self.index + 2
         var hasNewline = false
@@ -180,6 +184,7 @@ private struct ScriptScanner {
         var end = self.index + 1
         while end < self.source.count, self.source[end] != quote {
             if self.source[end] == UInt8(ascii: "\n") { return false }
+            // A backslash escapes the next byte, which may be the quote.
             end += self.source[end] == UInt8(ascii: "\\") ? 2 : 1
         }
         guard end < self.source.count else { return false }
@@ -210,10 +215,12 @@ private struct ScriptScanner {
                 self.index += 1
                 self.copy([byte, UInt8(ascii: "{")])
                 self.closingBytes.append(UInt8(ascii: "`"))
-                // A `/` at the beginning of the expression begins a regular expression.
+                // This byte replaces the `'` of `copy`: a `/` at the beginning of the expression begins a regular
+                // expression.
                 self.lastByte = UInt8(ascii: "{")
                 return true
             case UInt8(ascii: "\n"):
+                // The lines of a literal keep their blanks, and may be empty.
                 self.appendLine()
                 self.isTopLevel = false
             default:
@@ -243,7 +250,7 @@ private struct ScriptScanner {
         return true
     }
 
-    /// Copies a literal; a `/` after it is a division.
+    /// Copies a literal or the first or last part of one; a `/` after a literal is a division.
     private mutating func copy(_ bytes: [UInt8]) {
         if self.line.isEmpty { self.isTopLevel = self.closingBytes.isEmpty }
         self.line += bytes

@@ -36,7 +36,7 @@ final class Shard {
     /// The listener; nil only until `init` has created it.
     private var server: WebSocketServer?
     private var timers: [LoopTimer] = []
-    /// The index of the first connection that the next sweep checks.
+    /// The index of the first connection that the next call of `sweepConnections` checks.
     private var sweepIndex = 0
 
     /// The interval of `sweep`.
@@ -51,10 +51,11 @@ final class Shard {
         self.server = try WebSocketServer(
             group: self.group, host: settings.host, port: port, sharesPort: settings.shards > 1, delegate: self)
         self.server?.admission = gateway.admission
+        // Nil accepts the request.
         self.server?.requestFilter = { request in
             if !settings.origins.allows(request.header("origin"), host: request.header("host")) { return .forbidden }
-            // A client may offer no subprotocol. If it offers some, the gateway's must be among them. Nil accepts the
-            // request.
+            // A client may offer no subprotocol. If it offers some, the gateway's must be among them; `subprotocol` is
+            // then the gateway's.
             let offeredSubprotocols = request.header("sec-websocket-protocol")
             return offeredSubprotocols == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
         }
@@ -62,6 +63,7 @@ final class Shard {
         try self.delivery.start()
         try self.sharedReads.start()
         try self.repeatAction(everyMilliseconds: Self.sweepMilliseconds) { [unowned self] in self.sweep() }
+        // One round of heartbeats, which reports all members, is divided into steps of equal size.
         let heartbeatInterval = UInt64(HeartbeatPlan(lease: settings.lease).stepInterval.count)
         try self.repeatAction(everyMilliseconds: heartbeatInterval) { [unowned self] in self.heartbeats.sendNextStep() }
     }
@@ -70,7 +72,8 @@ final class Shard {
     private static func configuration(_ settings: GatewaySettings) -> WebSocketConfiguration {
         var configuration = WebSocketConfiguration()
         configuration.maxMessageBytes = Limits.clientFrameBytes
-        // The feed uses the bytes of one budget. As many bytes again, and 512 KiB, are for replies and notices.
+        // Feed items use at most `budget.bytes`, the delivery budget of a connection. As many bytes again, and 512 KiB,
+        // are for replies and notices.
         configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
         configuration.maxQueuedBytes = settings.maxQueuedBytes / settings.shards
         configuration.outputTimeout = Duration(settings.slowReaderTimeout)
@@ -116,6 +119,7 @@ final class Shard {
             case .count(let key, let count): self.delivery.countReceived(key, count)
             case .liveRemoved(let key): self.lives.liveRemoved(key)
             case .assertMembers(let partition): self.heartbeats.beginAsserting(partition)
+            // A session's generation distinguishes its connections: a new login of the session gets a higher one.
             case .sessionReplaced(let session, let generation):
                 self.sessions.sessionReplaced(session, generation: generation)
             case .recordLost(let token): lostTokens.insert(token)
@@ -139,10 +143,11 @@ final class Shard {
 
     /// Fails the calls whose records were lost.
     ///
-    /// When the broker becomes unavailable, the producer reports all records of its queue at once. One pass over the
-    /// open calls for each record would block the loop for seconds. So all records are looked up in one pass.
+    /// When the broker becomes unavailable, the producer reports all records of its queue at once. A separate pass over
+    /// the open calls for each record would block the loop for seconds. So one pass looks up all records.
     private func recordsLost(_ tokens: Set<UInt64>) {
         self.gateway.metrics.lostRecords.add(tokens.count)
+        // Tokens that belong to no connected client may belong to HTTP calls.
         let httpTokens = self.calls.recordsLost(tokens)
         if !httpTokens.isEmpty { self.httpCalls.recordsLost(httpTokens) }
     }
@@ -161,7 +166,7 @@ final class Shard {
     func disconnect(_ client: Client, _ code: DisconnectCode) {
         // If the connection has already ended because its client reads slowly, `webSocketClosed` counts the refusal.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
-        // The client is signed off only if the code ends its membership.
+        // `signOff` tells presence that the client leaves its live; nobody must then send a last heartbeat.
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
@@ -176,6 +181,7 @@ final class Shard {
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
+        // Admission counts each login of a user or server until the connection ends.
         if client.isCounted { self.gateway.admission.removeLogin(client.userKey, role: client.role) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
@@ -194,7 +200,7 @@ final class Shard {
         self.gateway.shardTurns[self.number].recordTurn()
         self.calls.sweep(at: now)
         self.httpCalls.sweep(at: now)
-        // All shards share these reads, so only one shard sweeps them.
+        // The shards share these reads, so only the first shard sweeps them.
         if self.number == 0 { self.gateway.sweepSharedReads(at: now) }
         self.delivery.sweepClientsCatchingUp(at: now)
         self.joins.sweep(at: now)
@@ -260,6 +266,7 @@ extension Shard: WebSocketDelegate {
 
     func webSocketWritable(_ connection: WebSocketConnection) {
         guard let client = connection.context as? Client, !client.isDetached, client.backlog != nil else { return }
+        // Only a client with a backlog has items to catch up on.
         self.delivery.catchUp(client)
     }
 

@@ -31,24 +31,27 @@ package final class Gateway: Sendable {
     let tables: Tables
     let sessionRegistry = SessionRegistry()
     let sharedReads = Locked(SharedReads<WaitingRead>())
-    /// The caches of the followed feeds, and the shards that are subscribed to them.
+    /// The caches of the feeds that this gateway reads, and the shards that are subscribed to each live's feed.
     package let feeds: FeedHub
     private let mailboxes: [Mailbox<MailboxMessage>]
     /// Where the gateway's records are written; nil before `start`.
     private let sink = Locked<(any RecordSink)?>(nil)
     /// Reads the items that are no longer cached; nil before `start`, after `stop`, or if there is no replay reader.
     private let replaySource = Locked<(any ReplaySource)?>(nil)
+    /// The circuit breaker for calls to the broker.
     let brokerHealth = Locked(BrokerHealth())
+    /// Tests an unreachable broker until it answers; nil if none was attached.
     let brokerProbe = Locked<BrokerProbe?>(nil)
     private let state = Locked(State())
 
     private struct State: Sendable {
         /// The threads of the shards that were started.
         var threads: [LoopThread] = []
+        /// The port that the shards listen on; 0 before the first shard listens.
         var port: UInt16 = 0
         var areTablesFilled = false
         var isStopping = false
-        /// The action that `tablesFilled` calls once; nil if there is none, or after the call.
+        /// The action that `tablesFilled` calls once; nil if none was set, and after that call.
         var tablesFilledAction: (@Sendable () -> Void)?
         /// The last known presence epoch of each partition.
         var presenceEpochs: [Int: String] = [:]
@@ -62,7 +65,7 @@ package final class Gateway: Sendable {
     /// - Parameters:
     ///   - settings: The gateway's settings.
     ///   - authenticator: Checks tokens.
-    ///   - webhookClient: Asks apps' backends before messages and gifts; nil if no app has configured that.
+    ///   - webhookClient: Asks apps' backends before messages and gifts; nil if no app has a backend to ask.
     ///   - log: The log to write to.
     ///   - registry: The registry for metrics.
     package init(
@@ -109,9 +112,9 @@ package final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - sink: Writes records to the inbox topics.
-    ///   - source: Reads feeds on demand.
-    ///   - replaySource: Reads older items; without it, only cached items are replayed.
-    /// - Throws: `listening` if the address is not available.
+    ///   - source: Reads the feed partitions of which this gateway has viewers.
+    ///   - replaySource: Reads items that are no longer cached; without it, only cached items are replayed.
+    /// - Throws: `listening` if a shard cannot be started, for example because the address is not available.
     package func start(sink: any RecordSink, source: any FeedSource, replaySource: (any ReplaySource)? = nil)
         throws(GatewayError)
     {
@@ -120,7 +123,7 @@ package final class Gateway: Sendable {
         self.feeds.attach(source)
         for number in self.mailboxes.indices {
             let mailbox = self.mailboxes[number]
-            // If the setting is 0, the first shard gets a free port, and the other shards share it.
+            // If the port setting is 0, the first shard gets a free port, and the other shards share that port.
             let port = self.port == 0 ? self.settings.port : self.port
             do throws(LoopError) {
                 let (thread, boundPort) = try EventLoop.start(name: "shard-\(number)") {
@@ -167,7 +170,8 @@ package final class Gateway: Sendable {
 
     /// Posts messages to a shard.
     ///
-    /// If its mailbox is full, they are dropped and counted; the shard reads dropped feed items from the feed cache.
+    /// If the mailbox is full, the messages are dropped and counted; the shard reads dropped feed items from the feed
+    /// cache.
     func post(_ shard: Int, _ messages: [MailboxMessage]) {
         Self.post(messages, to: shard, of: self.mailboxes, self.metrics)
     }
@@ -179,7 +183,8 @@ package final class Gateway: Sendable {
 
     /// Posts messages to a mailbox; if it is full, drops and counts them.
     ///
-    /// Messages to a shard that does not exist are ignored, because `FeedHub` posts to every possible number.
+    /// Messages to a shard that does not exist are ignored, because `FeedHub` does not know the number of shards, and
+    /// posts some messages to all possible numbers. The method is static, because `init` passes it to `FeedHub`.
     private static func post(
         _ messages: [MailboxMessage], to shard: Int, of mailboxes: [Mailbox<MailboxMessage>], _ metrics: GatewayMetrics
     ) {
@@ -197,7 +202,7 @@ package final class Gateway: Sendable {
         try sink.write(record, token: token)
     }
 
-    /// Sends a request to the replay reader.
+    /// Sends a request to the replay reader, whose outcome is of no use after `deadline`.
     ///
     /// - Returns: False if the reader's queue is full, or if there is no reader.
     func requestReplay(_ id: ReplayID, _ request: ReplayRequest, deadline: MonotonicTime) -> Bool {
@@ -211,13 +216,13 @@ package final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - outcomes: The requests with their answers.
-    ///   - reservation: Counts the bytes of the items that the outcomes share, as long as it exists.
+    ///   - reservation: The memory that the items of all these outcomes occupy; it is released with the last reference.
     package func replayReceived(_ outcomes: [ReplayOutcome], _ reservation: ReplayReservation?) {
         self.feeds.addReplayed(outcomes)
         for outcome in outcomes { self.post(outcome.id.shard, [.replay(outcome, reservation)]) }
     }
 
-    /// Posts an HTTP call to the shard that its session belongs to.
+    /// Posts an HTTP call to the shard that the hash of its session selects.
     func begin(_ call: HTTPCall) {
         let shard = PlazaTopic.partition(of: call.session.text, among: self.settings.shards)
         do throws(MailboxError) {
@@ -237,11 +242,12 @@ package final class Gateway: Sendable {
     func route(_ reply: Reply) {
         let session = reply.request.session
         if SessionName.isHTTPRequest(session) {
-            // An HTTP request has no entry in the registry. As in `begin`, its shard follows from the session's name.
+            // An HTTP request has no entry in the registry. Its shard follows from the session's name, as in `begin`.
             self.post(PlazaTopic.partition(of: session.text, among: self.settings.shards), [.reply(reply)])
         } else if let shard = self.sessionRegistry.shard(of: session) {
             self.post(shard, [.reply(reply)])
         } else {
+            // The session has ended, or is connected to another gateway.
             self.metrics.lateReplies.add()
         }
     }
