@@ -24,6 +24,9 @@ struct JSONKey: CodingKey {
 }
 
 /// Converts entries to values.
+///
+/// The entries are the values of the text, in its order. The entries of an object's members (each a name, then the value)
+/// or of a list's elements follow the entry of the object or list.
 extension StrictJSON {
     /// The index of the first entry behind the value at `index` and its contents.
     func index(after index: Int) -> Int {
@@ -43,7 +46,7 @@ extension StrictJSON {
             var index = object + 1
             while index < end {
                 let entry = self.entries[index]
-                // Two different ASCII strings are never equivalent.
+                // Two different ASCII strings are never equivalent, so their bytes decide. `plainText` is ASCII.
                 let isMatch =
                     entry.kind == .plainText && isASCII
                     ? self.isEqual(entry, nameBytes) : self.text(at: index) == name
@@ -55,7 +58,7 @@ extension StrictJSON {
         }
     }
 
-    /// Whether the string of an entry has the same bytes as a name.
+    /// Whether the string of an entry, which has no escape sequences, has the same bytes as a name.
     private func isEqual(_ entry: Entry, _ nameBytes: Span<UInt8>) -> Bool {
         guard Int(entry.end - entry.start) == nameBytes.count else { return false }
         let bytes = self.bytes.span
@@ -93,7 +96,9 @@ extension StrictJSON {
         return self.unescaped(from: Int(entry.start), to: Int(entry.end))
     }
 
-    /// Replaces the escape sequences of a string; the scan has validated them.
+    /// Replaces the escape sequences of a string.
+    ///
+    /// The scan has validated them, so the fallbacks `?? 0` and U+FFFD are never used.
     private func unescaped(from start: Int, to end: Int) -> String {
         let bytes = self.bytes.span
         var text: [UInt8] = []
@@ -124,6 +129,7 @@ extension StrictJSON {
                     index += 6
                 }
                 text.append(contentsOf: String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
+            // A quotation mark, backslash or slash stands for itself.
             default: text.append(letter)
             }
         }
@@ -139,7 +145,8 @@ extension StrictJSON {
         case .integer: return Self.integer(digits)
         case .number:
             guard let double = Double(String(decoding: digits, as: UTF8.self)) else { return nil }
-            // A `Double` represents integers below 2^53 exactly. Foundation's decoder converts all others.
+            // A `Double` represents integers below 2^53 exactly. Larger ones may have been rounded, so Foundation's
+            // decoder converts the digits.
             if double.magnitude < 0x1p53 { return Number(exactly: double) }
             return try? JSONDecoder().decode(Number.self, from: Data(digits))
         default: return nil
@@ -153,7 +160,7 @@ extension StrictJSON {
         for digit in isNegative ? digits.dropFirst() : digits {
             let (product, isTooLong) = number.multipliedReportingOverflow(by: 10)
             // Negative numbers are built by subtraction, because the least number has no positive counterpart.
-            let value = Number(truncatingIfNeeded: digit - 0x30)
+            let value = Number(truncatingIfNeeded: digit - UInt8(ascii: "0"))
             let (sum, isTooLarge) =
                 isNegative ? product.subtractingReportingOverflow(value) : product.addingReportingOverflow(value)
             if isTooLong || isTooLarge { return nil }
@@ -169,9 +176,9 @@ extension StrictJSON {
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
         guard let double = Double(String(decoding: digits, as: UTF8.self)), double.isFinite else { return nil }
         if double == 0 {
-            // A zero that is written with another digit than 0 was rounded. `| 0x20` makes `E` an `e`.
+            // A zero that is written with one of the digits 1 to 9 was rounded. `| 0x20` makes `E` an `e`.
             let mantissa = digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-            guard mantissa.allSatisfy({ !(0x31...0x39).contains($0) }) else { return nil }
+            guard mantissa.allSatisfy({ !(UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         }
         return double
     }
@@ -180,6 +187,7 @@ extension StrictJSON {
     func path(to index: Int) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var container = 0
+        // Each turn descends from a container to the member or element that is or contains the value at `index`.
         while container < index {
             let isObject = self.entries[container].kind == .object
             var elementIndex = 0

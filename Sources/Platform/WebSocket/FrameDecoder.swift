@@ -3,8 +3,8 @@
 /// Decodes the bytes of a peer into messages; frames may be split into chunks at any byte.
 ///
 /// A frame that is completely contained in a chunk is unmasked in place and returned as a range, without a copy or an
-/// allocation. A message in several frames or chunks is buffered, up to its limit. Between messages the decoder holds
-/// no memory. Every size is checked before the payload arrives.
+/// allocation. A message in several frames or chunks is buffered, up to `maxMessageBytes`. Between messages the decoder
+/// holds no memory. Every size is checked when the frame's header is read, before the payload arrives.
 package struct FrameDecoder: Sendable {
     /// The maximum size of a message in bytes, of all its frames together.
     package let maxMessageBytes: Int
@@ -14,13 +14,13 @@ package struct FrameDecoder: Sendable {
 
     /// A header of which only a part was received; the longest header has 14 bytes.
     private var partialHeader = InlineArray<14, UInt8>(repeating: 0)
-    /// The number of received bytes of that header.
+    /// The number of bytes in `partialHeader`.
     private var partialHeaderCount: UInt8 = 0
     /// The frame whose payload was received only in part; its `payloadCount` is the number of missing bytes.
     private var frame: FrameHeader?
     /// The received bytes of the message that is being buffered.
     private var message: [UInt8] = []
-    /// Text or binary; nil between messages.
+    /// The kind of the message that is being buffered: text or binary; nil between messages.
     private var messageKind: Opcode?
     /// Checks the text message that is being buffered.
     private var validator = UTF8Validator()
@@ -85,6 +85,7 @@ package struct FrameDecoder: Sendable {
             self.partialHeader[Int(self.partialHeaderCount)] = chunk[offset]
             self.partialHeaderCount += 1
             offset += 1
+            // The second byte tells the header's size.
             if self.partialHeaderCount < 2 { continue }
             let headerSize = FrameHeader.byteCount(secondByte: self.partialHeader[1])
             if Int(self.partialHeaderCount) == headerSize {
@@ -103,6 +104,7 @@ package struct FrameDecoder: Sendable {
         case (.server, .some), (.client, nil): break
         }
         switch header.opcode {
+        // A control frame may arrive between the frames of a message, and has at most 125 bytes.
         case .close, .ping, .pong: return
         case .text, .binary: if self.messageKind != nil { throw .messageInterrupted }
         case .continuation: if self.messageKind == nil { throw .continuationWithoutStart }
@@ -144,6 +146,7 @@ package struct FrameDecoder: Sendable {
     ) throws(ProtocolViolation) -> Bool {
         guard var frame = self.frame else { return false }
         let range = offset..<min(chunk.count, offset + frame.payloadCount)
+        // The stored mask continues in the next chunk at the byte after this one's last.
         frame.mask?.apply(to: &chunk, range)
         frame.payloadCount -= range.count
         offset = range.upperBound
@@ -154,6 +157,7 @@ package struct FrameDecoder: Sendable {
             for index in received.indices { self.controlPayload.append(received[index]) }
             return frame.payloadCount == 0
         }
+        // Only the first frame of a message tells the kind.
         if frame.opcode != .continuation { self.messageKind = frame.opcode }
         if self.messageKind == .text, !self.validator.consume(received) { throw .invalidUTF8 }
         self.growMessage(by: range.count)
@@ -161,9 +165,10 @@ package struct FrameDecoder: Sendable {
         return frame.payloadCount == 0
     }
 
-    /// Doubles the capacity of the buffer, up to the limit, if the next `count` received bytes do not fit.
+    /// Enlarges the message's buffer if the next `count` received bytes do not fit.
     ///
-    /// Announced bytes take no memory before they are received.
+    /// The capacity doubles, up to the limit of a message, or becomes as large as needed. A frame's announced bytes take
+    /// no memory before they are received.
     private mutating func growMessage(by count: Int) {
         let newCount = self.message.count + count
         if newCount <= self.message.capacity { return }
@@ -182,6 +187,7 @@ package struct FrameDecoder: Sendable {
             return try self.closeEvent(payload.span)
         case .text, .binary, .continuation:
             if !frame.isFinal { return nil }
+            // A binary message has not been passed to the validator, which is then complete.
             if !self.validator.isComplete { throw .invalidUTF8 }
             let kind = self.messageKind
             let message = self.message
@@ -202,6 +208,7 @@ package struct FrameDecoder: Sendable {
     private mutating func closeEvent(_ payload: Span<UInt8>) throws(ProtocolViolation) -> FrameEvent {
         self.stop()
         if payload.isEmpty { return .close(nil, reason: "") }
+        // A close code has two bytes.
         if payload.count == 1 { throw .closePayload }
         let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         if !code.isAllowedOnWire { throw .closePayload }

@@ -4,14 +4,18 @@ package import PlazaModel
 internal import PlazaWire
 
 /// Replays a live from the records of its topics: records in, lines out.
+///
+/// A line shows a feed item or a call, and the scene of the live at that time: the stage, the shown count, who is
+/// present.
 package struct LiveReplay {
     private let live: LiveKey
     private let window: ClosedRange<Timestamp>
     private var presence: PresenceTracker
     /// The live as the records so far show it, without the present users, which `presence` has.
     private var scene = Scene()
-    /// The live's last record so far.
+    /// The last record of the live in the topic `rooms` so far.
     private var record: LiveRecord?
+    /// What tells how calls came out: replies, dead letters, and the live's feed items.
     private var answers = CallAnswers()
     private var lines: [LiveLine] = []
 
@@ -27,7 +31,7 @@ package struct LiveReplay {
 
     /// The result of a replay.
     package struct Result: Equatable, Sendable {
-        /// The live's last record; nil if there is none.
+        /// The last record of the live in the topic `rooms`; nil if there is none.
         package var record: LiveRecord?
         package var lines: [LiveLine]
     }
@@ -46,10 +50,12 @@ package struct LiveReplay {
     ) -> Result {
         var replay = LiveReplay(live, window: window, lease: lease)
         let sorted = entries.sorted(by: TopicEntry.isBefore)
+        // Of the feeds, only the items of this live can answer a call. `answers` ignores topics that have no answers.
         for entry in sorted where entry.topic != .roomFeed || entry.key == live.text { replay.answers.add(entry) }
         let calls = sorted.compactMap { CallRecord($0) }.filter { $0.app == live.app && $0.live == live.live }
         replay.answers.reserveAnsweredItems(of: calls)
         let outcomes = replay.findOutcomes(of: calls)
+        // Locations and positions are unique. If two calls were matched with one item, the first one would count.
         let outcomeByLocation = Dictionary(outcomes.map { ($0.call.location, $0) }) { first, _ in first }
         let callByPosition = Dictionary(
             outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
@@ -64,11 +70,14 @@ package struct LiveReplay {
     private struct CallOutcome {
         var call: CallRecord
         var answer: CallAnswer
-        /// Whether this is the last step of the request; only the last step has a line.
+        /// Whether this is the last record of the request; machines may forward a call, and only its last record has a
+        /// line.
         var isLastStep: Bool
     }
 
-    /// Finds the answer to each call, oldest first; call this method once.
+    /// Finds the answer to each call, oldest first.
+    ///
+    /// Call this method once: a feed item that answers a call is used up.
     private mutating func findOutcomes(of calls: [CallRecord]) -> [CallOutcome] {
         var lastStepLocation: [RequestID: String] = [:]
         for call in calls { lastStepLocation[call.request] = call.location }
@@ -81,7 +90,7 @@ package struct LiveReplay {
         }
     }
 
-    /// Updates the scene from a record, and adds a line if the record needs one.
+    /// Updates the scene from a record, and adds the line of a feed item or of a call without an item.
     private mutating func apply(
         _ entry: TopicEntry, outcomeByLocation: [String: CallOutcome], callByPosition: [FeedPosition: CallRecord]
     ) {
@@ -116,7 +125,7 @@ package struct LiveReplay {
         self.scene.stage = stage
     }
 
-    /// Adds a line for a feed item in the window, and updates the scene's stage from it.
+    /// Updates the scene's stage from a feed item, and adds a line for an item in the window.
     private mutating func addItem(_ entry: TopicEntry, callByPosition: [FeedPosition: CallRecord]) {
         guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),
             let (kind, content) = item["content"]?.members.first
@@ -140,12 +149,12 @@ package struct LiveReplay {
         self.lines.append(line)
     }
 
-    /// Adds a line for a call in the window that was not applied and therefore has no feed item.
+    /// Adds a line for a call in the window that was not applied. (Applied calls show as feed items.)
     private mutating func addCall(_ outcome: CallOutcome) {
         let call = outcome.call
         guard outcome.isLastStep, outcome.answer.verdict != .applied, self.window.contains(call.time) else { return }
-        // The broker keeps answers for only ten minutes, so an older replay has many calls without an answer. Only the
-        // messages among them get a line.
+        // The broker keeps replies for only ten minutes, so a replay of older records has many calls without an answer.
+        // Only the messages among them get a line.
         guard outcome.answer.verdict != .unknown || call.isMessage else { return }
         var line = LiveLine(
             time: call.time, location: call.location, feedClass: call.feedClass, kind: call.kind, user: call.user,
@@ -166,6 +175,8 @@ package struct LiveReplay {
 
 extension CallRecord {
     /// The class of the feed item that the call asked for; nil for a call that asks for none.
+    ///
+    /// The kinds `refused` and `forbidden` are messages or gifts that the app's backend rejected.
     var feedClass: FeedClass? {
         switch self.kind {
         case "sendText", "sendCustom", "refused": .barrage

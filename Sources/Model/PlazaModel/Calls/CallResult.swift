@@ -5,6 +5,7 @@ package import MachineKit
 ///
 /// Large payloads are indirect, so that the frequent small results are cheap to copy.
 package enum CallResult: Hashable, Sendable, Codable {
+    /// The call has succeeded and has no other result.
     case done
     /// The live as it is after a create or an update; `revision` is nil in results of earlier versions (R3.65).
     ///
@@ -15,8 +16,9 @@ package enum CallResult: Hashable, Sendable, Codable {
     /// The gateway sets `token`, so that a client can resume before it has received a feed frame (R15.14).
     /// Machines leave `token` nil.
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool, token: String? = nil)
+    /// A page of a live's audience list.
     indirect case audience(page: AudiencePage)
-    /// The message's position in the feed.
+    /// A message or gift was sent: its position in the feed.
     case sent(position: FeedPosition)
     /// A live's statistics: final ones, or those at the time `at` (R1.19).
     indirect case statistics(statistics: LiveStatistics, at: Timestamp? = nil)
@@ -24,9 +26,9 @@ package enum CallResult: Hashable, Sendable, Codable {
     case sanctions(page: SanctionPage)
     /// A result code for each requested live (R8.1, R10.1).
     case coHost(codes: [LiveCode])
-    /// A requested battle with a result code for each invited live; the times are nil until the battle starts.
+    /// A requested battle, with a result code for each invited live. The times are nil if the battle has not started yet.
     indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
-    /// The seat that the user took; nil when the application is pending.
+    /// The seat that the user took; nil when the call has become an application, which is pending.
     case seat(index: Int?)
     /// The applications and invitations of a live that were open at the time `at`, oldest first (R1.19).
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp? = nil)
@@ -44,9 +46,12 @@ package enum CallResult: Hashable, Sendable, Codable {
         session: SessionID, user: UserInfo, gateway: GatewayID, notices: String, at: Timestamp? = nil)
     /// The answer to a ping: the gateway's time (R2.27). Clients receive this result as `done` with `at`.
     case pong(at: Timestamp)
-    /// A resumed live: the feed continues from `position`; `replayed` is false when the client must load the snapshot.
+    /// A resumed live: the feed continues from `position`. `replayed` is false when the missed items cannot be replayed,
+    /// so that the client must load the live's snapshot (`LiveDetails`).
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
+    /// A page of an app's lives; `cursor` is that of the next page, empty on the last page.
     case lives(items: [LiveListEntry], cursor: String)
+    /// The snapshot of a live.
     indirect case room(details: LiveDetails)
     indirect case count(count: LiveCount)
     indirect case stage(record: StageRecord?)
@@ -56,7 +61,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case gifts(categories: [GiftCategory])
 }
 
-/// The join of a create that also joins its live: the same fields as in the result `joined`.
+/// The join of a create that also joins its live; the fields mean the same as those of the result `joined`.
 package struct JoinedLive: Hashable, Sendable, Codable {
     package var ticket: Ticket
     package var epoch: Int64
@@ -92,7 +97,7 @@ package struct LiveDetails: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// The revision of `info`; nil from earlier versions.
     ///
-    /// A client ignores feed items up to this revision, because `info` contains their changes.
+    /// A client ignores changes in feed items up to this revision, because `info` contains them.
     package var revision: Int64?
     package var audience: LiveCount
     package var stage: StageRecord?
@@ -111,7 +116,9 @@ package struct LiveDetails: Hashable, Sendable, Codable {
 /// A live's audience count, and whether it is up to date.
 package struct LiveCount: Hashable, Sendable, Codable {
     package var live: LiveID
+    /// Users in the live, without the owner.
     package var count: Int
+    /// All joins so far, including repeated ones.
     package var totalViewers: Int
     /// Whether the count may be out of date because presence cannot reach Redis.
     package var stale: Bool
@@ -134,7 +141,7 @@ package struct LiveCount: Hashable, Sendable, Codable {
     }
 }
 
-/// A result for one of several lives of a call.
+/// The result of a call for one of the lives that the call names.
 package struct LiveCode: Hashable, Sendable, Codable {
     package var live: LiveID
     /// 0 for success; the call decides what the other numbers mean.

@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The key of one of the fan-out's rows.
 ///
-/// The key is a struct and not an enum, so that a look-up compares the parts without copying them.
+/// The key is a struct and not an enum with payloads, so that a look-up compares the parts without copying them.
 package struct BarrageKey: RowKey {
     /// The kind of a row.
     package enum Kind: Int, Sendable, CaseIterable {
@@ -40,7 +40,7 @@ package struct BarrageKey: RowKey {
     }
     /// The count of the users who sent gifts to a live.
     package static func givers(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .givers, live: live, session: "") }
-    /// The errors of the app's backend for a session's calls to a live.
+    /// The errors with which the app's backend rejected a session's calls to a live.
     package static func backend(_ live: LiveKey, _ session: SessionID) -> BarrageKey {
         BarrageKey(kind: .backend, live: live, session: session)
     }
@@ -74,8 +74,8 @@ package struct BarrageKey: RowKey {
             && a.live.app.text == b.live.app.text
     }
 
-    // Every message looks up two rows, so hashing must be cheap. The app and the kind are not hashed; `==` compares
-    // them.
+    // Every message looks up two rows (the feed and the session's window), so hashing must be cheap. The app and the
+    // kind are not hashed; `==` compares them.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(self.live.live.text)
         if self.kind.isPerSession { hasher.combine(self.session.text) }
@@ -97,14 +97,14 @@ package enum BarrageRow: JournalRow, Codable {
     case feed(row: CopyOnWrite<FeedRow>)
     case calls(window: MessageWindow)
     case givers(count: UniqueCount)
-    /// The backend's errors; stored rows name them `words`.
+    /// The errors of the calls that the backend rejected; stored rows name the errors `words`.
     case backend(words: BackendErrors)
 
     package var due: Timestamp? {
         switch self {
         case .feed(let row): row.value.due
         case .calls(let window): window.due
-        // These rows are removed together with the feed or the window.
+        // `givers` is removed with the live's feed, and `backend` with the session's window.
         case .givers, .backend: nil
         }
     }
@@ -140,7 +140,7 @@ package struct FeedRow: Equatable, Sendable, Codable {
     /// Whether the live has ended.
     package var hasEnded: Bool { self.numbers.removeAt != nil }
 
-    /// When the row falls due.
+    /// When the row falls due: to be removed if the live has ended, otherwise to check what is pending.
     var due: Timestamp? { self.numbers.removeAt ?? self.numbers.wakeAt }
 
     /// Sets the wake time to `time`, unless an earlier wake time is set.
@@ -178,13 +178,16 @@ struct FeedNumbers: Equatable, Sendable, Codable {
 
 /// The part of a feed that changes seldom.
 struct FeedDetails: Equatable, Sendable, Codable {
-    /// The permissions, which other machines have sent.
+    /// The permissions; other machines decide them and send them to the fan-out.
     var rights: FeedRights
     /// The counters that are not published yet.
     var counters: Counters
-    /// The caller of the latest repeated call to end the live, who gets the reply when the fan-out handles the end.
+    /// Who has called to end the live, after another call had ended it and before the feed has ended; nil if nobody has.
+    ///
+    /// This caller gets its reply at the end of the feed. Of several such callers, only the latest is kept.
     var callerAwaitingEnd: Caller?
 
+    /// The names in stored rows; one differs from its property, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case rights, counters
         case callerAwaitingEnd = "waitsForEnd"
@@ -217,11 +220,11 @@ extension FeedRow {
     }
 }
 
-/// The permissions in a feed; they change seldom.
+/// Who may send what to a feed; this changes seldom.
 package struct FeedRights: Hashable, Sendable, Codable {
     /// The live's owner.
     package var owner: UserID
-    /// Whether all users but the owner and the admins are muted.
+    /// Whether the whole live is muted: only the owner and the admins may send messages.
     package var isMessageDisable = false
     /// The live's admins.
     package var admins: [UserID] = []

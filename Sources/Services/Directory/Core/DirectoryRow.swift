@@ -6,11 +6,11 @@ package import PlazaModel
 package enum DirectoryKey: RowKey {
     /// A live that is running or ended less than five minutes ago.
     case live(LiveKey)
-    /// The claim of a user for the only live that the user may run.
+    /// The claim of a user: which live, the only one, the user runs or is creating.
     case claim(UserKey)
     /// The outcomes of a session's calls about a live.
     case liveCalls(LiveKey, SessionID)
-    /// The outcomes of a session's create calls for an owner.
+    /// The outcomes of a session's calls that create lives for an owner.
     case ownerCalls(UserKey, SessionID)
     /// One page of the bans of a live.
     case bans(LiveKey, page: Int = 0)
@@ -18,7 +18,7 @@ package enum DirectoryKey: RowKey {
     case mutes(LiveKey, page: Int = 0)
     /// An app's settings.
     case app(AppID)
-    /// The outcomes of a session's changes of the settings.
+    /// The outcomes of a session's calls that change an app's settings.
     case appCalls(AppID, SessionID)
 
     /// The stored key: the name of the kind and the key's parts, separated by slashes.
@@ -118,19 +118,22 @@ package indirect enum DirectoryRow: JournalRow, Codable {
         switch self {
         case .live(let row): row.removeAt ?? row.dismissAt
         case .sanctions(let list): list.nextExpiry
+        // These rows are changed only by inputs.
         case .claim, .app: nil
         case .calls(let window): window.due
         }
     }
 
-    /// Records the outcome of the call with the request number `counter`, if the row is a window.
+    /// Records the outcome of the call with the request number `counter`; does nothing if the row is no idempotency
+    /// window.
     mutating func record(_ outcome: CallOutcome, of counter: Int64, at moment: Moment) {
         guard case .calls(var window) = self else { return }
         window.record(outcome, of: counter, at: moment)
         self = .calls(window: window)
     }
 
-    /// Handles the due time of a window; the machine calls this only for windows (see `IdempotencyWindow.expire`).
+    /// Handles the due time of an idempotency window (see `IdempotencyWindow.expire`); the machine calls this only for
+    /// windows.
     ///
     /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {
@@ -149,9 +152,9 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var info: LiveInfo
     /// The offset of the creation; it distinguishes the live from earlier lives with the same id.
     package var epoch: Int64
-    /// The offset of the last change.
+    /// The offset of the last change of the live; of its creation before any change.
     ///
-    /// A later live with the same id has a higher revision.
+    /// A later live with the same id has higher revisions.
     package var revision: Int64
     /// Why the live ended; nil while the live is running.
     package var ended: LiveEndReason?
@@ -194,8 +197,8 @@ package struct LiveRow: Hashable, Sendable, Codable {
 
 /// The claim of an owner for the live that the owner is running or creating.
 ///
-/// Exactly one `release` command removes each claim. It is sent when the live ends, or when the second step of the
-/// creation is rejected.
+/// A create claims first, in the partition of the owner, and then opens the live in the partition of the live. Exactly
+/// one `release` command removes each claim. It is sent when the live ends, or when its opening is rejected.
 package struct OwnerClaim: Hashable, Sendable, Codable {
     /// The claimed live.
     package var live: LiveID
@@ -207,7 +210,7 @@ package struct OwnerClaim: Hashable, Sendable, Codable {
 /// The directory's row of an app's settings.
 package struct AppRow: Hashable, Sendable, Codable {
     package var settings: AppSettings
-    /// The offset of the last change, plus one; 0 if the app has no settings.
+    /// The offset of the last change, plus one because offsets begin at 0; 0 if the app has no settings.
     package var revision: Int64
 
     /// Creates a row.

@@ -4,8 +4,13 @@ internal import PlazaModel
 internal import ProtocolClient
 
 /// The part of the workload with gifts, likes and metadata, and with viewers who are muted, kicked, banned, or leave.
+///
+/// A witness is a client that records all that it receives. A `Stall` is thrown when a step gets no valid answer in
+/// time.
 extension StageWorkload {
-    /// Makes the catalogue, then lets the viewers send gifts and likes.
+    /// Makes the catalogue, then lets each viewer send a gift and 1 to 5 likes every 400 ms.
+    ///
+    /// The count of the gift identifies the message, so each round has another count.
     func runGifts(until isOver: () -> Bool) async throws(Stall) {
         let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
         try await self.call(
@@ -31,8 +36,8 @@ extension StageWorkload {
         }
     }
 
-    /// Reads the metadata of the first live with all its witnesses until all agree, at most for 15 s, and records what
-    /// they read.
+    /// Lets all witnesses of the first live read its metadata, again and again for at most 15 s, until the checker finds
+    /// no contradiction; records what they read last.
     func recordMetadata() async {
         let witnesses = self.witnesses.filter { $0.live == self.lives[0] }
         let deadline = ContinuousClock.now + .seconds(15)
@@ -45,6 +50,7 @@ extension StageWorkload {
                 reads.append(
                     MetadataRead(client: witness.name, live: witness.live, values: values, at: .ofThisMachine))
             }
+            // The checker works on a copy of the history, with what the witnesses have received and read so far.
             var history = self.history.withLock { $0 }
             history.feeds = witnesses.map(\.feed)
             history.metadataReads = reads
@@ -69,7 +75,8 @@ extension StageWorkload {
 
     /// Mutes the talker, lets it try to write, unmutes it, and lets it write.
     ///
-    /// A mute that was sent twice may be applied late. So once the host has repeated one, a refused text is no finding.
+    /// A mute that was sent twice may be applied late. So once the host has repeated a mute or unmute, a refused text is no
+    /// finding.
     private func muteTalker(_ round: Int) async throws(Stall) {
         let (host, talker) = (self.hosts[1], self.talker)
         let name = "\(talker.name) says \(round)"
@@ -98,7 +105,7 @@ extension StageWorkload {
             host.client, host.name, "live.mute",
             CallParams(live: host.live, users: [self.talker.user], duration: seconds))
         try await self.wait(self.talker, "its \(seconds > 0 ? "mute" : "unmute")") { talker in
-            talker.muteChanges.count > changesBefore && talker.lastMute == (seconds > 0)
+            (talker.muteChanges.count > changesBefore && talker.isMutedAsTold == (seconds > 0))
                 || talker.gapCount > gapsBefore
         }
         return self.talker.gapCount == gapsBefore && !self.hasRepeated("live.mute")
@@ -133,11 +140,12 @@ extension StageWorkload {
                 self.hosts[0].client, self.hosts[0].name, "live.unban",
                 CallParams(live: visitor.live, users: [visitor.user]))
         }
-        // A ban that was sent twice may be applied after the unban.
+        // A ban that was sent twice may be applied after the unban. Then `banned` is a valid answer to the join.
         try await self.call(
             visitor.client, visitor.name, "live.join", params, live: visitor.live,
             alreadyDone: self.hasRepeated("live.ban") ? [.banned] : [])
         try? await Task.sleep(for: .milliseconds(300))
+        // The visitor may have left by an earlier attempt, or may not have entered.
         try await self.call(
             visitor.client, visitor.name, "live.leave", params, live: visitor.live,
             alreadyDone: [.notInRoom, .notMember, .noSuchRoomOnEntry])
@@ -168,6 +176,7 @@ extension StageWorkload {
             ("live.join", CallParams(live: visitor.live)),
             ("barrage.sendText", CallParams(live: visitor.live, text: "\(visitor.name) is banned")),
         ] {
+            // The client must know the live of a join. A call that fails, as expected, leads to nil.
             let live = method == "live.join" ? visitor.live : nil
             guard (try? await visitor.client.call(method, params, live: live)) != nil else { continue }
             self.history.withLock {
@@ -179,7 +188,7 @@ extension StageWorkload {
 }
 
 extension Witness {
-    /// The changes of the witness's own mute that it was told: true for each mute, false for each unmute.
+    /// The mutes and unmutes of this witness that its feed contains, oldest first: true for a mute, false for an unmute.
     fileprivate var muteChanges: [Bool] {
         self.feed.contents.compactMap { content in
             guard case .messageDisabled(let user, let isMuted, _) = content, user.userID == self.user else {
@@ -190,5 +199,5 @@ extension Witness {
     }
 
     /// Whether the witness is muted, as it was told last; nil if it was never told.
-    fileprivate var lastMute: Bool? { self.muteChanges.last }
+    fileprivate var isMutedAsTold: Bool? { self.muteChanges.last }
 }

@@ -11,7 +11,7 @@ internal import ProtocolClient
 package struct EveningRunner: Sendable {
     private struct State {
         var script: EveningScript
-        /// The battle that runs; nil if none does.
+        /// The battle of the first live that runs now; nil if none does.
         var battle: BattleID?
     }
 
@@ -32,13 +32,14 @@ package struct EveningRunner: Sendable {
     /// Makes the clients, which begin to connect.
     ///
     /// - Parameters:
-    ///   - setting: the gateways, tokens, and where to print; the name is part of the clients' sessions.
+    ///   - setting: the gateways, tokens, and where to print. Its name is part of the clients' session names.
     ///   - seed: the seed of the script; equal seeds lead to equal evenings.
     ///   - cast: the lives with their users.
     /// - Throws: an error when the system has no thread or descriptor left.
     package init(_ setting: Scenario.Setting, seed: UInt64, cast: [EveningLive] = EveningCast.lives) throws {
         let hub = try ClientHub()
-        // Each run has sessions of its own, because the calls of an earlier run have the same ids.
+        // The session's name contains the setting's name, so that each run has its own sessions: in an old session, the
+        // calls of this run would repeat request ids of an earlier run.
         func makeMember(_ id: String, _ name: String, live: Int?) -> EveningMember {
             EveningMember(id, live: live) {
                 // Only the app's own server is in no live.
@@ -69,13 +70,16 @@ package struct EveningRunner: Sendable {
     package func play(for duration: Duration? = nil) async {
         await withTaskGroup { group in
             for member in self.members.values {
+                // `enter` is called when the member is not in its live although a call requires it.
                 group.addTask { await member.sendCalls { await self.enter(member) } }
                 group.addTask { await member.receiveUpdates { self.received($0, by: member) } }
             }
+            // The app's server need not join a live.
             group.addTask { await self.appServer.sendCalls {} }
             group.addTask { await self.appServer.receiveUpdates { _ in } }
             await self.open()
             await self.performActions(for: duration)
+            // The tasks above run until they are cancelled.
             group.cancelAll()
         }
         await self.endLives()
@@ -93,7 +97,7 @@ package struct EveningRunner: Sendable {
         for live in self.cast { self.setting.say("• \(live.host) is live: \(live.title) (\(live.id))") }
     }
 
-    /// Opens one live: its host and its admin join it, and the host gives the admin its rights.
+    /// Opens one live: its host and its admin, who is its first viewer, join it, and the host gives the admin rights.
     private func open(_ live: EveningLive) async {
         guard let host = self.members[live.hostID], let admin = self.members[live.viewerID(0)] else { return }
         // The host tries again until it has joined the live.
@@ -150,13 +154,16 @@ package struct EveningRunner: Sendable {
                 nextReadingAt = ContinuousClock.now + .seconds(1)
                 await self.readStage()
             }
-            let time = Milliseconds(elapsed).count
-            for action in self.state.withLock({ $0.script.takeActions(until: time) }) { self.perform(action) }
+            let elapsedMilliseconds = Milliseconds(elapsed).count
+            let actions = self.state.withLock { $0.script.takeActions(until: elapsedMilliseconds) }
+            for action in actions { self.perform(action) }
             try? await Task.sleep(for: Self.stepInterval)
         }
     }
 
-    /// Posts the call of an action at its user, or at the app's server if the action is a score.
+    /// Adds the call of an action to the calls that the action's user sends; the app's server sends scores.
+    ///
+    /// An action without a call, such as a score while no battle runs, is skipped.
     private func perform(_ action: EveningAction) {
         let battle = self.state.withLock { $0.battle }
         guard let call = EveningCall(action, cast: self.cast, battle: battle) else { return }
@@ -168,10 +175,12 @@ package struct EveningRunner: Sendable {
         guard let live = self.cast.first.map({ LiveID($0.id) }) else { return }
         let result = await self.appServer.result(of: EveningCall("stage.get", Params(live: live)))
         guard case .success(.stage(let record?)) = result else { return }
-        let battle = record.battle.flatMap { $0.ended == nil ? $0.id : nil }
-        let stage: EveningStage = battle != nil ? .battling : record.connection != nil ? .connected : .disconnected
+        // The stage shows an ended battle for a while.
+        let runningBattle = record.battle.flatMap { $0.ended == nil ? $0.id : nil }
+        let connectedStage: EveningStage = record.connection != nil ? .connected : .disconnected
+        let stage = runningBattle != nil ? .battling : connectedStage
         self.state.withLock { state in
-            state.battle = battle
+            state.battle = runningBattle
             state.script.noteStage(stage)
         }
     }
@@ -196,6 +205,7 @@ package struct EveningRunner: Sendable {
     /// Ends the lives; after `endTimeout` the calls fail, and the lives stay for the next evening.
     private func endLives() async {
         let timeoutTask = Task {
+            // The sleep throws if this task is cancelled, because all calls have ended in time.
             guard (try? await Task.sleep(for: Self.endTimeout)) != nil else { return }
             for member in self.members.values { member.stop() }
         }
