@@ -25,8 +25,8 @@ struct JSONKey: CodingKey {
 
 /// Converts entries to values.
 ///
-/// The entries are the values of the text, in its order. The entries of an object's members (each a name, then the value)
-/// or of a list's elements follow the entry of the object or list.
+/// The entries are the values of the text, in its order. The entry of an object is followed by those of its members
+/// (for each the name, then the value), the entry of a list by those of its elements.
 extension StrictJSON {
     /// The index of the first entry behind the value at `index` and its contents.
     func index(after index: Int) -> Int {

@@ -5,7 +5,7 @@
 /// The prefixes `shell_`, `kafka_`, `redis_` and `http_` mark metrics that several services have; the job label of the
 /// scrape distinguishes the services. Names of counters end in `_total`, those of times in `_seconds`.
 package enum MetricNames {
-    /// The shell's loop.
+    /// The shell: the loop around a machine that consumes a batch of inputs, decides, commits and replies.
     package enum Shell {
         /// Inbox records of committed batches.
         package static let recordsIn = "shell_records_in_total"
@@ -17,7 +17,7 @@ package enum MetricNames {
         package static let batch = "shell_batch_seconds"
         /// Duration of taking over partitions, including the reading of their rows.
         package static let restore = "shell_restore_seconds"
-        /// Rows in memory.
+        /// The machine's rows in memory.
         package static let rows = "shell_rows"
         /// Partitions that this instance owns.
         package static let partitions = "shell_partitions"
@@ -25,7 +25,7 @@ package enum MetricNames {
         package static let damagedPartitions = "shell_damaged_partitions"
         /// Inputs and rows that were skipped because they could not be decoded.
         package static let malformed = "shell_malformed_total"
-        /// Inputs and rows that could not be processed and were written to the dead letters.
+        /// Inputs and rows that could not be processed and were written to the topic of dead letters.
         package static let deadLetters = "shell_dead_letters_total"
         /// Replies, by outcome: sent or lost.
         package static let replies = "shell_replies_total"
@@ -33,7 +33,7 @@ package enum MetricNames {
         package static let ready = "shell_ready"
         /// How long work has waited for a batch to become durable; 0 without work.
         package static let waiting = "shell_waiting_seconds"
-        /// How long the append in progress has waited; 0 between appends.
+        /// How long the append in progress has waited to become durable; 0 between appends.
         package static let appendWaiting = "shell_append_waiting_seconds"
     }
 
@@ -61,13 +61,13 @@ package enum MetricNames {
 
     /// The Redis client.
     package enum Redis {
-        /// Pipelines, by outcome.
+        /// Pipelines (groups of commands that are sent together), by outcome.
         package static let pipelines = "redis_pipelines_total"
         /// Duration of a pipeline.
         package static let pipeline = "redis_pipeline_seconds"
         /// Connections that were opened; each partition has its own connection.
         package static let connections = "redis_connections_total"
-        /// Open connections.
+        /// Connections that are open now.
         package static let connected = "redis_connected"
     }
 
@@ -81,7 +81,7 @@ package enum MetricNames {
         package static let givenUp = "webhooks_given_up_total"
         /// Events that were read, and are neither delivered nor given up.
         package static let pending = "webhooks_pending"
-        /// Apps whose further events stay in the topic until earlier ones are finished, counted in each partition.
+        /// Apps whose further events stay in the topic until earlier ones are finished; each counts once per partition.
         package static let appsBehind = "webhooks_apps_behind"
         /// Duration of an attempt to send an event.
         package static let attempt = "webhooks_try_seconds"
@@ -101,7 +101,7 @@ package enum MetricNames {
 
     /// The gateway.
     package enum Gateway {
-        /// WebSocket connections.
+        /// WebSocket connections that are logged in.
         package static let connections = "gateway_connections"
         /// Connections, frames and calls that a limit rejected or ended, by reason.
         package static let refusals = "gateway_refusals_total"
@@ -124,7 +124,7 @@ package enum MetricNames {
     /// The counts of messages in the barrage machine; with the gateway's counts they form the ledger of the feed
     /// (counters that must add up).
     package enum Barrage {
-        /// Received messages, by class.
+        /// Received messages, by feed class.
         package static let published = "barrage_published_total"
         /// Messages that entered a feed, by class.
         package static let admitted = "barrage_admitted_total"

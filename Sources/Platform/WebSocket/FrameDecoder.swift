@@ -167,8 +167,8 @@ package struct FrameDecoder: Sendable {
 
     /// Enlarges the message's buffer if the next `count` received bytes do not fit.
     ///
-    /// The capacity doubles, up to the limit of a message, or becomes as large as needed. A frame's announced bytes take
-    /// no memory before they are received.
+    /// The capacity doubles, up to the limit of a message, or becomes as large as needed. Bytes that a header announces
+    /// take no memory before they are received.
     private mutating func growMessage(by count: Int) {
         let newCount = self.message.count + count
         if newCount <= self.message.capacity { return }

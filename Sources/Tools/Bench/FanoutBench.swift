@@ -16,7 +16,7 @@ enum FanoutBench {
         run: { try FanoutBench.measure() })
 
     static let viewerCount = 1_000
-    /// The number of rounds of the shard, and of the plain loop.
+    /// The number of rounds of the shard, and also of the plain loop.
     private static let rounds = 7
     private static let messagesPerRound = 100
     private static let payloadBytes = 200
@@ -38,19 +38,21 @@ enum FanoutBench {
 
         let payload = [UInt8](repeating: UInt8(ascii: "x"), count: Self.payloadBytes)
         let frame = FrameEncoder.text(payload.span).array
-        // The CPU seconds of each round.
+        // The CPU seconds of each round of the shard and of the plain loop.
         var shardSeconds: [Double] = []
         var plainSeconds: [Double] = []
         // The number of messages that the shard has sent in the current round.
         var sent = 0
-        var began = 0.0
+        // The CPU time of the thread when the current round of the shard began.
+        var roundStartSeconds = 0.0
         let timer = try LoopTimer(loop: loop) { timer in
-            if sent == 0 { began = threadCPUSeconds() }
+            if sent == 0 { roundStartSeconds = threadCPUSeconds() }
             viewers.deliver(FrameEncoder.text(payload.span))
             sent += 1
             if sent < Self.messagesPerRound { return }
-            shardSeconds.append(threadCPUSeconds() - began)
+            shardSeconds.append(threadCPUSeconds() - roundStartSeconds)
             sent = 0
+            // A round of the plain loop follows each round of the shard.
             plainSeconds.append(plain.runRound(frame, Self.messagesPerRound, pauseMilliseconds: Self.pauseMilliseconds))
             if plainSeconds.count == Self.rounds {
                 loop.stop()
@@ -61,7 +63,7 @@ enum FanoutBench {
                     after: .milliseconds(Self.pauseMilliseconds), repeating: .milliseconds(Self.pauseMilliseconds))
             }
         }
-        // The delay lets the last handshakes finish.
+        // The delay of 200 ms lets the last handshakes finish.
         viewers.onAllConnected = {
             timer.start(after: .milliseconds(200), repeating: .milliseconds(Self.pauseMilliseconds))
         }
@@ -69,10 +71,12 @@ enum FanoutBench {
         plain.close()
         let receivedBytes = try waitForReceivedBytes()
 
+        // In one round.
         let deliveries = Double(Self.viewerCount * Self.messagesPerRound)
         // The shard and the plain loop both send every message; handshake responses come on top.
         let expectedBytes = 2 * Self.rounds * Self.messagesPerRound * Self.viewerCount * frame.count
         var report = BenchReport()
+        // Both send the same number of messages, so the ratio of their rates is the inverse ratio of their seconds.
         let ratio = median(zip(plainSeconds, shardSeconds).map { $0 / $1 })
         report.values = [
             ("viewers", Double(Self.viewerCount)),
@@ -134,6 +138,7 @@ private final class PlainSockets {
         let listener = self.listener
         let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                // The queue of 4,096 holds all viewers, which connect before `accept` is called.
                 unsafe bind(listener, name, length) == 0 && listen(listener, 4_096) == 0
                     && getsockname(listener, name, &length) == 0
             }
@@ -159,9 +164,10 @@ private final class PlainSockets {
     func runRound(_ bytes: [UInt8], _ messages: Int, pauseMilliseconds: UInt64) -> Double {
         var due = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &due)
-        let began = threadCPUSeconds()
+        let startSeconds = threadCPUSeconds()
         let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
         for _ in 0..<messages {
+            // `tv_nsec` is in nanoseconds and must stay below one second.
             due.tv_nsec += Int(pauseMilliseconds) * 1_000_000
             if due.tv_nsec >= 1_000_000_000 {
                 due.tv_nsec -= 1_000_000_000
@@ -174,7 +180,7 @@ private final class PlainSockets {
                 }
             }
         }
-        return threadCPUSeconds() - began
+        return threadCPUSeconds() - startSeconds
     }
 
     func close() {

@@ -9,7 +9,7 @@ package enum HealthProbe {
     package struct Answer: Sendable, Equatable {
         /// The status, such as 200.
         package let status: Int
-        /// The body, cut to 64 KB.
+        /// The body, which is cut off if the response has more than about 64 KB.
         package let body: String
     }
 
@@ -23,17 +23,18 @@ package enum HealthProbe {
         let authorization = bearerToken.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         let request =
             "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(authorization)Connection: close\r\n\r\n"
+        // The header `Connection: close` makes the server close the connection behind the response.
         let bytes = self.exchange(host: host, port: port, Array(request.utf8), timeout) { _ in false }
         guard let bytes, !bytes.isEmpty else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
-        // Swift reads a carriage return with a line feed as one character.
+        // The words of the status line. Swift reads a carriage return with a line feed as one character.
         let words = text.prefix { $0 != "\r\n" && $0 != "\n" }.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
         let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
         return Answer(status: status, body: body)
     }
 
-    /// The metrics of a process on this machine, by its ops port; nil when it does not answer with 200.
+    /// The metrics of a process on this machine, by its port for operators; nil when it does not answer with 200.
     package static func metrics(port: Int) -> String? {
         let answer = self.http(host: "127.0.0.1", port: port, path: "/metrics", timeout: .seconds(2))
         return answer.flatMap { $0.status == 200 ? $0.body : nil }
@@ -51,6 +52,7 @@ package enum HealthProbe {
         self.redisAnswers("+OK\r\n", to: "FLUSHALL", host: "127.0.0.1", port: port, .seconds(5))
     }
 
+    /// Whether the response of Redis to `command` is exactly `answer`.
     private static func redisAnswers(
         _ answer: String, to command: String, host: String, port: Int, _ timeout: Duration
     ) -> Bool {
@@ -63,9 +65,9 @@ package enum HealthProbe {
     package static func kafkaAnswers(host: String, port: Int, timeout: Duration = .seconds(1)) -> Bool {
         // Length 10, key 18 (ApiVersions), version 0, correlation id 0x4C50, no client id.
         let request: [UInt8] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0x4C, 0x50, 0xFF, 0xFF]
+        // The answer begins with the length (4 bytes), the same correlation id (4) and the error code 0 (2).
         let answer = self.exchange(host: host, port: port, request, timeout) { $0.count >= 10 }
         guard let answer, answer.count >= 10 else { return false }
-        // After the length follow the same correlation id and the error code 0.
         return Array(answer[4..<10]) == [0, 0, 0x4C, 0x50, 0, 0]
     }
 
@@ -79,7 +81,8 @@ package enum HealthProbe {
 
     /// Checks that an external broker answers a client with these security settings.
     ///
-    /// A broker without TLS and passwords is probed once; any other broker must answer within `timeout`.
+    /// A broker without TLS and passwords is probed once, without a Kafka client; any other broker must answer a client
+    /// within `timeout`.
     ///
     /// - Throws: `noKafka` when no broker answers; `kafkaRefuses` when a broker refuses the user or the
     ///   certificate.
@@ -95,6 +98,7 @@ package enum HealthProbe {
             let settings = KafkaSettings(brokers: bootstrap, clientID: "plaza-up", security: security) { _, _, _ in }
             try KafkaAdmin(settings).waitUntilReachable(timeout: timeout)
         } catch {
+            // The broker has answered, and retries would not help.
             if error.needsOperator { throw .kafkaRefuses(address: bootstrap, reason: error.description) }
             throw .noKafka(bootstrap)
         }
@@ -120,6 +124,7 @@ package enum HealthProbe {
         case .http(let port): self.readiness(port: port)?.status == 200
         case .redis(let port): self.redisAnswers(port: port)
         case .kafka(let port): self.kafkaAnswers(host: "127.0.0.1", port: port)
+        // The process writes this file when it is ready.
         case .announcement(let file): FileManager.default.fileExists(atPath: file)
         }
     }
@@ -127,7 +132,8 @@ package enum HealthProbe {
     /// Sends `request` and reads until `isComplete` returns true, the peer closes the connection, a read exceeds the
     /// timeout, or 64 KB were received.
     ///
-    /// The timeout limits each system call, not the whole exchange.
+    /// The timeout limits each system call, not the whole exchange. `isComplete` is called with all bytes received so
+    /// far.
     ///
     /// - Returns: the bytes read; nil when connecting or sending fails.
     private static func exchange(
@@ -153,7 +159,7 @@ package enum HealthProbe {
 
     /// Opens a TCP connection to the first of the host's addresses that accepts one; nil if none does.
     ///
-    /// The timeout limits each later send and receive too.
+    /// The timeout limits each attempt to connect, and each later send and receive.
     private static func connect(host: String, port: Int, _ timeout: Duration) -> Int32? {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -166,8 +172,9 @@ package enum HealthProbe {
         let size = socklen_t(MemoryLayout<timeval>.size)
         var entry = unsafe list
         while let address = unsafe entry?.pointee {
-            let kind = unsafe address.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
-            let descriptor = unsafe socket(address.ai_family, kind, 0)
+            // A child process does not inherit the descriptor.
+            let socketType = unsafe address.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = unsafe socket(address.ai_family, socketType, 0)
             if descriptor >= 0 {
                 unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &callTimeout, size)
                 unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &callTimeout, size)

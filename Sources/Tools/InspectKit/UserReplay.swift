@@ -16,7 +16,7 @@ package struct UserCall: Equatable, Sendable {
     /// The time from the first record to the answer; nil if no answer was read.
     package var delay: Milliseconds? { self.answer.time.map { $0 - self.first.time } }
 
-    /// Two lines for people.
+    /// Two lines for people; the second one is indented to begin below the call's kind.
     package var text: String {
         let call = self.first
         var head = [
@@ -150,7 +150,9 @@ package enum UserReplay {
             guard window.contains(first.time), live == nil || steps.contains(where: { $0.live == live }) else {
                 continue
             }
+            // A record that another machine forwarded has another topic or kind than the gateway's record.
             let sentCount = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
+            // The machine of the last step has answered the call.
             let answer = answers.findAnswer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
             lines.append(.call(UserCall(steps: steps, sentCount: sentCount, answer: answer)))
         }
@@ -159,12 +161,13 @@ package enum UserReplay {
             else { continue }
             lines.append(.notice(notice))
         }
-        // The offset makes the sort stable: calls with the same time stay in the order of their records.
+        // `offset` is the index in `lines`. It makes the sort stable: calls with the same time stay in the order of
+        // their records.
         return lines.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
             .map(\.element)
     }
 
-    /// The sessions of the user's calls, whose answers must be read.
+    /// The sessions of the user's calls; the answers to these sessions must be read too.
     package static func sessions(of user: UserKey, in entries: [TopicEntry]) -> Set<String> {
         Set(
             entries.compactMap { CallRecord($0) }.filter { $0.app == user.app && $0.user == user.user }

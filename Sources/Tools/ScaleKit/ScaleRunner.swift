@@ -58,7 +58,7 @@ package enum ScaleRunner {
         var addedInstances: [String] = []
         for count in plan.instances {
             say("\(kind.rawValue) with \(count)")
-            // The cluster has had one instance from the start.
+            // `count - 1` instances must have been added: the cluster has had one from the start.
             let missingCount = count - 1 - addedInstances.count
             var newInstances: [String] = []
             // Messages are sent while instances are added, so that a pause, a loss or a repetition is noticed.
@@ -73,11 +73,12 @@ package enum ScaleRunner {
             }
             addedInstances += newInstances
             var step = try await Self.measure(kind, count, plan, cluster)
+            // A pause counts only in a run in which instances were added.
             step.pauseMilliseconds = missingCount > 0 ? load.longestPauseMilliseconds : 0
             step.findings += Self.findings(in: load)
             result.steps.append(step)
         }
-        // The suffix 0 names the run in which the added instances are removed.
+        // Messages are also sent while the added instances are removed; the suffix 0 names this run.
         let load = try await Self.runLoad(plan, "\(kind.shortName)0", cluster) {
             for name in addedInstances { try await cluster.remove(name) }
         }
@@ -101,7 +102,7 @@ package enum ScaleRunner {
         // Processor seconds per second without load.
         let idleShare = CPUMeter(kind, in: cluster).seconds(since: cpuBeforeIdle) / (idleTime / .seconds(1))
         let calling = Task { await calls.run(every: plan.interval) }
-        // All owners send calls before the measurement begins.
+        // After two seconds, the owners of all lives send calls.
         try await Task.sleep(for: .seconds(2))
         let (cpuBefore, acknowledgedBefore, began) = (
             CPUMeter(kind, in: cluster), calls.acknowledgedCount, ContinuousClock.now
@@ -112,10 +113,12 @@ package enum ScaleRunner {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         calling.cancel()
         await calling.value
+        // The idle instances would have used processor time too; it is not a cost of the calls.
+        let callCPUSeconds = max(0, cpuSeconds - idleShare * seconds)
         let refusals = calls.refusedCounts.map { "\($0.value) calls were refused (\($0.key))" }.sorted()
         return ScaleStep(
-            instances: count, work: work, seconds: seconds, cpuSeconds: max(0, cpuSeconds - idleShare * seconds),
-            pauseMilliseconds: 0, findings: refusals)
+            instances: count, work: work, seconds: seconds, cpuSeconds: callCPUSeconds, pauseMilliseconds: 0,
+            findings: refusals)
     }
 
     /// Sends messages in some lives, and performs `change` two seconds after the first message.
@@ -125,7 +128,8 @@ package enum ScaleRunner {
         _ plan: ScalePlan, _ suffix: String, _ cluster: LocalCluster, change: () async throws -> Void
     ) async throws -> LoadReport {
         var load = LoadPlan(addresses: Self.addresses(cluster), name: "\(plan.name)-\(suffix)", token: plan.token)
-        // At 20 messages a second, the time between two messages is 50 ms: a tenth of the maximum pause.
+        // At 20 messages a second in each live, the time between two messages of a live is 50 ms: a tenth of
+        // `ScaleReport.maxPauseMilliseconds`.
         (load.lives, load.viewers, load.rate) = (8, 8, 20)
         load.duration = .seconds(12)
         // The stream ends two seconds after the first message, or when the load ends without one.
@@ -165,6 +169,6 @@ package enum ScaleRunner {
 }
 
 extension ServiceKind {
-    /// The first letter of the service's name, for names that must be short.
+    /// The first letter of the service's name, for names that must be short; the letters are all different.
     fileprivate var shortName: String { String(self.rawValue.prefix(1)) }
 }

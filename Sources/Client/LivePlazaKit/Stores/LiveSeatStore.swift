@@ -137,8 +137,8 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Moves a user to another seat; for the owner and admins.
     ///
-    /// A user on a seat may also move itself to a free seat. The policy says what happens if the target seat is occupied;
-    /// nil means `abortWhenOccupied`.
+    /// A guest on a seat may move itself, to a free seat only. The policy says what happens if the target seat is
+    /// occupied; nil means `abortWhenOccupied`.
     ///
     /// Errors of the completion: `notOnSeat`, `seatOccupied`, `seatLocked`, `noPermission`.
     public func moveUserToSeat(
@@ -149,8 +149,8 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Moves a user to another seat; for the owner and admins.
     ///
-    /// A user on a seat may also move itself to a free seat. The policy says what happens if the target seat is occupied;
-    /// nil means `abortWhenOccupied`.
+    /// A guest on a seat may move itself, to a free seat only. The policy says what happens if the target seat is
+    /// occupied; nil means `abortWhenOccupied`.
     public func moveUserToSeat(userID: String, targetIndex: Int, policy: MoveSeatPolicy?) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.moveCall(userID, targetIndex, policy))
     }

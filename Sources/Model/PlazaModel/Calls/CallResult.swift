@@ -26,7 +26,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case sanctions(page: SanctionPage)
     /// A result code for each requested live (R8.1, R10.1).
     case coHost(codes: [LiveCode])
-    /// A requested battle, with a result code for each invited live. The times are nil if the battle has not started yet.
+    /// A requested battle, with a result code for each invited live. The times are nil until the battle starts.
     indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that the user took; nil when the call has become an application, which is pending.
     case seat(index: Int?)
@@ -46,8 +46,8 @@ package enum CallResult: Hashable, Sendable, Codable {
         session: SessionID, user: UserInfo, gateway: GatewayID, notices: String, at: Timestamp? = nil)
     /// The answer to a ping: the gateway's time (R2.27). Clients receive this result as `done` with `at`.
     case pong(at: Timestamp)
-    /// A resumed live: the feed continues from `position`. `replayed` is false when the missed items cannot be replayed,
-    /// so that the client must load the live's snapshot (`LiveDetails`).
+    /// A resumed live: the feed continues from `position`. `replayed` is false when the missed items cannot be
+    /// replayed, so that the client must load the live's snapshot (`LiveDetails`).
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
     /// A page of an app's lives; `cursor` is that of the next page, empty on the last page.
     case lives(items: [LiveListEntry], cursor: String)

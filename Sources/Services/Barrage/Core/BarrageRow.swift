@@ -182,9 +182,9 @@ struct FeedDetails: Equatable, Sendable, Codable {
     var rights: FeedRights
     /// The counters that are not published yet.
     var counters: Counters
-    /// Who has called to end the live, after another call had ended it and before the feed has ended; nil if nobody has.
+    /// Who has repeated the call to end the live, before the fan-out handled the end; nil if nobody has.
     ///
-    /// This caller gets its reply at the end of the feed. Of several such callers, only the latest is kept.
+    /// This caller gets its reply when the feed ends. If several calls are repeated, only the latest caller is kept.
     var callerAwaitingEnd: Caller?
 
     /// The names in stored rows; one differs from its property, because stored names never change.

@@ -6,7 +6,7 @@ package import PlazaModel
 package struct RankingEntry: Hashable, Sendable {
     /// The live.
     package var key: LiveKey
-    /// How often viewers have joined the live so far; lists are sorted by it in descending order.
+    /// How often viewers have joined the live so far; lists begin with the live that was joined most often.
     package var totalViewers: Int
 
     /// Creates the sort key of a live.
@@ -28,6 +28,8 @@ package struct Ranking: Sendable {
     /// How long a snapshot is kept; a listing must end within this time.
     package static let lifetime = Milliseconds.seconds(60)
     /// The largest number of snapshots; the oldest are removed first.
+    ///
+    /// One snapshot each 5 s for 60 s makes about 12, so the limit matters only if `refresh` is called more often.
     package static let snapshotLimit = 20
     /// The largest number of lives that are examined for one page.
     ///
@@ -85,8 +87,8 @@ package struct Ranking: Sendable {
     ///   - cursor: The cursor that the previous page returned; empty for the first page, which uses the newest
     ///     snapshot.
     ///   - count: The largest number of entries.
-    ///   - isAscending: Whether the listing begins with the lives that were joined least often. Used only without a
-    ///     cursor.
+    ///   - isAscending: Whether the listing begins with the lives that were joined least often. Ignored if there is a
+    ///     cursor, which has the direction of its first page.
     ///   - now: The current time, by the same clock as in `refresh`.
     ///   - entry: Returns a live's current entry; nil leaves the live out.
     /// - Returns: The entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer than
@@ -99,7 +101,7 @@ package struct Ranking: Sendable {
         guard let (snapshot, firstRank, isListAscending) = self.parse(cursor, isAscending, at: now) else {
             throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
         }
-        // Without a snapshot, no `refresh` has listed any live yet.
+        // A valid cursor without a snapshot is the empty one before the first `refresh`.
         guard let snapshot else { return ([], "") }
         let keys = snapshot.liveKeys[app] ?? []
         var items: [LiveListEntry] = []
@@ -109,6 +111,7 @@ package struct Ranking: Sendable {
         // overflow.
         let endRank = firstRank < keys.count ? min(keys.count, firstRank + Self.maxExaminedPerPage) : keys.count
         while rank < endRank, items.count < count {
+            // The snapshot is in descending order, so an ascending list reads it from its end.
             if let item = entry(keys[isListAscending ? keys.count - 1 - rank : rank]) {
                 bytes += item.maxJSONBytes
                 if bytes > Self.maxBytesPerPage, !items.isEmpty { break }
@@ -122,12 +125,13 @@ package struct Ranking: Sendable {
 
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
     ///
-    /// The empty cursor stands for the first page of the newest snapshot, which is nil before the first `refresh`; only
-    /// its direction is `isFirstPageAscending`.
+    /// The empty cursor stands for the first page of the newest snapshot, in the direction `isFirstPageAscending`. That
+    /// snapshot is nil before the first `refresh`.
     private func parse(
         _ cursor: String, _ isFirstPageAscending: Bool, at now: MonotonicTime
     ) -> (snapshot: Snapshot?, rank: Int, isAscending: Bool)? {
         if cursor.isEmpty { return (self.snapshots.last, 0, isFirstPageAscending) }
+        // The parts are found from the end, because the gateway's id may contain dots.
         guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
         let rankText = cursor[cursor.index(after: lastDot)...]
         let isAscending = rankText.hasPrefix("a")
@@ -156,7 +160,7 @@ extension LiveListEntry {
         return bytes
     }
 
-    /// An upper bound of the length of the JSON without the texts: property names, numbers and ids.
+    /// An upper bound, by estimate, of the JSON without the texts: property names, numbers and ids.
     private static let bytesWithoutTexts = 1200
 }
 

@@ -266,7 +266,7 @@ extension Shard: WebSocketDelegate {
 
     func webSocketWritable(_ connection: WebSocketConnection) {
         guard let client = connection.context as? Client, !client.isDetached, client.backlog != nil else { return }
-        // Only a client with a backlog has items to catch up on.
+        // The client has a backlog: items that it missed while its socket took no more.
         self.delivery.catchUp(client)
     }
 

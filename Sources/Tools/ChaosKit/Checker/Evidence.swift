@@ -3,15 +3,16 @@ internal import LoadKit
 internal import MachineKit
 internal import PlazaModel
 
-/// A shortest excerpt of a round's history that shows a finding.
+/// An excerpt of a round's history that shows a finding, as short as the search has made it.
 package struct Evidence: Hashable, Sendable, Codable {
     /// One event of the excerpt.
     package struct Event: Hashable, Sendable, Codable {
-        /// Who did it or received it.
+        /// The client that did or received what `message` says.
         package var client: String
         package var live: String?
-        /// The epoch and number of an item in the live's feed; nil for any other event.
+        /// The epoch of an item in the live's feed; nil for any other event.
         package var epoch: Int64?
+        /// The number of that item; nil for any other event.
         package var number: Int64?
         /// What was done or received, with the id of a message.
         package var message: String
@@ -25,7 +26,7 @@ package struct Evidence: Hashable, Sendable, Codable {
             self.time = time?.milliseconds
         }
 
-        /// What became of a call.
+        /// A call, and how it came out.
         init(_ call: CallRecord) {
             let outcome =
                 switch call.outcome {
@@ -43,7 +44,7 @@ package struct Evidence: Hashable, Sendable, Codable {
             self.init(client: call.client, live: call.live, message: "\(action): \(outcome)", at: call.at)
         }
 
-        /// What a client received.
+        /// A step of what a client received: an item, a gap or its removal from the live.
         init(_ step: FeedHistory.Step, of feed: FeedHistory) {
             switch step {
             case .gap: self.init(client: feed.client, live: feed.live, message: "may miss items here", at: nil)
@@ -81,7 +82,7 @@ package struct Evidence: Hashable, Sendable, Codable {
 
         /// The time of the day in UTC.
         private static func clockTime(_ milliseconds: Int64) -> String {
-            // The last `count` digits of a value below 10,000, with zeros in front of a short one.
+            // Exactly `count` digits of a value below 10,000, with zeros in front: 5 becomes "10005", then "05".
             func digits(_ value: Int64, _ count: Int) -> String {
                 String(String(value + 10_000).suffix(count))
             }
@@ -104,7 +105,7 @@ package struct Evidence: Hashable, Sendable, Codable {
         self.isShortest = isShortest
     }
 
-    /// The first incidents of a load, whose viewers keep no history.
+    /// Evidence of a load, whose viewers keep no history: its first incidents.
     init(finding: String, _ incidents: [LoadIncident]) {
         self.init(
             finding: finding,

@@ -4,6 +4,8 @@ internal import PlazaModel
 /// The checks of battles (I14, I15).
 extension HistoryChecker {
     /// What one client received about one battle.
+    ///
+    /// A gap is a place in a client's feed at which items may be missing.
     private struct Observation {
         var startCount = 0
         var endCount = 0
@@ -27,9 +29,11 @@ extension HistoryChecker {
     static func checkBattles(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for (battle, lives) in history.battles.sorted(by: { $0.key.text < $1.key.text }) {
+            // The score of each side, from the calls that were sent.
             let sums = Self.sums(of: battle, lives, history)
             var results = Set(history.battleReads.filter { $0.battle == battle && $0.hasEnded }.map(\.scores))
-            var missedEnds: [String] = []
+            // The clients that received no end, because a gap may hide it.
+            var clientsWithHiddenEnd: [String] = []
             for feed in history.feeds where lives.contains(feed.live) && !feed.hasLeft {
                 let observation = Self.observation(of: battle, in: feed)
                 let context = "battle \(battle.text), \(feed.client) in \(feed.live)"
@@ -44,7 +48,7 @@ extension HistoryChecker {
                             text: "\(context): \(observation.endCount) ends\(observation.endCount == 0 ? lastSeen : "")"
                         ))
                 } else if observation.endCount == 0 {
-                    missedEnds.append(feed.client)
+                    clientsWithHiddenEnd.append(feed.client)
                 }
                 if Set(observation.results).count > 1 {
                     findings.append(Finding(promise: "I14", text: "\(context): the scores changed after the end"))
@@ -58,7 +62,7 @@ extension HistoryChecker {
                     Finding(promise: "I14", text: "battle \(battle.text) has \(results.count) different results"))
             }
             // A client that missed the end in a gap reads the state afterwards, which has the result.
-            if results.isEmpty, let client = missedEnds.first {
+            if results.isEmpty, let client = clientsWithHiddenEnd.first {
                 findings.append(
                     Finding(
                         promise: "I14", text: "battle \(battle.text): \(client) missed its end, and nobody read it"))
@@ -67,7 +71,7 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks the battles' results that were read from the state, as after a gap.
+    /// Checks the battles' results that the app's server read from the state after each battle.
     static func checkBattleReads(_ history: RoundHistory) -> [Finding] {
         history.battleReads.flatMap { read -> [Finding] in
             let context = "battle \(read.battle.text), as read after its end"
@@ -77,7 +81,9 @@ extension HistoryChecker {
         }
     }
 
-    /// The bounds of each side's score.
+    /// The bounds of each side's score, which is the sum of the scores of its calls.
+    ///
+    /// A call without an answer may or may not have been applied.
     private static func sums(
         of battle: BattleID, _ lives: Set<LiveID>, _ history: RoundHistory
     ) -> [LiveID: SumBounds] {
@@ -91,6 +97,7 @@ extension HistoryChecker {
             })
     }
 
+    /// One finding for each side whose score in `result` is out of its bounds.
     private static func scoreFindings(
         _ context: String, _ result: [LiveID: Int64], _ sums: [LiveID: SumBounds]
     ) -> [Finding] {
@@ -115,6 +122,7 @@ extension HistoryChecker {
         // Whether a later stage no longer shows the battle running.
         var isOver = false
         for step in feed.steps {
+            // A removal from the live is a gap too.
             guard case .item(_, let number, let content, _) = step else {
                 hasGap = true
                 continue
@@ -124,6 +132,7 @@ extension HistoryChecker {
             let endCount = events.filter { if case .battleEnded(battle, _) = $0 { true } else { false } }.count
             observation.startCount += startCount
             observation.endCount += endCount
+            // The battle as this stage shows it.
             let view = record.battle.flatMap { $0.id == battle ? $0 : nil }
             if !hasSeen, view != nil || startCount + endCount > 0 {
                 observation.mayMissStart = hasGap
@@ -136,6 +145,7 @@ extension HistoryChecker {
                 observation.mayMissEnd = hasGap
                 isOver = true
             } else if !hasSeen {
+                // The battle has not begun at this stage, so earlier gaps do not hide its start.
                 hasGap = false
             }
             if let view, view.ended != nil {

@@ -36,8 +36,8 @@ extension StageWorkload {
         }
     }
 
-    /// Lets all witnesses of the first live read its metadata, again and again for at most 15 s, until the checker finds
-    /// no contradiction; records what they read last.
+    /// Lets all witnesses of the first live read its metadata repeatedly, for at most 15 s, until the checker finds no
+    /// contradiction; records what they read last.
     func recordMetadata() async {
         let witnesses = self.witnesses.filter { $0.live == self.lives[0] }
         let deadline = ContinuousClock.now + .seconds(15)
@@ -75,8 +75,8 @@ extension StageWorkload {
 
     /// Mutes the talker, lets it try to write, unmutes it, and lets it write.
     ///
-    /// A mute that was sent twice may be applied late. So once the host has repeated a mute or unmute, a refused text is no
-    /// finding.
+    /// A mute that was sent twice may be applied late. So once the host has repeated a mute or unmute, a refused text
+    /// is no finding.
     private func muteTalker(_ round: Int) async throws(Stall) {
         let (host, talker) = (self.hosts[1], self.talker)
         let name = "\(talker.name) says \(round)"
@@ -188,7 +188,7 @@ extension StageWorkload {
 }
 
 extension Witness {
-    /// The mutes and unmutes of this witness that its feed contains, oldest first: true for a mute, false for an unmute.
+    /// The mutes and unmutes of this witness in its feed, oldest first: true for a mute, false for an unmute.
     fileprivate var muteChanges: [Bool] {
         self.feed.contents.compactMap { content in
             guard case .messageDisabled(let user, let isMuted, _) = content, user.userID == self.user else {

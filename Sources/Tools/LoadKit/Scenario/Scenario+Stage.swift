@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The second half: a guest on a seat, two hosts connect and battle, and the lives end.
+/// The second half of the scenario: a guest on a seat, two hosts connect and battle, and the lives end.
+///
+/// Alice and Bob are the hosts of two lives. Carol and Erin are viewers of Alice's live, and Frank of Bob's. Timeouts
+/// and durations in parameters are in seconds.
 extension Scenario {
     /// Carol applies for a seat, and Alice accepts the application.
     func seatGuest() async throws(ScenarioFailure) {
@@ -81,8 +84,10 @@ extension Scenario {
             }
         }
         try await self.sendScores(battle)
+        // Alice's 50 are 30 and 20 (see `sendScores`).
         let expectedScores = [self.aliceLive: Int64(50), self.bobLive: Int64(20)]
         for participant in [self.erin, self.frank] {
+            // The battle takes 6 s, so 15 s suffice.
             let result = try await participant.waitForFeedItem("the battle's result", within: 15) {
                 content -> [LiveID: Int64]? in
                 guard case .stage(let stage, _) = content, let view = stage.battle, view.ended == .timeOver else {
@@ -92,6 +97,7 @@ extension Scenario {
             }
             try self.check(result == expectedScores, "\(participant.name) sees the result \(result)")
         }
+        // Operation 1 adds to the score.
         let lateScore = try await self.appServer.call(
             "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
@@ -104,14 +110,15 @@ extension Scenario {
             "what comes later counts no more: \(ReplyCode.battleOver.name)")
     }
 
-    /// Sends the scores of the battle: 50 for Alice and 20 for Bob; Alice herself may not send any.
+    /// Sends the scores of the battle: 30 and 20 more for Alice, and 20 for Bob; Alice herself may not send any.
     private func sendScores(_ battle: BattleID) async throws(ScenarioFailure) {
         try await self.alice.expectRefusal(
             .noPermission, "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
         // Operation 1 adds to the scores.
-        let first = [ScoreUpdate(live: self.aliceLive, score: 30), ScoreUpdate(live: self.bobLive, score: 20)]
-        let counted = try await self.appServer.call("battle.score", Params(battle: battle, operation: 1, scores: first))
+        let scores = [ScoreUpdate(live: self.aliceLive, score: 30), ScoreUpdate(live: self.bobLive, score: 20)]
+        let counted = try await self.appServer.call(
+            "battle.score", Params(battle: battle, operation: 1, scores: scores))
         guard case .scores(let codes) = counted, codes.allSatisfy({ $0.code == 0 }) else {
             throw ScenarioFailure("the scores gave \(counted)")
         }
@@ -120,7 +127,7 @@ extension Scenario {
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 20)]))
     }
 
-    /// Bob leaves the connection, and both lives end; each member receives one end, and no feed has a hole.
+    /// Bob leaves the connection, and both lives end; each member is told once, and no feed lacks an item.
     func end() async throws(ScenarioFailure) {
         try await self.bob.call("cohost.exit", Params(live: self.bobLive), live: self.bobLive)
         _ = try await self.erin.waitForFeedItem("bob leaving the stage") { content -> Bool? in
@@ -136,6 +143,7 @@ extension Scenario {
             }
         }
         for participant in self.aliceMembers + self.bobMembers {
+            // A second `liveEnded` would arrive within this time.
             await participant.collectUpdates(seconds: 0.2)
             try self.check(
                 participant.liveEndedCount == 1,

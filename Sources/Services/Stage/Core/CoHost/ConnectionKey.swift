@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The key of a row of the connection machine.
 ///
-/// Its parts are stored separately, so a look-up need not build a combined string.
+/// Its parts are separate properties, so a look-up need not build a combined string.
 package struct ConnectionKey: RowKey {
     /// The kind of row; keys are sorted by their kind first.
     package enum Kind: Int, Sendable, CaseIterable {
@@ -58,7 +58,7 @@ package struct ConnectionKey: RowKey {
         ConnectionKey(.idempotencyWindow, app, session.text)
     }
 
-    /// A key; only a request has an invitee.
+    /// Creates a key from its parts; only the key of a request has an invitee.
     init(_ kind: Kind, _ app: AppID, _ name: String, invitee: LiveID = "") {
         self.kind = kind
         self.app = app
@@ -108,7 +108,8 @@ package struct ConnectionKey: RowKey {
 
 /// One keyed piece of the connection machine's state.
 ///
-/// Large cases are indirect, because rows are read far more often than changed.
+/// Large cases are indirect: a copy is only a reference, and a change allocates. Rows are read far more often than
+/// changed.
 package enum ConnectionRow: JournalRow, Codable {
     case live(live: CopyOnWrite<HostedLive>)
     indirect case request(request: CoHostRequest)
@@ -141,13 +142,13 @@ package enum ConnectionRow: JournalRow, Codable {
         }
     }
 
-    /// The row's value while its content is being changed.
+    /// A value that stands in a row while the row's content is being changed; no reader sees it.
     ///
-    /// The content is moved out of the row for the change, and this value stands in the row meanwhile. If the row kept
-    /// a second reference to the content, Swift would copy the content before the change.
+    /// The content is moved out of the row for the change. If the row kept a second reference to the content, Swift
+    /// would copy the content before the change.
     private static var placeholder: ConnectionRow { .fence(fence: RevocationFence()) }
 
-    /// Changes the row in place, if it is a live.
+    /// Changes the row in place, and returns the result of `change`; nil if the row is not that of a live.
     mutating func changeLive<R>(_ change: (inout HostedLive) -> R) -> R? {
         guard case .live(var live) = self else { return nil }
         self = Self.placeholder

@@ -32,6 +32,7 @@ struct LayoutArea {
 
     /// The frames of `count` cells of a grid that covers the area; an incomplete last row is centred.
     func cells(_ count: Int, columns: Int, rows: Int) -> [LayoutFrame] {
+        // The number of cells in an incomplete last row; 0 if the last row is complete.
         let lastRowCount = count % columns
         let cellWidth = self.width / columns
         return (0..<count).map { index in
@@ -55,14 +56,16 @@ struct TemplateFrames {
     static let largeFramePercent = 77
     /// The maximum number of small frames beside or over the large frame.
     static let maxSmallFrames = 6
-    /// The number of frames of one group: half of a layout of twelve seats, or one live of a voice connection.
+    /// The number of frames of one group, six: half of a layout of twelve seats, or one live of a voice connection.
     static let framesPerGroup = Limits.voiceCoHostSeats
 
     var width: Int
     var height: Int
     var frames: [LayoutFrame]
 
-    /// The canvas of `template` with `count` frames.
+    /// The canvas of `template` with `count` frames, one for each seat or user in order.
+    ///
+    /// A frame for which the template has no place is `none`.
     init(_ template: SeatTemplate, count: Int) {
         let isWide = template.isLandscape
         self.width = isWide ? Self.longSide : Self.shortSide
@@ -86,10 +89,11 @@ struct TemplateFrames {
             self.height = rows * (self.width / columns)
             self.frames = LayoutArea(width: self.width, height: self.height).cells(count, columns: columns, rows: rows)
         case .voiceGroups:
-            // Two groups, each three squares wide and two high, are side by side. So the canvas is six squares wide. A
-            // group also has six squares.
+            // Two groups, each three squares wide and two high, are side by side. So the canvas is six squares wide,
+            // which is also the number of squares of a group.
             let squareSide = self.width / Self.framesPerGroup
             let groups = (count + Self.framesPerGroup - 1) / Self.framesPerGroup
+            // Two groups per row, rounded up.
             let groupRows = max(1, (groups + 1) / 2)
             self.height = groupRows * 2 * squareSide
             self.frames = (0..<count).map { Self.voiceGroup($0, squareSide: squareSide) }
@@ -119,7 +123,7 @@ struct TemplateFrames {
 
     /// A large frame on the left, and a column of six small frames on the right.
     private static func fixedColumn(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
-        // 50 is added so that the division by 100 rounds to the nearest pixel.
+        // The division by 100 is for the percentage; 50 is added so that it rounds to the nearest pixel.
         let largeWidth = (area.width * Self.largeFramePercent + 50) / 100
         let column = LayoutArea(x: largeWidth, width: area.width - largeWidth, height: area.height)
         return (0..<count).map { index in
@@ -137,7 +141,7 @@ struct TemplateFrames {
             + column.cells(count - 1, columns: 1, rows: count - 1)
     }
 
-    /// The frame of a seat: seats 0 to 5 are in the left half, seats 6 to 11 in the right half.
+    /// The frame of a seat: seats 0 to 5 are in the left half, seats 6 to 11 in the right half, in three rows of two.
     private static func twoGroups(_ index: Int, _ area: LayoutArea) -> LayoutFrame {
         guard index < 2 * Self.framesPerGroup else { return .none }
         let half = LayoutArea(
