@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes one value of a scanned text.
+/// Decodes one value of a JSON text that `StrictJSON` has scanned.
 ///
 /// Throws `DecodingError` with the path of the value. A number that does not fit its type is a type mismatch.
 struct StrictJSONDecoder: Decoder {
+    /// The text with its entries: one entry for each value and each member's name, in the order of the text.
     let json: StrictJSON
     /// The index of the value's entry.
     let index: Int
@@ -38,6 +39,7 @@ struct StrictJSONDecoder: Decoder {
         switch self.kind {
         case .trueLiteral: return true
         case .falseLiteral: return false
+        // Unlike for other types, a null is a type mismatch, too.
         default:
             let context = DecodingError.Context(codingPath: self.codingPath, debugDescription: "not a Bool")
             throw DecodingError.typeMismatch(Bool.self, context)
@@ -49,9 +51,9 @@ struct StrictJSONDecoder: Decoder {
         return self.json.text(at: self.index)
     }
 
-    fileprivate func number<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
-        guard let number = self.json.integer(type, at: self.index) else { throw self.mismatch(type) }
-        return number
+    fileprivate func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+        guard let integer = self.json.integer(type, at: self.index) else { throw self.mismatch(type) }
+        return integer
     }
 
     fileprivate func double() throws -> Double {
@@ -62,11 +64,13 @@ struct StrictJSONDecoder: Decoder {
     /// The value with its contents.
     ///
     /// The conversion is not recursive, so that deep nesting cannot overflow the stack. It goes from the last entry to
-    /// the first, so that contents are converted before their container.
+    /// the first, so that contents are converted before their container. A member's name is converted like a value, but
+    /// that result is not used. Of several members with the same name, the first counts.
     func jsonValue() throws -> JSONValue {
-        let range = self.index..<self.json.index(after: self.index)
-        var values = [JSONValue](repeating: .null, count: range.count)
-        for index in range.reversed() {
+        let entryRange = self.index..<self.json.index(after: self.index)
+        // The value of each entry in the range; the first is the result.
+        var values = [JSONValue](repeating: .null, count: entryRange.count)
+        for index in entryRange.reversed() {
             let value: JSONValue
             switch self.json.entries[index].kind {
             case .null: value = .null
@@ -81,16 +85,16 @@ struct StrictJSONDecoder: Decoder {
                 }
             case .list:
                 var elements: [JSONValue] = []
-                self.json.forEachElement(of: index) { elements.append(values[$0 - range.lowerBound]) }
+                self.json.forEachElement(of: index) { elements.append(values[$0 - entryRange.lowerBound]) }
                 value = .array(elements)
             case .object:
                 var members: [String: JSONValue] = [:]
-                self.json.forEachMember(of: index) { name, element in
-                    if members[name] == nil { members[name] = values[element - range.lowerBound] }
+                self.json.forEachMember(of: index) { name, valueIndex in
+                    if members[name] == nil { members[name] = values[valueIndex - entryRange.lowerBound] }
                 }
                 value = .object(members)
             }
-            values[index - range.lowerBound] = value
+            values[index - entryRange.lowerBound] = value
         }
         return values[0]
     }
@@ -102,16 +106,16 @@ extension StrictJSONDecoder: SingleValueDecodingContainer {
     func decode(_ type: String.Type) throws -> String { try self.text() }
     func decode(_ type: Double.Type) throws -> Double { try self.double() }
     func decode(_ type: Float.Type) throws -> Float { Float(try self.double()) }
-    func decode(_ type: Int.Type) throws -> Int { try self.number(type) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try self.number(type) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try self.number(type) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try self.number(type) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try self.number(type) }
-    func decode(_ type: UInt.Type) throws -> UInt { try self.number(type) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try self.number(type) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try self.number(type) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try self.number(type) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try self.number(type) }
+    func decode(_ type: Int.Type) throws -> Int { try self.integer(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try self.integer(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try self.integer(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try self.integer(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try self.integer(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try self.integer(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try self.integer(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try self.integer(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try self.integer(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try self.integer(type) }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
 }
 
@@ -119,11 +123,10 @@ extension StrictJSONDecoder: SingleValueDecodingContainer {
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder of the object.
     let object: StrictJSONDecoder
-    /// The indices of the values by name, for an object with many members; nil for other objects, whose members
-    /// are searched.
+    /// The indices of the values by name; nil for a small object, whose members are searched one after the other.
     let valueIndices: [String: Int]?
 
-    /// The largest number of entries, two for each member, that is searched without `valueIndices`.
+    /// The largest number of entries of an object without `valueIndices`; a member has at least two, its name and value.
     private static var maxSearchedEntries: Int { 64 }
 
     init(_ object: StrictJSONDecoder) {
@@ -151,7 +154,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return names.compactMap { Key(stringValue: $0) }
     }
 
-    /// The first member with this name, even if its value is null; nil if there is none.
+    /// The value of the first member with this name, even if it is null; nil if there is no such member.
     private func find(_ name: String) -> StrictJSONDecoder? {
         let index: Int?
         if let valueIndices {
@@ -183,26 +186,27 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try self.value(key).text() }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.value(key).double() }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { Float(try self.value(key).double()) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.value(key).number(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try self.value(key).number(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try self.value(key).number(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try self.value(key).number(type) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.value(key).number(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try self.value(key).number(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try self.value(key).number(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try self.value(key).number(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try self.value(key).number(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try self.value(key).number(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.value(key).integer(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try self.value(key).integer(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try self.value(key).integer(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try self.value(key).integer(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.value(key).integer(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try self.value(key).integer(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try self.value(key).integer(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try self.value(key).integer(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try self.value(key).integer(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try self.value(key).integer(type) }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try Value(from: self.value(key))
     }
 
-    // The default implementations of these methods would search for a member three times.
+    // The default implementations of these methods would search for a member three times. Integers of other sizes and
+    // floating-point numbers still use them.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try self.presentValue(key)?.bool() }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try self.presentValue(key)?.text() }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.presentValue(key)?.number(type) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.presentValue(key)?.integer(type) }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try self.presentValue(key)?.number(type)
+        try self.presentValue(key)?.integer(type)
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         try self.presentValue(key).map { try Value(from: $0) }
@@ -241,8 +245,8 @@ private struct Elements: UnkeyedDecodingContainer {
     var count: Int? { nil }
     var isAtEnd: Bool { self.nextEntry >= self.endEntry }
 
-    /// Reads the next element and advances, unless `read` throws.
-    private mutating func element<Value>(_ read: (StrictJSONDecoder) throws -> Value) throws -> Value {
+    /// Reads the next element, and advances to the one after it unless `read` throws.
+    private mutating func readNext<Value>(_ read: (StrictJSONDecoder) throws -> Value) throws -> Value {
         guard !self.isAtEnd else {
             let path = self.codingPath + [JSONKey(intValue: self.currentIndex)]
             throw DecodingError.valueNotFound(
@@ -255,34 +259,34 @@ private struct Elements: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
-        // At the end of the list, `element` throws.
+        // At the end of the list, `readNext` throws.
         guard self.isAtEnd || self.list.decoder(at: self.nextEntry).decodeNil() else { return false }
-        return try self.element { $0.decodeNil() }
+        return try self.readNext { $0.decodeNil() }
     }
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try self.element { try $0.bool() } }
-    mutating func decode(_ type: String.Type) throws -> String { try self.element { try $0.text() } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try self.element { try $0.double() } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try self.element { Float(try $0.double()) } }
-    mutating func decode(_ type: Int.Type) throws -> Int { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try self.element { try $0.number(type) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try self.readNext { try $0.bool() } }
+    mutating func decode(_ type: String.Type) throws -> String { try self.readNext { try $0.text() } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try self.readNext { try $0.double() } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try self.readNext { Float(try $0.double()) } }
+    mutating func decode(_ type: Int.Type) throws -> Int { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try self.readNext { try $0.integer(type) } }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try self.readNext { try $0.integer(type) } }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try self.element { try Value(from: $0) }
+        try self.readNext { try Value(from: $0) }
     }
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type
     ) throws -> KeyedDecodingContainer<Nested> {
-        try self.element { try $0.container(keyedBy: type) }
+        try self.readNext { try $0.container(keyedBy: type) }
     }
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try self.element { try $0.unkeyedContainer() }
+        try self.readNext { try $0.unkeyedContainer() }
     }
-    mutating func superDecoder() throws -> any Decoder { try self.element { $0 } }
+    mutating func superDecoder() throws -> any Decoder { try self.readNext { $0 } }
 }

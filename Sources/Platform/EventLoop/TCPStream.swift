@@ -36,11 +36,12 @@ package final class TCPStream: LoopHandle {
     private(set) var isConnected = false
     /// Whether `finish()` was called.
     private var isFinishing = false
-    /// Whether the stream may queue more than its share of the loop's budget, for the few bytes with which it ends.
+    /// Whether the loop's output budget does not limit this stream; set for the few bytes with which it ends.
     package var isExemptFromBudget = false
     /// The queued bytes; nil while the peer keeps up, so that an idle stream has no queue.
     private var pending: PendingWrites?
-    /// The maximum of `pendingBytes`; a write that would exceed it fails with `overflow`.
+    /// The maximum of `pendingBytes`; a write that would exceed it fails with `overflow`, unless the system has already
+    /// accepted some of its bytes.
     package var pendingLimitBytes: Int = 1_048_576
     /// Receives the stream's events.
     package var delegate: (any TCPStreamDelegate)?
@@ -61,14 +62,16 @@ package final class TCPStream: LoopHandle {
 
     /// The memory of the pending bytes.
     ///
-    /// A piece that several streams of the loop have queued counts in equal parts. The call looks at all queued pieces.
+    /// If several streams of the loop have queued the same piece, each of them counts an equal part of its memory. The
+    /// call visits all queued pieces.
     package var heldBytes: Int { self.pending?.heldBytes ?? 0 }
 
     /// Checks whether the peer has taken none of the pending bytes for `milliseconds`.
     ///
-    /// Call it regularly: each check compares with the ones before.
+    /// Call it regularly, because each check compares with the checks before.
     ///
-    /// - Returns: Whether this check and the one before found no progress for that time; false when no byte is pending.
+    /// - Returns: True if this check and the check before both found no progress for that time; false when no byte is
+    ///   pending.
     package func checkStalled(forMilliseconds milliseconds: UInt64) -> Bool {
         guard let pending = self.pending, !self.isClosed else { return false }
         let unsentBytes = unsafe Int(uv_stream_get_write_queue_size(self.stream))
@@ -91,8 +94,8 @@ package final class TCPStream: LoopHandle {
     /// Sends `bytes`, and queues the bytes that the system does not accept.
     ///
     /// - Returns: Whether the system has accepted all bytes.
-    /// - Throws: `LoopError.overflow` or `.overShare` if no byte was accepted, `.closed`, or the error with which the
-    ///   system ended the connection. The delegate also receives that error.
+    /// - Throws: `LoopError.overflow` or `.overShare` if the queue has no room; no byte was accepted then. `.closed`, or
+    ///   the error with which the system ended the connection, which the delegate receives, too.
     @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if let security = self.security { return try self.write([bytes], encryptedBy: security) }
         return try self.writeToSocket(bytes)
@@ -106,9 +109,9 @@ package final class TCPStream: LoopHandle {
             pending.append(bytes, sentCount: 0)
             return false
         }
-        let status = DirectSend.send(self.writableDescriptor, bytes)
-        if status == bytes.count { return true }
-        let sentBytes = try self.handleSendStatus(status)
+        let countOrError = DirectSend.send(self.writableDescriptor, bytes)
+        if countOrError == bytes.count { return true }
+        let sentBytes = try self.handleSendResult(countOrError)
         // If a part was sent, the rest is queued even over the limit; otherwise the peer would receive half a frame.
         if sentBytes == 0 { try self.checkLimits(adding: bytes) }
         let pending = PendingWrites(loop: self.loop)
@@ -133,15 +136,18 @@ package final class TCPStream: LoopHandle {
             return false
         }
         if totalBytes == 0 { return true }
-        let status = DirectSend.send(self.writableDescriptor, pieces)
-        if status == totalBytes { return true }
-        var sentBytes = try self.handleSendStatus(status)
+        let countOrError = DirectSend.send(self.writableDescriptor, pieces)
+        if countOrError == totalBytes { return true }
+        let sentBytes = try self.handleSendResult(countOrError)
+        // If a part was sent, the rest is queued even over the limit, as in `writeToSocket`.
         if sentBytes == 0 { try self.checkLimits(adding: pieces, totalBytes) }
         let pending = PendingWrites(loop: self.loop)
         self.pending = pending
+        // How many of the sent bytes belong to the present piece and those after it.
+        var remainingSentBytes = sentBytes
         for piece in pieces {
-            if sentBytes < piece.count { pending.append(piece, sentCount: sentBytes) }
-            sentBytes = max(0, sentBytes - piece.count)
+            if remainingSentBytes < piece.count { pending.append(piece, sentCount: remainingSentBytes) }
+            remainingSentBytes = max(0, remainingSentBytes - piece.count)
         }
         self.sendPending(pending)
         return false
@@ -155,7 +161,8 @@ package final class TCPStream: LoopHandle {
     ///
     /// - Returns: The number of dropped bytes.
     @discardableResult package func dropUnsent() -> Int {
-        self.security == nil ? self.pending?.dropUnsent() ?? 0 : 0
+        if self.security != nil { return 0 }
+        return self.pending?.dropUnsent() ?? 0
     }
 
     /// Starts or resumes reading from the peer.
@@ -170,7 +177,7 @@ package final class TCPStream: LoopHandle {
         if !self.isClosed { unsafe uv_read_stop(self.stream) }
     }
 
-    /// Accepts no more writes, sends the pending bytes and then the end of the stream.
+    /// Accepts no more writes, sends the pending bytes and then the end of the stream (TCP's FIN).
     ///
     /// Reading continues until the peer closes its side too, because closing at once could reset the connection and
     /// lose bytes in flight. The owner must close the stream when the peer takes too long.
@@ -202,6 +209,7 @@ package final class TCPStream: LoopHandle {
     package func reset() {
         if self.isClosed { return }
         var descriptor: Int32 = -1
+        // With a linger time of 0 s, closing the socket discards its unsent bytes.
         var option = linger(l_onoff: 1, l_linger: 0)
         if unsafe uv_fileno(self.handle, &descriptor) == 0 {
             _ = unsafe setsockopt(
@@ -282,10 +290,11 @@ package final class TCPStream: LoopHandle {
     ///
     /// - Returns: The number of accepted bytes.
     /// - Throws: The error with which the stream has ended.
-    private func handleSendStatus(_ status: Int) throws(LoopError) -> Int {
-        if status >= 0 { return status }
-        if status == Int(UV_EAGAIN.rawValue) { return 0 }
-        let error = LoopError(status: Int32(status))
+    private func handleSendResult(_ countOrError: Int) throws(LoopError) -> Int {
+        if countOrError >= 0 { return countOrError }
+        // The socket's buffer is full.
+        if countOrError == Int(UV_EAGAIN.rawValue) { return 0 }
+        let error = LoopError(status: Int32(countOrError))
         self.end(error)
         throw error
     }
@@ -300,7 +309,8 @@ package final class TCPStream: LoopHandle {
     fileprivate func sendFinished(status: Int32) {
         guard let pending = self.pending, !self.isClosed else { return }
         if status < 0 { return self.end(LoopError(status: status)) }
-        if !pending.removeSent() { return self.sendPending(pending) }
+        let isQueueEmpty = pending.removeSent()
+        if !isQueueEmpty { return self.sendPending(pending) }
         self.pending = nil
         if self.isFinishing { self.shutDownWriting() } else { self.delegate?.streamDrained(self) }
     }
@@ -308,6 +318,7 @@ package final class TCPStream: LoopHandle {
     /// Handles a finished read: `count` bytes in the read buffer, or a negative error code.
     fileprivate func received(_ count: Int) {
         if count < 0 { return self.end(LoopError(status: Int32(count))) }
+        // libuv reports 0 bytes when there was nothing to read.
         if count == 0 { return }
         if let security = self.security { return self.receive(count, decryptedBy: security) }
         self.passToDelegate(count)
@@ -319,7 +330,7 @@ package final class TCPStream: LoopHandle {
         self.delegate?.stream(self, received: &bytes)
     }
 
-    /// Sends the end of the stream.
+    /// Sends the end of the stream to the peer.
     private func shutDownWriting() {
         let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
         let status = unsafe uv_shutdown(request, self.stream, shutDownFinished)
@@ -340,7 +351,7 @@ extension uv_buf_t {
 
 /// Called on the loop's thread, right before each read.
 ///
-/// The handle retains its stream, which retains its loop.
+/// The stream is alive here, because the handle retains it; the stream retains its loop.
 private func provideReadBuffer(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
 ) {

@@ -12,10 +12,13 @@
 package struct SettingsReader {
     /// The program's name, as its users type it.
     package let program: String
+    /// One sentence that describes the program in the help text.
     let summary: String
+    /// The options and flags, in the order in which they were read.
     var declarations: [Declaration] = []
+    /// The arguments without an option (`positional`), in the order in which they were read.
     var positionals: [Declaration] = []
-    /// The prefix of the names of the environment variables.
+    /// The prefix of the names of the environment variables, without the underscore that follows it.
     private let prefix: String
     /// The process's environment variables.
     package let environment: [String: String]
@@ -100,7 +103,7 @@ package struct SettingsReader {
 
     /// Reads a duration such as `1500` (milliseconds), `1500ms`, `20s`, `5m` or `2h`.
     ///
-    /// It is at most a week, unless `range` says otherwise.
+    /// The duration is at most a week (604,800,000 ms), unless `range` says otherwise.
     ///
     /// - Returns: milliseconds; the lower bound of `range` if a required value is missing or invalid.
     package mutating func milliseconds(
@@ -138,9 +141,9 @@ package struct SettingsReader {
         } ?? defaultValue
     }
 
-    /// Reads a flag: `--name`, `--no-name`, or `--name=true|false`; the environment variable is true or false, too.
+    /// Reads a flag: `--name`, `--no-name`, or `--name=true|false`.
     ///
-    /// 1, yes and on stand for true; 0, no and off for false.
+    /// The environment variable is also true or false. In both places, 1, yes and on also mean true, and 0, no and off mean false.
     package mutating func flag(
         _ name: String, default defaultValue: Bool = false, env variable: String? = nil, help: String
     ) -> Bool {
@@ -162,6 +165,7 @@ package struct SettingsReader {
             guard argument == "--\(name)" || argument == "--no-\(name)" || hasValue else { continue }
             self.isUsed[index] = true
             source = .argument
+            // What the argument means if it has no value: `--name` is true, `--no-name` is false.
             let impliedText = argument == "--\(name)" ? "true" : "false"
             let text = hasValue ? String(argument.dropFirst("--\(name)=".count)) : impliedText
             if let parsed = Self.parseBool(text) {
@@ -178,7 +182,9 @@ package struct SettingsReader {
         return value
     }
 
-    /// Reads the next argument that is no option; call this after all options have been read.
+    /// Reads the next argument that is no option.
+    ///
+    /// Call this after all options have been read. Before, an option's value would be taken for such an argument.
     ///
     /// - Returns: the argument; nil if it is missing, which `finish()` reports if the argument is required.
     package mutating func positional(_ name: String, isRequired: Bool = true, help: String) -> String? {
@@ -197,7 +203,7 @@ package struct SettingsReader {
         return nil
     }
 
-    /// Adds a problem that the reader cannot detect, such as two settings that exclude each other.
+    /// Adds a problem of the option `--name` that the reader cannot detect, such as two options that exclude each other.
     package mutating func reject(_ name: String, value: String?, remedy: String) {
         self.problems.append(SettingsProblem(key: "--\(name)", value: value, remedy: remedy))
     }
@@ -250,6 +256,8 @@ package struct SettingsReader {
         _ presentation: Presentation, parse: (String) -> Value?
     ) -> Value? {
         let variable = variable ?? self.variable(for: name)
+        // The text that counts, and where it was given. An argument replaces the text of the environment variable, and a
+        // later argument that of an earlier one.
         var input: (key: String, text: String)?
         if let text = self.environment[variable], !text.isEmpty { input = (variable, text) }
         var isValueMissing = false
@@ -260,6 +268,7 @@ package struct SettingsReader {
                 input = ("--\(name)", String(argument.dropFirst("--\(name)=".count)))
             } else if argument == "--\(name)" {
                 self.isUsed[index] = true
+                // A value may begin with one dash, such as -5, but not with two, which begin the next option.
                 if index + 1 < self.arguments.count, !self.arguments[index + 1].hasPrefix("--") {
                     self.isUsed[index + 1] = true
                     input = ("--\(name)", self.arguments[index + 1])
@@ -310,7 +319,8 @@ package struct SettingsReader {
     }
 
     private static func parseMilliseconds(_ text: String) -> Int? {
-        // A longer unit stands before its suffix (`ms` before `s`). A number without a unit is in milliseconds.
+        // The first unit with which the text ends is its unit. `ms` must precede `s`, because it ends with `s`. The empty
+        // unit is the last, because every text ends with it; a number without a unit is in milliseconds.
         let units: [(suffix: String, milliseconds: Int)] = [
             ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("", 1),
         ]
