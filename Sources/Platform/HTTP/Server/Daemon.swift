@@ -43,11 +43,12 @@ internal import Glibc
         ]
         let flags =
             MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
-        let array = Int32(bitPattern: MHD_OPTION.ARRAY.rawValue)
-        let end = Int32(bitPattern: MHD_OPTION.END.rawValue)
+        // The variadic arguments are only this option, with the array of the other options, and the end.
+        let arrayOption = Int32(bitPattern: MHD_OPTION.ARRAY.rawValue)
+        let endOption = Int32(bitPattern: MHD_OPTION.END.rawValue)
         let pointer: OpaquePointer? = unsafe options.withUnsafeMutableBufferPointer { items in
             guard let items = items.baseAddress else { return nil }
-            return unsafe withVaList([array, items, end]) { list in
+            return unsafe withVaList([arrayOption, items, endOption]) { list in
                 // The port is 0, because the daemon uses the socket of the option `LISTEN_SOCKET`.
                 unsafe MHD_start_daemon_va(
                     flags, 0, mayConnect, context.toOpaque(), handleRequest, context.toOpaque(), list)
@@ -73,7 +74,7 @@ internal import Glibc
     }
 }
 
-/// The function that the daemon calls with a request's path and query.
+/// The function that the daemon calls with a request's path and query (`MHD_OPTION_URI_LOG_CALLBACK`).
 private typealias RequestBeganCallback =
     @convention(c) (
         UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
@@ -90,9 +91,10 @@ private func requestBegan(
 ) -> UnsafeMutableRawPointer? {
     var query: [UInt8] = []
     if let target = unsafe target, let questionMark = unsafe strchr(target, Int32(UInt8(ascii: "?"))) {
-        let text = unsafe questionMark + 1
-        query = unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
-        unsafe text.pointee = 0
+        let queryStart = unsafe questionMark + 1
+        query = unsafe Array(UnsafeRawBufferPointer(start: queryStart, count: strlen(queryStart)))
+        // The question mark stays; the daemon then sees an empty query.
+        unsafe queryStart.pointee = 0
     }
     return unsafe Unmanaged.passRetained(RequestLine(query: query)).toOpaque()
 }
@@ -121,6 +123,7 @@ private func connectionChanged(
     let handle = unsafe ConnectionHandle(pointer: connection)
     switch change {
     case .CONNECTION_NOTIFY_STARTED: core.connectionOpened(handle.id, from: handle.peer, descriptor: handle.descriptor)
+    // `CONNECTION_NOTIFY_CLOSED`, the only other notification.
     default: core.connectionClosed(handle.id)
     }
 }
@@ -128,7 +131,7 @@ private func connectionChanged(
 /// Leaves a path or query item percent-encoded, because this server decodes paths itself, after splitting them at their
 /// slashes.
 ///
-/// It runs on the daemon's thread.
+/// It runs on the daemon's thread, and returns the length of the unchanged text.
 private func leaveEscaped(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
 ) -> Int {
@@ -146,6 +149,7 @@ private func requestEnded(
 ) {
     guard let context = unsafe context, let state = unsafe state, let pointer = unsafe state.pointee else { return }
     unsafe state.pointee = nil
+    // Without an exchange, the request ended before its headers were read.
     guard let exchange = unsafe Unmanaged<RequestLine>.fromOpaque(pointer).takeRetainedValue().exchange else { return }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     exchange.response.finish()
@@ -159,7 +163,8 @@ private func requestEnded(
 
 /// Called with a request's headers, with each part of its body, at its end, and after its connection was resumed.
 ///
-/// It runs on the daemon's thread; `context` lives until the daemon has stopped.
+/// It runs on the daemon's thread; `context` lives until the daemon has stopped. `state` holds what `requestBegan`
+/// returned. The result `NO` closes the connection.
 private func handleRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
@@ -172,6 +177,7 @@ private func handleRequest(
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     let handle = unsafe ConnectionHandle(pointer: connection)
     guard let exchange = line.exchange else {
+        // The first call for this request: its headers were read.
         let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
         let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
         let pendingResponse = PendingResponse(
@@ -194,7 +200,8 @@ private func handleRequest(
         unsafe uploadSize.pointee = 0
         exchange.receivedBodyBytes += count
         // The daemon sends a response only after the whole body. Therefore a body that is over the limit is read and
-        // discarded, so that its client gets a 413. The connection of a far larger body is closed.
+        // discarded, so that its client gets a 413. If the body is larger than four times the limit and 64 KiB, the
+        // connection is closed.
         let maxDiscardedBytes = 4 * core.limits.bodyBytes + 65_536
         guard exchange.receivedBodyBytes <= maxDiscardedBytes else { return .NO }
         if exchange.isBodyNeeded, exchange.receivedBodyBytes <= core.limits.bodyBytes, let upload = unsafe upload {
@@ -226,18 +233,18 @@ extension ServerCore {
             let forwarded = exchange.request.headers["x-forwarded-for"]
             let client = self.limits.trustedProxies.client(peer: peer, forwardedFor: forwarded)
             exchange.request.client = client
-            // The peer is a trusted proxy, whose connections are not limited, so the client's requests are.
+            // If they differ, the peer is a trusted proxy. Its connections are not limited, so the client's requests are.
             if client != peer {
                 guard self.admitRequest(of: client) else {
-                    let retry = HTTPHeader("Retry-After", "1")
-                    return .failure(.tooManyRequests, body: self.failureBody, headers: [retry])
+                    let retryAfterSeconds = HTTPHeader("Retry-After", "1")
+                    return .failure(.tooManyRequests, body: self.failureBody, headers: [retryAfterSeconds])
                 }
                 exchange.countedClient = client
             }
         }
         exchange.decision = self.handlerClock.whileBusy { self.handler(exchange.request) }
         guard case .reject(let response) = exchange.decision else { return nil }
-        // A small body is discarded instead, because a response before it would cost the client its connection.
+        // A small body is first read and discarded. A response before the body would cost the client its connection.
         return exchange.request.hasSmallBody ? nil : response
     }
 
@@ -253,7 +260,7 @@ extension ServerCore {
             self.handlerClock.whileBusy { handler(exchange.request, HTTPResponder(response: exchange.response)) }
         }
         // The connection is not suspended yet. If the deadline or the server's stop completes the response first,
-        // `takeOrSuspend` finds that response.
+        // `takeOrSuspend` finds that response. `setDeadline` is false when the server is already stopping.
         if !exchange.response.isAnswered, !self.setDeadline(of: exchange.response) {
             _ = exchange.response.complete(.failure(.unavailable, body: self.failureBody))
         }

@@ -8,10 +8,11 @@ internal import PlazaModel
 internal import PlazaWire
 internal import ServiceShell
 
-/// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`.
+/// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`, which caches them for all
+/// shards.
 ///
-/// The reader reads only the partitions that the hub follows. In each partition, it begins one minute, or the
-/// configured span, before now, so that most resumes can be served from the cache immediately.
+/// The reader reads only the partitions that the hub follows. In each partition, it begins with the records of the last
+/// minute, or of the configured span, so that most resumes can be served from the cache immediately.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
     private let log: Log
@@ -22,12 +23,12 @@ final class FeedReader: FeedSource {
 
     /// The partitions that the hub has asked to follow or unfollow; the feed thread assigns them to its consumer.
     private struct RequestedPartitions: Sendable {
-        /// The partitions that should be read.
+        /// The partitions that should be read now.
         var followed: Set<Int> = []
-        /// Partitions that were unfollowed.
+        /// Partitions that were unfollowed and that the feed thread has not unassigned yet.
         ///
-        /// The hub has discarded their cache, so they must be read from the start of the span if they are followed
-        /// again, even if that happens before the feed thread has unassigned them.
+        /// A partition may be followed again while it is here. The hub has discarded its cache, so the feed thread must
+        /// still unassign it, and read it again from the start of the span.
         var unfollowed: Set<Int> = []
     }
 
@@ -45,7 +46,7 @@ final class FeedReader: FeedSource {
     private static let maxPollRecords = 2000
     /// The interval at which the hub removes expired items.
     private static let sweepInterval = Milliseconds(1000)
-    /// The poll timeout after a failed assignment, which is then tried again.
+    /// The poll timeout after a failed assignment; the assignment is tried again after the poll.
     private static let retryMilliseconds = 50
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
@@ -73,7 +74,7 @@ final class FeedReader: FeedSource {
         }
     }
 
-    /// Makes `run` return.
+    /// Makes `run` return soon.
     ///
     /// May be called from any thread.
     func stop() { self.loop.stop() }
@@ -131,16 +132,16 @@ final class FeedReader: FeedSource {
     ///
     /// - Parameters:
     ///   - consumer: The consumer of the feed topic.
-    ///   - checkpointClient: The consumer that looks up a partition's last checkpoint.
+    ///   - checkpointClient: The consumer that looks up a partition's last checkpoint; nil with the in-memory broker.
     ///   - assigned: The assigned partitions.
     ///   - loading: The assigned partitions whose end was not reached yet.
-    /// - Returns: False if an assignment failed and must be repeated.
+    /// - Returns: False if a change failed and must be repeated; the changes before it stay.
     private func assignFollowed(
         _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ assigned: inout [Int: AssignedPartition],
         _ loading: inout Set<Int>
     ) -> Bool {
         let (followed, unfollowed) = self.requested.withLock { ($0.followed, $0.unfollowed) }
-        // Nothing to do: the assigned partitions are exactly the followed ones.
+        // If the assigned partitions are exactly the followed ones, there is nothing to do.
         if unfollowed.isEmpty, followed.count == assigned.count, followed.allSatisfy({ assigned[$0] != nil }) {
             return true
         }
@@ -178,6 +179,7 @@ final class FeedReader: FeedSource {
         if records.isEmpty { return }
         let now = MonotonicClock.now
         var accepted: [IncomingRecord] = []
+        // Up to where each partition was read. Partitions without an accepted record are included.
         var endOffsets: [Int: Int64] = [:]
         for record in records {
             let partition = Int(record.partition)

@@ -36,10 +36,10 @@ package final class KafkaProducer: Sendable {
 
     deinit { self.close(timeout: .zero) }
 
-    /// The number of records in the queue or in flight, plus delivery reports that are not handled yet.
+    /// The number of records in the queue or in flight, plus delivery reports that are not handled yet; 0 after `close`.
     package var queueDepth: Int { (try? self.client)?.queueDepth ?? 0 }
 
-    /// The error that made the producer unusable, such as `fenced`; nil if there is none.
+    /// The error that made the producer unusable, such as `fenced`; nil if there is none, and after `close`.
     package var fatalError: KafkaError? { (try? self.client)?.fatalError }
 
     /// Loads a topic's metadata.
@@ -88,7 +88,7 @@ package final class KafkaProducer: Sendable {
     ///
     /// - Parameters:
     ///   - records: the records.
-    ///   - timeout: how long to wait for each report.
+    ///   - timeout: how long to wait for each report, one after the other.
     /// - Returns: the records' offsets, in the order of `records`.
     /// - Throws: like `send`, the error of a delivery report, or `timedOut` when an outcome is unknown.
     package func sendAndWait(_ records: [OutgoingRecord], timeout: Duration) throws(KafkaError) -> [Int64] {
@@ -198,6 +198,7 @@ package final class KafkaProducer: Sendable {
             switch queue.next(timeout: nil, names: &names, into: &records, deliver: deliver) {
             case .failed(let error): settings.onError?(error)
             case .statistics(let statistics): settings.onStatistics?(statistics)
+            // `deliver` has received the delivery reports. The events of consumers do not occur.
             case nil, .record, .endOfPartition, .partitionFailed, .assigned, .revoked, .other: break
             }
         }
@@ -221,6 +222,7 @@ private final class DeliveryWaiters: Sendable {
         let waiter = Waiter()
         let token = self.state.withLock { state in
             let token = state.nextToken
+            // After the largest number the count begins again, with the bit set.
             state.nextToken = (state.nextToken &+ 1) | Self.tokenBit
             state.waiters[token] = waiter
             return token
@@ -228,6 +230,7 @@ private final class DeliveryWaiters: Sendable {
         return (token, waiter)
     }
 
+    /// Removes a waiter that no longer waits; does nothing if its report has been received.
     func remove(_ token: UInt64) { self.state.withLock { $0.waiters[token] = nil } }
 
     /// Wakes the waiter of a delivery report.
@@ -241,6 +244,7 @@ private final class DeliveryWaiters: Sendable {
 
         func complete(_ delivery: Delivery) { self.delivery.update { $0 = delivery } }
 
+        /// Blocks until the report is received; nil after the timeout.
         func wait(_ timeout: Duration) -> Delivery? {
             self.delivery.wait(timeout: timeout) { $0 }
         }

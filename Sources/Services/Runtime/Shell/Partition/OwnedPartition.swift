@@ -10,10 +10,11 @@ internal import PlazaModel
 final class OwnedPartition {
     let topicPartition: TopicPartition
     let processor: any PartitionProcessor
-    /// The rows that changed since the last write to the state topic.
+    /// The rows that changed since the last write to the state topic (see "checkpoint delta" in docs/GLOSSARY.md).
     private(set) var delta: CheckpointDelta
     /// The state of a machine that appends batches; nil if each batch is a transaction.
     private(set) var appending: Appending?
+    /// When the next tick, the empty record that advances the machine's time, is due.
     var ticks = TickScheduler()
     /// The offset after the last processed record; it becomes the committed offset when the current batch is committed.
     var position: Int64
@@ -23,7 +24,9 @@ final class OwnedPartition {
     ///
     /// It is greater than `position` if the partition's last entries are transaction markers, which are not records.
     var lastReachedEnd: Int64 = 0
-    /// The offset of the tick with which the partition was acquired; set by the caller of `init`.
+    /// The offset of the tick with which the partition was acquired: a fencing token.
+    ///
+    /// `init` sets 0, and its caller must then set the offset.
     var generation: Int64
     /// Whether the processor's `acquired` was called with the current `generation`.
     var hasCalledAcquired = false
@@ -82,7 +85,7 @@ final class OwnedPartition {
         return committed.map { $0 == self.committed } ?? true
     }
 
-    /// Decides the records of a batch, in order.
+    /// Handles the records of a batch, in order, and advances the position.
     func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
         guard let first = records.first, let last = records.last else { return }
         try self.acquireProcessor(at: first)
@@ -123,12 +126,12 @@ final class OwnedPartition {
     }
 
     /// Calls the processor's `acquired` before the first record that is handled with the current generation.
-    private func acquireProcessor(at first: IncomingRecord) throws(ProcessorError) {
+    private func acquireProcessor(at record: IncomingRecord) throws(ProcessorError) {
         guard !self.hasCalledAcquired else { return }
         try self.processor.acquired(
             generation: self.generation,
             committedMetadata: CheckpointDelta.processorMetadata(in: self.committed.metadata),
-            at: Timestamp(milliseconds: first.timestamp))
+            at: Timestamp(milliseconds: record.timestamp))
         self.hasCalledAcquired = true
     }
 
