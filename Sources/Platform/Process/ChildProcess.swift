@@ -104,10 +104,10 @@ package enum ChildProcess {
         return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
     }
 
-    /// Sends a signal to a process that has not been reaped.
+    /// Sends the signal `number` to a process that has not been reaped.
     package static func signal(_ pid: Int32, _ number: Int32) { kill(pid, number) }
 
-    /// Runs a program until it ends, or until the calling thread ends.
+    /// Runs a program, and waits until it has ended; if the calling thread ends before, the kernel kills the program.
     ///
     /// - Parameters:
     ///   - arguments: the program's name or path, then its arguments.
@@ -143,7 +143,7 @@ package enum ChildProcess {
         unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
     }
 
-    /// Passes C strings with a final null pointer to `body`; they are valid only during the call.
+    /// Passes `body` an array of C strings with a null pointer at its end; it is valid only during the call.
     private static func withCStrings<R>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
     ) -> R {

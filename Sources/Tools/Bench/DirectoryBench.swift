@@ -43,24 +43,24 @@ enum DirectoryBench {
             }
             rows.commit()
             var refusedCount = 0
-            var seconds = 0.0
+            var cpuSeconds = 0.0
             for start in stride(from: 0, to: inputs.count, by: DirectorySchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
-                let began = threadCPUSeconds()
+                let cpuSecondsBefore = threadCPUSeconds()
                 for index in start..<min(start + DirectorySchedule.batchSize, inputs.count) {
                     let moment = schedule.moment(DirectorySchedule.firstMeasuredIndex + index)
                     machine.handleDue(in: &rows, at: moment, into: &effects)
                     machine.handle(inputs[index], in: &rows, at: moment, into: &effects)
                 }
                 rows.commit()
-                seconds += threadCPUSeconds() - began
+                cpuSeconds += threadCPUSeconds() - cpuSecondsBefore
                 for case .reply(let reply) in effects { if case .failure = reply.outcome { refusedCount += 1 } }
             }
             let expectedCount = pattern == .refused ? inputs.count : 0
             guard refusedCount == expectedCount else {
                 throw BenchFailure(description: "\(pattern): \(refusedCount) of \(inputs.count) commands were refused")
             }
-            rates.append(Double(inputs.count) / seconds)
+            rates.append(Double(inputs.count) / cpuSeconds)
         }
         return median(rates)
     }
@@ -91,9 +91,9 @@ private enum DirectoryPattern: String, CaseIterable {
 private struct DirectorySchedule {
     /// The number of inputs in one batch, after which the rows are committed.
     static let batchSize = 1_000
-    /// The number of measured commands.
+    /// The number of measured commands: 300 turns of 400 lives.
     static let commandCount = 120_000
-    static let lives = 400
+    static let liveCount = 400
     /// The index of the first measured input, above the indexes of the 3 * 400 inputs of `preparation`.
     static let firstMeasuredIndex = 10_000
 
@@ -124,7 +124,7 @@ private struct DirectorySchedule {
 
     /// Creates and opens the lives, with an owner and three keys of metadata each.
     var preparation: [DirectoryInput] {
-        (0..<Self.lives).flatMap { index -> [DirectoryInput] in
+        (0..<Self.liveCount).flatMap { index -> [DirectoryInput] in
             let owner = "owner-\(index)"
             let commands: [DirectoryCommand] = [
                 .create(
@@ -144,12 +144,12 @@ private struct DirectorySchedule {
     /// The measured commands.
     var inputs: [DirectoryInput] {
         (0..<Self.commandCount).map { index in
-            let (live, turn) = (index % Self.lives, index / Self.lives)
+            let (live, turn) = (index % Self.liveCount, index / Self.liveCount)
             return DirectoryInput(app: "demo", self.command(live: live, turn: turn, input: index))
         }
     }
 
-    /// The pattern of the commands of live number `live`; never `mixed`, because it gives each live another pattern.
+    /// The pattern of the commands of live number `live`; never `mixed`, which gives each live one of seven patterns.
     private func pattern(ofLive live: Int) -> DirectoryPattern {
         guard self.pattern == .mixed else { return self.pattern }
         return [.life, .update, .metadata, .admin, .kick, .mute, .occupancy][live % 7]
@@ -182,8 +182,10 @@ private struct DirectorySchedule {
             let muted = UserID("viewer-\(number)-\(turn / 2)")
             // A duration of 0 ends the mute.
             return .mute(live: live, users: [muted], durationSeconds: isEven ? 60 : 0, caller: owner)
+        // `isEmpty`: whether no user at all is in the live.
         case .occupancy: return .occupancy(live: live, owner: isEven ? .left : .present, isEmpty: false)
         case .refused:
+            // Only the owner or an admin may update the live; twenty viewers try in turn.
             return .updateInfo(
                 live: live, changes: Self.changes, caller: self.caller("viewer-\(number)-\(turn % 20)", counter))
         }
@@ -191,11 +193,12 @@ private struct DirectorySchedule {
 
     /// The command for one of the five turns of a short live, from its creation to its end.
     ///
-    /// In the place of live number `number`, each five turns have a new short live with a new owner.
+    /// In every five turns, another short live with another owner takes the place of live number `number`.
     private func lifeCommand(live number: Int, turn: Int, input: Int) -> DirectoryCommand {
         let owner = "host-\(number)-\(turn / 5)"
         let shortLive = LiveID("short-\(number)-\(turn / 5)")
-        // `create` and `open` are the two steps of the owner's call 1; `end` is call 2.
+        // `create` and `open` are the two steps of the owner's call 1; `end` is call 2. The last two commands have no
+        // caller.
         let caller = self.caller(owner, turn % 5 < 2 ? 1 : 2)
         switch turn % 5 {
         case 0: return .create(live: shortLive, changes: Self.changes, owner: self.user(owner), caller: caller)
@@ -204,7 +207,7 @@ private struct DirectorySchedule {
         case 3: return .release(owner: UserID(owner), live: shortLive, thenReply: nil)
         default:
             // The epoch is the offset of `open`, which was three turns before; an offset is one more than the index.
-            let openIndex = Self.firstMeasuredIndex + input - 3 * Self.lives
+            let openIndex = Self.firstMeasuredIndex + input - 3 * Self.liveCount
             return .closed(live: shortLive, epoch: Int64(openIndex) + 1)
         }
     }

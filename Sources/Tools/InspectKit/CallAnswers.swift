@@ -5,7 +5,7 @@ internal import PlazaWire
 
 /// Finds the answer to each call: in the topic `replies`, among the dead letters, or in the feed.
 package struct CallAnswers {
-    /// How long the broker keeps answers.
+    /// How long the broker keeps answers (10 minutes); 0 would mean that their topic has no retention time.
     static let retention: Milliseconds = {
         if case .time(let milliseconds) = PlazaTopic.replies.retention { return Milliseconds(milliseconds) }
         return Milliseconds(0)
@@ -28,6 +28,7 @@ package struct CallAnswers {
     private var replies: [RequestKey: CallAnswer] = [:]
     /// The reason of each dead letter, by the location of the call.
     private var deadLetters: [RecordLocation: String] = [:]
+    /// The feed items that are not matched with a call yet.
     private var messages = FeedMessages()
 
     package init() {}
@@ -78,6 +79,7 @@ package struct CallAnswers {
     package mutating func findAnswer(to call: CallRecord, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
         if let reply = self.reply(to: call.request, app: call.app) { return reply }
         let location = RecordLocation(topic: call.topic.rawValue, partition: call.partition, offset: call.offset)
+        // A dead letter: the call was set aside without being applied.
         if let reason = self.deadLetters[location] { return CallAnswer(.setAside, why: reason) }
         if let decision = call.earlierDecision { return decision }
         if call.isMessage, let position = self.messages.takeFirst(matching: call) {
@@ -98,7 +100,7 @@ package struct CallAnswers {
 
 /// The messages and gifts of feeds that are not matched with a call yet.
 struct FeedMessages {
-    /// What a feed item and its call have in common.
+    /// What a feed item, a message or a gift, and its call have in common.
     private struct Message: Hashable {
         var live: String
         var sender: String
@@ -110,6 +112,7 @@ struct FeedMessages {
 
     /// Adds a record of the feed; items that are no messages or gifts are ignored.
     mutating func add(_ entry: TopicEntry) {
+        // The content has one member, whose name is the kind of the item.
         guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),
             let (kind, content) = item["content"]?.members.first, let sender = content["sender"]?["userID"]?.text
         else { return }

@@ -6,6 +6,7 @@ internal import PlazaWire
 struct LivePlace: Sendable {
     /// The live that the client is in.
     private(set) var live: LiveID?
+    /// The client's position in the live's feed; it also finds repeated items and gaps.
     private(set) var tracker = FeedTracker()
     /// The proof of the join, which the server asks for when the client resumes the live.
     private var ticket: Ticket?
@@ -28,6 +29,8 @@ struct LivePlace: Sendable {
     private static let maxEarlyFrames = 1000
 
     /// The parameters with which a login resumes the live; nil if the client is in no live.
+    ///
+    /// The position 0 of epoch 0 tells the server that the client does not know its position.
     var resumePoint: ResumePoint? {
         guard let live = self.live, let ticket = self.ticket else { return nil }
         let token = self.tracker.token ?? self.startToken
@@ -35,9 +38,9 @@ struct LivePlace: Sendable {
         return ResumePoint(live: live, ticket: ticket, position: position, token: token)
     }
 
-    /// A join was sent: frames of the live are kept until the reply to the join.
+    /// A join was sent: frames of its live are kept until the reply to the join.
     ///
-    /// A join that is sent again after a reconnect keeps the frames that it has.
+    /// A join that is sent again after a reconnect has the same handle, and its frames stay.
     mutating func joinSent(handle: Int, live: LiveID) {
         if self.pendingJoin?.handle != handle { self.pendingJoin = PendingJoin(handle: handle, live: live) }
     }
@@ -69,7 +72,9 @@ struct LivePlace: Sendable {
         return []
     }
 
-    /// A resume has succeeded.
+    /// The server has accepted a resume.
+    ///
+    /// If it does not replay the missed items, the feed continues after `position`.
     mutating func resumed(ticket: Ticket, position: FeedPosition, replayed: Bool) -> [ClientEvent] {
         self.ticket = ticket
         if !replayed { self.tracker.resume(at: position) }
@@ -117,12 +122,13 @@ struct LivePlace: Sendable {
 
     private mutating func joinEnded(_ join: PendingJoin, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         self.pendingJoin = nil
-        // After a failed join, the client stays in the live that it was in. Of the frames that waited, only the notices
-        // are for it; the server does not send them again.
+        // After a failed join, the client stays in the live that it was in, if any. `apply` drops the waiting frames of
+        // the other live, but not the notices, which the server does not send again.
         guard case .success(let result) = result, let joined = result.joinedLive else {
             return join.earlyFrames.flatMap { self.apply($0) }
         }
-        // A new epoch is a new feed, whose numbers do not continue those of the former feed.
+        // Whether the client was in this live already. A new epoch is a new feed, whose numbers do not continue those of
+        // the former feed.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
         if !isAgain { self.tracker = FeedTracker() }
         // A reply without a token leaves the token of an earlier join, if that join was for the same feed.

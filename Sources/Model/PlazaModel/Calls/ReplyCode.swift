@@ -26,7 +26,7 @@ extension ReplyCode {
     package static let notLoggedIn = ReplyCode(-1002)
     /// The live to join or resume in does not exist; other calls get `noSuchRoom`.
     package static let noSuchRoomOnEntry = ReplyCode(-2100)
-    /// The caller is not in the live; if another user is not, it is `notMember`.
+    /// The caller is not in the live; if another user is not in it, the code is `notMember`.
     package static let notInRoom = ReplyCode(-2101)
     package static let badRoomID = ReplyCode(-2105)
     package static let badRoomName = ReplyCode(-2107)
@@ -34,9 +34,9 @@ extension ReplyCode {
     package static let needsOwner = ReplyCode(-2300)
     package static let needsOwnerOrAdmin = ReplyCode(-2301)
     package static let requestGone = ReplyCode(-2311)
-    /// The same application is open already; another open request is `requestConflict`.
+    /// The same application is open already; if another request is open, the code is `requestConflict`.
     package static let requestRepeated = ReplyCode(-2312)
-    /// The free seats are locked or reserved; if none is free at all, it is `allSeatsTaken`.
+    /// The free seats are locked or reserved; if no seat is free at all, the code is `allSeatsTaken`.
     package static let seatLimit = ReplyCode(-2340)
     package static let noSuchSeat = ReplyCode(-2344)
     package static let seatMicrophoneLocked = ReplyCode(-2360)
@@ -60,13 +60,14 @@ extension ReplyCode {
     package static let overLimit = ReplyCode(100013)
     package static let wrongRoomKind = ReplyCode(100015)
     package static let banned = ReplyCode(100016)
+    /// Reserved, and never sent; a muted user gets `userMuted`.
     package static let muted = ReplyCode(100017)
     package static let tooManyAdmins = ReplyCode(100020)
     package static let sensitiveWords = ReplyCode(100026)
     package static let requestConflict = ReplyCode(100102)
     package static let seatLocked = ReplyCode(100200)
     package static let seatOccupied = ReplyCode(100201)
-    /// The caller sits on a seat already; if another user does, it is `userAlreadyOnSeat`.
+    /// The caller sits on a seat already; if another user does, the code is `userAlreadyOnSeat`.
     package static let alreadySeated = ReplyCode(100203)
     package static let allSeatsTaken = ReplyCode(100205)
     package static let notOnSeat = ReplyCode(100206)
@@ -95,7 +96,7 @@ extension ReplyCode {
     package static let metadataTooLong = ReplyCode(100502)
     package static let noSuchMetadataKey = ReplyCode(100503)
     package static let metadataKeyTooLong = ReplyCode(100504)
-    /// The app has no gifts; if they are disabled in the live only, it is `giftsOffInLive`.
+    /// The app has no gifts; if only the live has disabled them, the code is `giftsOffInLive`.
     package static let giftsNotEnabled = ReplyCode(102001)
     package static let noSuchGift = ReplyCode(102002)
     /// The app's backend rejected a gift or did not answer.
@@ -127,7 +128,7 @@ extension ReplyCode {
     /// The user signed in on another device while this session was away.
     package static let signedInElsewhere = ReplyCode(60108)
 
-    /// The code's name (PROTOCOL.md, section 13).
+    /// The code's name (PROTOCOL.md, section 13); `error` and the number for a code without a name.
     package var name: String { Self.names[self.code] ?? "error\(self.code)" }
 
     private static let names: [Int: String] = [

@@ -20,6 +20,7 @@ struct OpenConnections {
     /// A connection whose deadline has passed.
     struct Overdue: Equatable {
         var descriptor: Int32
+        /// Which phase took too long.
         var refusal: HTTPRefusal
     }
 
@@ -40,6 +41,7 @@ struct OpenConnections {
     }
 
     private let limits: HTTPLimits
+    /// The open connections by the id that `add` got.
     private var connections: [UInt: Connection] = [:]
     /// The number of open connections of each address.
     private var connectionCounts: [IPAddress: Int] = [:]
@@ -47,7 +49,7 @@ struct OpenConnections {
     private var requestCounts: [IPAddress: Int] = [:]
     /// The connections that were chosen by `takeConnectionToEvict`, and that the daemon has not closed yet.
     private var evicted: Set<UInt> = []
-    /// The size of all responses that are being sent.
+    /// The total size in bytes of the responses that are being sent; without those that were chosen to be cut off.
     private(set) var responseBytes = 0
 
     init(limits: HTTPLimits) { self.limits = limits }
@@ -82,8 +84,8 @@ struct OpenConnections {
     /// Chooses a connection to shut down when more than nine tenths of the connections are open.
     ///
     /// Clients of many addresses, each within its own limit, could otherwise occupy all connections with requests that
-    /// never end. The choice is among the connections that wait for bytes from their clients: the address with the most
-    /// connections, then the earliest deadline.
+    /// never end. The choice is among the connections that wait for bytes from their clients: one of the address with
+    /// the most connections, and of these the one with the earliest deadline.
     ///
     /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
     ///   for its client.
@@ -133,7 +135,8 @@ struct OpenConnections {
 
     /// Chooses a connection to shut down when the responses that clients have not received take too much memory.
     ///
-    /// The choice is among the connections that send: the address with the most bytes, then the earliest deadline.
+    /// The choice is among the connections that send a response: one of the address with the most bytes, and of these
+    /// the one with the earliest deadline.
     ///
     /// - Returns: the descriptor of the connection, each of them only once; nil within the limit.
     mutating func takeConnectionWithUnreadResponse() -> Int32? {

@@ -26,7 +26,8 @@ package struct Router<Route> {
         return .methodNotAllowed(allowed: methods.sorted { $0.rawValue < $1.rawValue })
     }
 
-    /// Adds a route below `node` for the remaining parts of its pattern; `names` are the parameters before them.
+    /// Adds a route below `node` for the remaining parts of its pattern; `names` are the parameters
+    /// among the earlier parts.
     private static func add(
         _ method: HTTPMethod, _ parts: ArraySlice<String>, names: [String], _ route: Route, to node: inout Node
     ) {
@@ -49,8 +50,8 @@ package struct Router<Route> {
     /// - Parameters:
     ///   - method: the request's method.
     ///   - parts: the remaining parts.
-    ///   - values: the values of the parameters before them.
-    ///   - node: the node that the parts before them lead to.
+    ///   - values: the values of the parameters among the earlier parts.
+    ///   - node: the node to which the earlier parts lead.
     ///   - methods: collects the methods of all routes with this path, for the header `Allow`.
     /// - Returns: the route; nil if there is none for `method`.
     private static func match(
@@ -113,7 +114,7 @@ extension RouteMatch {
         case .notFound: return .failure(.notFound, body: body)
         case .methodNotAllowed(let allowed):
             let header = HTTPHeader("Allow", allowed.map(\.rawValue).joined(separator: ", "))
-            // A request for the allowed methods is not an error.
+            // The method OPTIONS asks for the allowed methods, so it is no error.
             let status = request.method == .options ? 204 : 405
             let text = status == 204 ? [] : body(.methodNotAllowed)
             return HTTPResponse(status: status, headers: [header], body: text)
@@ -144,11 +145,12 @@ extension Router where Route == HTTPHeadHandler {
             head.parameters = parameters
             switch handler(head) {
             case .reject(let response): return .reject(response)
-            case .read(let next):
+            case .read(let bodyHandler):
+                // The request with its body is another value, without the parameters.
                 return .read { request, responder in
                     var request = request
                     request.parameters = parameters
-                    next(request, responder)
+                    bodyHandler(request, responder)
                 }
             }
         }

@@ -2,12 +2,12 @@
 import MachineKit
 import PlazaModel
 
-/// The limits of an app's settings: the words of its filter and its gifts.
+/// Applies changes to an app's settings (the words of its filter, and its gifts), and checks their limits.
 ///
-/// `AppSettings.gifts` is the catalogue: a list of categories, each with its gifts. The changed settings are checked
-/// before they are stored, so that a rejected change has no effect.
+/// `AppSettings.gifts` is the catalogue: a list of categories, each with its gifts. The caller stores the changed
+/// settings only if no error was thrown, so a rejected change has no effect.
 enum AppSettingsRules {
-    /// Applies the change.
+    /// Applies the change, and checks what it has changed.
     ///
     /// - Throws: `badParameter` for a text that is too long, empty or not allowed, and for a number out of range;
     ///   `overLimit` for too many words, gifts, categories or languages; `noSuchGift` for an unknown gift or category.
@@ -76,7 +76,7 @@ enum AppSettingsRules {
     /// Checks `words` and merges them into `existing`; the result is sorted and has no two words that the filter treats
     /// as equal.
     ///
-    /// `existing` is empty if `words` replace all words.
+    /// `existing` has been checked before; it is empty if `words` replace all words.
     private static func merge(_ words: [String], into existing: [String] = []) throws(ReplyError) -> [String] {
         for (index, word) in words.enumerated() {
             guard !word.isEmpty, word.utf8.count <= AppLimits.wordBytes, !TextRule.hasControlCharacter(word)
@@ -194,8 +194,8 @@ enum AppSettingsRules {
     }
 }
 
-// `encodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant number of bytes (160,
-// 200 or 32) for the field names, the punctuation and the numbers.
+// `encodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant number of bytes for the
+// field names, the punctuation and the numbers (160 for a category, 200 for a gift, 32 for a translation).
 
 extension GiftCategory {
     fileprivate var encodedBytes: Int {

@@ -20,7 +20,7 @@ package struct FeedCache: Sendable {
         case refused(ReplayRefusal)
     }
 
-    /// The items of the last minute.
+    /// The items of the last minute; each live has a `FeedRing` with its items.
     package private(set) var recent: PartitionFeedCache
     /// The offset up to which the partition was read; nil before its end was reached for the first time.
     package private(set) var readOffset: Int64?
@@ -88,13 +88,14 @@ package struct FeedCache: Sendable {
             }
             return .waitForFeed
         }
-        // Cached items that expire before the replay reader answers would be missing, so the reader reads those too.
+        // Cached items that expire before the replay reader answers would be missing, so the reader reads them, too.
+        // These are the items that this gateway read before `now - span + resumeTimeout`.
         let span = self.recent.span ?? PartitionFeedCache.span
         let firstItemToStay = ring.firstItem(readSince: now - span + ReplayLimits.resumeTimeout)
         return self.planReplay(key, token, before: firstItemToStay, in: ring)
     }
 
-    /// Decides how to serve a client that has not received an item of the live.
+    /// Decides how to serve a client that has joined the live, but has not received any of its items.
     ///
     /// The client joined when the partition had been read up to `joinOffset`, and lacks all items from that offset on
     /// (R15.14).
@@ -103,8 +104,8 @@ package struct FeedCache: Sendable {
         guard let ring = self.recent.ring(key), ring.epoch >= epoch else {
             // While the end of the partition was not reached, it is unknown whether the cache begins after the join.
             guard let readOffset = self.readOffset else { return .refused(.unknown) }
-            // If nothing was read since the client joined, the cache gets all items that it lacks. Otherwise items may
-            // have been read that are not cached any more.
+            // If nothing was read since the client joined, the cache will get all items that the client lacks. Otherwise
+            // the reader looks for items that were read and are not cached any more.
             guard joinOffset < readOffset else { return .cache }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: readOffset)
         }
@@ -125,7 +126,7 @@ package struct FeedCache: Sendable {
             endOffset: item?.offset ?? ring.lastOffset.map { $0 + 1 })
     }
 
-    /// Plans that the replay reader reads from the token's offset to `endOffset`.
+    /// Plans that the replay reader reads from the token's offset up to, but without, `endOffset`.
     ///
     /// The plan is a refusal if an offset is unknown, if the offsets are not in order, or if there are too many records
     /// between them.

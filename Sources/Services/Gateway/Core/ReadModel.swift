@@ -3,7 +3,7 @@ package import PlazaModel
 
 /// A gateway's copy of the public topics: the last record of each live, stage, viewer count and app, by key.
 ///
-/// Records carry epochs and revisions, so a late or repeated one changes nothing.
+/// Records carry epochs and revisions (counts: times), so a late or repeated record changes nothing.
 package struct ReadModel: Sendable {
     private var lives: [LiveKey: LiveRecord] = [:]
     private var stages: [LiveKey: StageRecord] = [:]
@@ -45,7 +45,8 @@ package struct ReadModel: Sendable {
 
     /// Applies a live's viewer count.
     ///
-    /// A count has no revision, so its time decides; of two counts with the same time, the later record is applied.
+    /// A count has no revision, so its epoch and time decide. Of two counts with the same time, the one that is applied
+    /// later wins.
     ///
     /// - Returns: False if the record is older than the stored one.
     @discardableResult package mutating func apply(_ record: CountRecord) -> Bool {
@@ -97,7 +98,7 @@ package struct ReadModel: Sendable {
     /// The inner optional is nil if the live has no stage record yet, the outer one if there is no such live.
     package func stage(_ key: LiveKey) -> StageRecord?? { self.running(key).map(self.stage(of:)) }
 
-    /// Returns a live's metadata: the given keys, or all if none is given; nil if there is no such live.
+    /// Returns a live's metadata: only the given keys, or all keys if `keys` is empty; nil if there is no such live.
     package func metadata(_ key: LiveKey, keys: [String]) -> [String: String]? {
         guard let live = self.running(key) else { return nil }
         return keys.isEmpty ? live.info.metaData : live.info.metaData.filter { keys.contains($0.key) }
@@ -121,7 +122,7 @@ package struct ReadModel: Sendable {
         return entries
     }
 
-    /// Returns the record of a running live.
+    /// Returns the record of a running live; nil if the live has ended or is unknown.
     package func running(_ key: LiveKey) -> LiveRecord? {
         guard let live = self.lives[key], live.ended == nil else { return nil }
         return live

@@ -135,6 +135,7 @@ package struct StaticSite: Sendable, Equatable {
         guard let list else { return false }
         return list.split(separator: ",").contains { entry in
             let text = Self.trimmed(entry)
+            // `*` stands for any tag.
             return text == "*" || (text.hasPrefix("W/") ? text.dropFirst(2) : text) == tag
         }
     }
@@ -147,6 +148,7 @@ package struct StaticSite: Sendable, Equatable {
             let parts = entry.split(separator: ";")
             guard let name = parts.first.map({ Self.trimmed($0).lowercased() }) else { continue }
             let weight = parts.dropFirst().lazy.map { Self.trimmed($0).lowercased() }.first { $0.hasPrefix("q=") }
+            // Without a weight, the encoding is accepted. A weight of 0, or one that is no number, rejects it.
             let isAccepted = weight.map { (Double($0.dropFirst(2)) ?? 0) > 0 } ?? true
             if name == "gzip" { return isAccepted }
             if name == "*" { acceptsOthers = isAccepted }
@@ -154,6 +156,7 @@ package struct StaticSite: Sendable, Equatable {
         return acceptsOthers
     }
 
+    /// Returns the text without spaces and tabs at its ends.
     private static func trimmed(_ text: Substring) -> Substring {
         let start = text.drop { $0 == " " || $0 == "\t" }
         let end = start.lastIndex { $0 != " " && $0 != "\t" }
@@ -164,7 +167,7 @@ package struct StaticSite: Sendable, Equatable {
     ///
     /// It distinguishes the versions of a file. It need not resist forgery, because all files are the operator's own.
     private static func hash(of bytes: [UInt8]) -> UInt64 {
-        // The offset basis and the prime of FNV-1a.
+        // The first number is the offset basis of FNV-1a, the second its prime.
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

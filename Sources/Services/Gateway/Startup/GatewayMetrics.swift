@@ -14,7 +14,7 @@ final class GatewayMetrics: Sendable {
     let dueItems: Counter
     let deliveredItems: Counter
     let disconnectedItems: Counter
-    /// The counters of items that were left out for slow readers, by feed class.
+    /// The counters of items that were left out for slow readers, in the order of `FeedClass.allCases`.
     let shedItems: [Counter]
     let deferredItems: Gauge
     let flushTime: Timing
@@ -114,6 +114,7 @@ final class GatewayMetrics: Sendable {
                 self.registry.counter(
                     MetricNames.Gateway.calls, help: "Calls, by method and outcome.",
                     labels: ["method": family, "result": result]),
+                // Without the label `result`: all results of a family share one timing, which the registry returns again.
                 self.registry.timing(
                     MetricNames.Gateway.call, help: "Time from call to reply.", labels: ["method": family])
             )
@@ -131,6 +132,7 @@ final class GatewayMetrics: Sendable {
             let created = (
                 self.registry.counter(
                     MetricNames.HTTP.requests, help: "HTTP requests, by status.", labels: ["status": "\(status)"]),
+                // All statuses share one timing.
                 self.registry.timing(MetricNames.HTTP.request, help: "Time from an HTTP request to its answer.")
             )
             requests[status] = created
@@ -149,10 +151,11 @@ final class GatewayMetrics: Sendable {
     /// label.
     func connectionClosed(_ code: UInt16, byPeer isByPeer: Bool) {
         let isApplicationCodeOfClient = isByPeer && code >= 3000
-        (isApplicationCodeOfClient ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
+        let ownCounter = isApplicationCodeOfClient ? nil : self.closes[code]
+        (ownCounter ?? self.otherCloses).add()
     }
 
-    /// The close codes with a label of their own: those of RFC 6455, and those of the gateway from 4000 on.
+    /// The close codes with a label of their own: those of RFC 6455, and the gateway's two ranges (`DisconnectCode`).
     private static let closeCodes: [UInt16] =
         [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1011, 1013] + Array(4000...4009) + Array(4100...4109)
 
@@ -171,7 +174,7 @@ final class GatewayMetrics: Sendable {
         }
     }
 
-    /// Adds the growth of a shard's delivery ledger since `previous`.
+    /// Adds the growth of a shard's delivery ledger since `previous`; the number of deferred items may also shrink.
     func add(_ ledger: DeliveryLedger, since previous: DeliveryLedger) {
         self.dueItems.add(ledger.due - previous.due)
         self.deliveredItems.add(ledger.delivered - previous.delivered)

@@ -10,8 +10,11 @@ package final class MachineProcessor<M: Machine>: PartitionProcessor
 where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private var machine: M
     private let log: Log
+    /// The counter of malformed records.
     private let malformed: Counter
+    /// Called for metrics after a commit, with each changed row before and after the change.
     private let observe: ((_ before: M.Row?, _ after: M.Row?) -> Void)?
+    /// Called at the start of each batch to update the machine's tables.
     private let refresh: ((inout M) -> Void)?
     private var journal = Journal<M.Key, M.Row>()
     /// The latest time of an input.
@@ -60,6 +63,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
 
     package func restore(key: String, row: [UInt8]?) {
         guard let rowKey = M.Key(text: key) else { return self.reportMalformed(key, "no key of a row") }
+        // A record without a row removes the row of an earlier record.
         guard let row else { return self.journal.restore(rowKey, nil) }
         do {
             self.journal.restore(rowKey, try Wire.decode(M.Row.self, from: row))
@@ -74,6 +78,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         //
         // The format of `offsetMetadata`: the time, or the time and the standstill, in milliseconds.
         let numbers = committedMetadata.split(separator: " ").map { Int64($0) }
+        // `?? nil` flattens the double Optional: there is no number, or the text is no number.
         if let time = numbers.first ?? nil { self.committedNow = Timestamp(milliseconds: time) }
         if numbers.count > 1, let standstill = numbers[1] { self.committedStandstill = Milliseconds(standstill) }
         self.now = self.committedNow
@@ -94,6 +99,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
                     self.reportMalformed("offset \(input.moment.offset)", "\(error)")
                 }
             }
+            // This input has caused all effects that were added since the input before.
             while self.causeIndexes.count < effects.count { self.causeIndexes.append(index) }
         }
     }

@@ -22,14 +22,14 @@ final class TransactionWriter: BatchWriter {
     /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
     /// request was not repeated: the failed connection was to another, unreachable broker.
     private static let repeatedAfterError = Milliseconds(20)
-    /// How long one call of the producer waits; a call that may be repeated is repeated until `timeout`.
+    /// How long one call of the producer waits for the broker; `retrying` repeats a call until `timeout`.
     private static let callTimeout = Duration.seconds(2)
 
     private let settings: KafkaSettings
     private let transactionalID: String
     private var producer: KafkaProducer
     private let stateTopic: PlazaTopic
-    /// How long the broker may take to answer before the writer gives up.
+    /// How long `retrying` repeats an unanswered call before the writer gives up.
     private let timeout: Milliseconds
     /// The number of failed connections to brokers; librdkafka repeats a request whose connection failed.
     private let connectionErrors: Locked<Int>
@@ -83,7 +83,7 @@ final class TransactionWriter: BatchWriter {
         do {
             try self.producer.beginTransaction()
             // The offsets are sent before the first record. While the broker still writes the markers of the last
-            // transaction, it rejects both. librdkafka retries the offsets after retry.backoff.ms, but a partition's
+            // transaction, it rejects offsets and records. librdkafka retries the offsets after retry.backoff.ms, but a partition's
             // first record only after a fixed 20 ms.
             //
             // Without offsets, or with refreshed group metadata, the broker would accept the commit of a former owner.
@@ -102,6 +102,7 @@ final class TransactionWriter: BatchWriter {
                 try self.producer.commitTransaction(timeout: Self.callTimeout)
             }
         } catch {
+            // This includes `unanswered`.
             if error.isFatal { throw error }
             throw try self.abort(after: error)
         }
@@ -130,7 +131,7 @@ final class TransactionWriter: BatchWriter {
     private func endTransaction(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let beganAt = MonotonicClock.now
         let errorsBefore = self.connectionErrors.withLock { $0 }
-        // This also runs after a failure, because a commit that failed may have been requested twice as well.
+        // This also runs after a failure, because a failed commit or abort may have been requested twice as well.
         defer {
             let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
             let limit = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
@@ -164,6 +165,7 @@ final class TransactionWriter: BatchWriter {
         }
     }
 
+    /// Does nothing: this writer never writes a value of a compacted topic again.
     func restoreValue(_ topic: String, partition: Int32, key: String, value: [UInt8]?) {}
 
     func close() { self.producer.close(timeout: .milliseconds(500)) }

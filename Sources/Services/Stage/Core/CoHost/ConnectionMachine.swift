@@ -46,9 +46,10 @@ package struct ConnectionMachine: Machine {
         // These rows are never due.
         case .live, .connection, .fence: break
         case .idempotencyWindow:
+            // A window that is not there any more has expired, too.
             let isExpired = journal.update(key) { $0.expire(at: moment) } ?? true
             if isExpired { journal[key] = nil }
-        // The end of a request changes no stage, so no seat machine is notified.
+        // The end of a co-host request changes no stage, so no seat machine is notified.
         case .request:
             self.withStep(key.app, &journal, moment, &effects) { step in
                 step.timeOutCoHostRequest(from: key.live.live, to: key.invitee)
@@ -130,7 +131,7 @@ extension CallWindow {
         case .fresh: nil
         case .repeated(.answered(let outcome, let required)):
             [.reply(Reply(to: caller, app: app, outcome, required: required))]
-        // Another machine answers the call.
+        // For such a call another machine sends the reply. This machine answers all its calls, so it records none.
         case .repeated(.passedOn): []
         // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
         case .forgotten: [.requestForgotten(caller, app)]

@@ -8,7 +8,7 @@ import PlazaModel
 ///
 /// A voice live is crowded if more of its seats are occupied than a connection can show.
 extension ConnectionStep {
-    /// Sends a co-host request to each of `targets`, and returns a code for each of them.
+    /// Sends a co-host request to each of `targets` that can be invited, and returns a code for each target.
     mutating func sendCoHostRequests(
         from inviterID: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64,
         _ extensionInfo: String, _ caller: Caller
@@ -23,6 +23,7 @@ extension ConnectionStep {
         try RequestParameters.check(extraInfo: extensionInfo)
         if inviter.value.isCrowded { throw Self.crowdedError("your live") }
         var limiter = inviter.value.coHostRequestLimiter
+        // `admit` returns how long the live must wait; nil if it may send now.
         if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
                 .connectionTooFrequent,
@@ -52,12 +53,14 @@ extension ConnectionStep {
 
     /// The code for one target: `sent` if the request can be sent, otherwise the reason why not.
     private mutating func codeOfCoHostRequest(to target: LiveID, from inviterID: LiveID, template: Int) -> LiveCode {
+        // The caller has checked that the inviter is running.
         guard target != inviterID, let inviter = self.live(inviterID) else {
             return .coHost(target, .isInviter, .badParameter)
         }
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
         if let connection = invitee.value.connection, connection == inviter.value.connection {
+            // There is no own code for a live in the same connection; the second code gives the reason.
             return .coHost(target, .alreadyInvited, .alreadyConnected)
         }
         if invitee.value.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
@@ -112,6 +115,7 @@ extension ConnectionStep {
         }
         let connection = self.connection(inviter.value.connection)
         let capacity = CoHostTemplate.capacity(of: connection?.templateID ?? request.templateID)
+        // Without a connection, the inviter is the only member of the new one.
         let memberCount = connection?.members.count ?? 1
         if memberCount >= capacity {
             throw ReplyError(
@@ -147,7 +151,7 @@ extension ConnectionStep {
         self.notifyOwner(of: invitee, notice)
     }
 
-    /// The notice that the inviter's request was cancelled or has become void.
+    /// Makes the notice that the inviter's request was cancelled or has become void; sends nothing.
     mutating func coHostRequestCancelled(_ inviter: LiveID, _ invitee: LiveID) -> NoticeContent {
         .coHostRequestCancelled(
             inviter: self.member(inviter), invitee: invitee, inviteeMember: self.member(invitee))

@@ -50,6 +50,8 @@ struct ConnectionStep {
     // MARK: - Rows
 
     /// The live, if it is running.
+    ///
+    /// Like most look-ups of a step it is mutating, because it stores the row's index.
     mutating func live(_ id: LiveID) -> CopyOnWrite<HostedLive>? {
         if case .live(let live)? = self.row(.live, id.text) { live } else { nil }
     }
@@ -69,7 +71,7 @@ struct ConnectionStep {
         self.setRow(.live, id.text, live.map { .live(live: CopyOnWrite($0)) })
     }
 
-    /// The connection in which the live is; nil when it is in none.
+    /// The id of the connection in which the live is; nil when it is in none.
     mutating func connection(of id: LiveID) -> ConnectionID? { self.live(id)?.value.connection }
 
     /// The connection with this id, if there is one.
@@ -129,8 +131,8 @@ struct ConnectionStep {
 
     /// The live as a member of its connection; a live without a connection is described as if it joined one now.
     mutating func member(_ id: LiveID) -> ConnectionMember {
-        let connection = self.connection(of: id)
-        if let member = self.connection(connection)?.members.first(where: { $0.live == id }) { return member }
+        let connectionID = self.connection(of: id)
+        if let member = self.connection(connectionID)?.members.first(where: { $0.live == id }) { return member }
         return ConnectionMember(
             live: id, host: self.live(id)?.value.owner ?? UserInfo(userID: ""), joinedAt: self.moment.now)
     }
@@ -150,7 +152,7 @@ struct ConnectionStep {
 
     /// Sends the seat machine of each changed live the live's connection and battle, and the events that changed them.
     ///
-    /// Afterwards no live counts as changed, so a step may call this method more than once.
+    /// Afterwards no live counts as changed, so a second call in the same step sends only later changes.
     mutating func notifySeatMachines() {
         let moment = self.moment
         // The battles of the connection of the previous changed live. The changed lives are mostly in the same
@@ -162,9 +164,10 @@ struct ConnectionStep {
                 live.revision = Revision.next(after: live.revision, at: moment)
                 return live.revision
             }
+            // A live that is not running any more has no stage.
             guard let revision else { continue }
-            let shownBattle = self.live(id)?.value.battle
-            let battle = self.battle(shownBattle)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
+            let shownBattleID = self.live(id)?.value.battle
+            let battle = self.battle(shownBattleID)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
             let view = self.connectionView(for: id)
             if let view, cachedBattles?.connection != view.id { cachedBattles = (view.id, self.battles(of: view)) }
             // The battles that other lives of the connection show.
