@@ -51,6 +51,8 @@ struct LivePlace: Sendable {
     }
 
     /// A frame of a live, or a notice, was received.
+    ///
+    /// - Returns: The events for the app; none while the frame waits for the reply to a join.
     mutating func frameReceived(_ frame: IncomingFrame) -> [ClientEvent] {
         let live: LiveID
         var isNotice = false

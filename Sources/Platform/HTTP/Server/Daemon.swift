@@ -223,6 +223,8 @@ private func handleRequest(
 extension ServerCore {
     /// Decides about a request whose headers were read, and stores the decision in the exchange.
     ///
+    /// `failure` says why the headers are not acceptable; it is nil if they are.
+    ///
     /// - Returns: the response that rejects the request at once, before its body; nil if the body is read or discarded
     ///   first.
     fileprivate func decide(

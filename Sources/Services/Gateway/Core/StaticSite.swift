@@ -113,6 +113,7 @@ package struct StaticSite: Sendable, Equatable {
         ].joined(separator: "; ")
     }
 
+    /// Returns the content type by the extension of the path; nil if the extension is missing or unknown.
     private static func contentType(of path: String) -> String? {
         guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
         return self.contentTypes[String(path[path.utf8.index(after: dot)...])]

@@ -46,7 +46,7 @@ extension ConnectionStep {
         let sides = (battle.view?.sides ?? []).map(\.live)
         let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
         return (sides + otherLives.filter { !sides.contains($0) }).filter { live in
-            battle.connection != nil && self.connection(of: live) == battle.connection
+            battle.connection != nil && self.connectionID(of: live) == battle.connection
         }
     }
 

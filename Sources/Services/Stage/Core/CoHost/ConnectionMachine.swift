@@ -111,6 +111,7 @@ package struct ConnectionMachine: Machine {
             outcome = .failure(error: error)
         }
         step.notifySeatMachines()
+        // This machine's replies require no revision of the gateway's read model.
         let recordedOutcome = CallOutcome.answered(outcome: outcome, required: nil)
         let moment = step.moment
         if let index {

@@ -19,7 +19,7 @@ extension ConnectionStep {
     /// new connection; an existing connection keeps its own.
     mutating func connect(_ id: LiveID, to inviter: LiveID, templateID: Int) {
         var view: ConnectionView
-        if let connection = self.connection(self.connection(of: inviter)) {
+        if let connection = self.connection(self.connectionID(of: inviter)) {
             view = connection
         } else {
             // The offset of the input makes the id unique.
@@ -50,7 +50,7 @@ extension ConnectionStep {
     /// Removes `id` from its connection and from its battles; when only one other live remains, the connection ends.
     mutating func disconnect(_ id: LiveID) {
         self.leaveBattles(id)
-        guard var view = self.connection(self.connection(of: id)),
+        guard var view = self.connection(self.connectionID(of: id)),
             let index = view.members.firstIndex(where: { $0.live == id })
         else { return }
         let leaver = view.members.remove(at: index)

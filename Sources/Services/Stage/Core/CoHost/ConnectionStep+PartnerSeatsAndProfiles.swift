@@ -7,7 +7,7 @@ extension ConnectionStep {
     /// The connection as the live `id` shows it: with the seats of the other members, and with the members that `id` has
     /// muted.
     mutating func connectionView(for id: LiveID) -> ConnectionView? {
-        guard var view = self.connection(self.connection(of: id)) else { return nil }
+        guard var view = self.connection(self.connectionID(of: id)) else { return nil }
         for index in view.members.indices where view.members[index].live != id {
             view.members[index].seats = self.live(view.members[index].live)?.value.seats
         }

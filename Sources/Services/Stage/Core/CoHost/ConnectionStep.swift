@@ -72,7 +72,7 @@ struct ConnectionStep {
     }
 
     /// The id of the connection in which the live is; nil when it is in none.
-    mutating func connection(of id: LiveID) -> ConnectionID? { self.live(id)?.value.connection }
+    mutating func connectionID(of id: LiveID) -> ConnectionID? { self.live(id)?.value.connection }
 
     /// The connection with this id, if there is one.
     mutating func connection(_ id: ConnectionID?) -> ConnectionView? {
@@ -131,7 +131,7 @@ struct ConnectionStep {
 
     /// The live as a member of its connection; a live without a connection is described as if it joined one now.
     mutating func member(_ id: LiveID) -> ConnectionMember {
-        let connectionID = self.connection(of: id)
+        let connectionID = self.connectionID(of: id)
         if let member = self.connection(connectionID)?.members.first(where: { $0.live == id }) { return member }
         return ConnectionMember(
             live: id, host: self.live(id)?.value.owner ?? UserInfo(userID: ""), joinedAt: self.moment.now)
