@@ -31,7 +31,7 @@ package struct ClientCore: Sendable {
     /// The id of the last received notice; after a reconnect, the server sends the notices after it.
     private var lastNoticeID: String?
     private var nextID: Int64 = 1
-    /// The id of the login on the current connection.
+    /// The id of the login on the current connection; 0 before the first login.
     private var loginID: Int64 = 0
     /// When a frame was last sent.
     private var lastSentAt: Int64 = 0
@@ -93,7 +93,7 @@ package struct ClientCore: Sendable {
 
     /// Begins a call.
     ///
-    /// `live`: the live to join or leave; nil for other calls.
+    /// `live`: the live to join, which the client then remembers; other calls may name their live or nil.
     /// - Returns: the call's id; `callEnded` reports its end.
     package mutating func call(
         _ method: String, params: [UInt8], live: LiveID?, at now: Int64, into actions: inout [Action]
@@ -143,7 +143,7 @@ package struct ClientCore: Sendable {
     /// - Returns: which items of the frame are new.
     package mutating func feedReceived(_ scan: FeedScan) -> FeedTracker.Verdict { self.tracker.record(scan) }
 
-    /// Forgets the live after its end or a leave, so that a reconnect does not resume it.
+    /// Forgets the live after its end, a leave, a kick or a failed resume, so that a reconnect does not resume it.
     package mutating func forgetLive() {
         self.joinedLive = nil
         self.tracker = FeedTracker()
@@ -187,8 +187,10 @@ extension ClientCore {
             actions.append(.event(.loggedIn(user)))
         case .resumed(let ticket, let position, let replayed):
             self.joinedLive?.ticket = ticket
+            // Without a replay the server does not send the missed items; the feed continues after `position`.
             if !replayed { self.tracker.resume(at: position) }
             if let live = self.live { actions.append(.event(.resumed(live, replayed: replayed))) }
+        // No other result answers a login.
         default: break
         }
         self.sendQueuedCalls(at: now, into: &actions)
@@ -216,6 +218,7 @@ extension ClientCore {
 
     /// Ends the call that a reply answers, and records joins and leaves.
     private mutating func replyReceived(_ id: Int64, _ outcome: Outcome, at now: Int64, into actions: inout [Action]) {
+        // Replies to pings and to calls that have timed out end here: they answer no unfinished call.
         guard let call = self.calls[id] else { return }
         if case .success(let result) = outcome {
             switch (call.method, result) {

@@ -121,7 +121,7 @@ extension CheckedTextID {
     }
     /// The text of a record's key: `app/live`.
     package var text: String { "\(self.app.text)/\(self.live.text)" }
-    /// Parses `app/live`; nil if the text contains no slash.
+    /// Parses `app/live`, without checking the two ids; nil if the text contains no slash.
     package init?(text: some StringProtocol) {
         guard let slash = text.utf8.firstIndex(of: RecordKey.separator) else { return nil }
         self.init(AppID(String(text[..<slash])), LiveID(String(text[text.utf8.index(after: slash)...])))
@@ -149,7 +149,7 @@ extension CheckedTextID {
 
 /// The proof of a join: the join's offset in presence's inbox, so later tickets of a live are greater.
 ///
-/// A kick raises the user's revocation floor. A command whose ticket is below the floor is rejected (I6).
+/// A kick raises the user's revocation floor, the lowest ticket that the user may still use. A command whose ticket is below the floor is rejected (I6).
 @usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {
     @usableFromInline package var offset: Int64
     @inlinable package init(_ offset: Int64) { self.offset = offset }
@@ -212,6 +212,7 @@ package enum TextRule {
     /// Whether `text` is 1 to `maxBytes` printable ASCII characters other than blank and `/`.
     package static func isPrintable(_ text: String, maxBytes: Int) -> Bool {
         let bytes = text.utf8
+        // 0x21 to 0x7E are the printable characters after the blank; 0x2F is `/`.
         return !bytes.isEmpty && bytes.count <= maxBytes
             && bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x2F }
     }

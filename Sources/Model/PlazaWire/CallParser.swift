@@ -30,7 +30,7 @@ package enum ParsedCall: Hashable, Sendable {
     case leave(LiveID, Effect)
     /// Creates a live and joins it; the effect contains the create.
     case createAndJoin(LiveID, Effect)
-    /// Any other call; the caller must be in the live `inLive`; if `inLive` is nil, the caller need not be in a live.
+    /// Any other call. The caller must be in the live `inLive`; nil if the caller need not be in any live.
     case forward(Effect, inLive: LiveID?)
 }
 
@@ -65,6 +65,7 @@ package struct CallParser: Sendable {
     package func parse(_ frame: CallFrame) throws(ReplyError) -> ParsedCall {
         let parts = frame.method.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {
+            // Only these two methods have no group.
             switch frame.method {
             case "login": return .login(try frame.params())
             case "ping":
@@ -99,7 +100,7 @@ package struct CallParser: Sendable {
 
     /// All methods except `login` and `ping`.
     ///
-    /// `parse` checks a method here before it decodes the parameters.
+    /// `parse` looks a method up in this set before it decodes the parameters.
     package static let methods: Set<String> = Self.commonMethods.union(Self.appMethods).union(Self.sanctionMethods)
         .union(Self.barrageMethods)
 
@@ -142,7 +143,7 @@ package struct CallParser: Sendable {
         return LiveKey(self.app, live)
     }
 
-    /// The lives in the parameter `to`.
+    /// The lives that the parameter `to` names: the lives that are asked for a connection or a battle.
     func invitedLives(_ texts: [String]) throws(ReplyError) -> [LiveID] {
         guard (1...Limits.coHostTargets).contains(texts.count) else {
             throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(Limits.coHostTargets) are possible")
@@ -191,7 +192,7 @@ package struct CallParser: Sendable {
         return seconds
     }
 
-    /// A free text with at most `Limits.extraInfoBytes`; an empty text for nil.
+    /// Returns a text without a given form, of at most `Limits.extraInfoBytes`; an empty text for nil.
     func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {

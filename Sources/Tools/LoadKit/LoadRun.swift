@@ -32,7 +32,7 @@ final class LoadRun {
     var endedLives = 0
     var sentMessages = 0
     var failures: [String] = []
-    /// The first of the events that `missing` and the other counts of the report count.
+    /// The first few incidents of each kind, such as missing items; the report counts all of them.
     var incidents = LoadIncidents()
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
@@ -156,10 +156,11 @@ final class LoadRun {
     }
 
     private func beginSending(_ now: Int64) {
-        let interval = 1_000_000 / self.plan.rate
+        let intervalMicroseconds = 1_000_000 / self.plan.rate
         for (index, live) in self.lives.enumerated() {
             // Without staggered starts, all lives would send in the same millisecond.
-            live.startMicroseconds = now + Int64(interval * Double(index) / Double(self.lives.count))
+            let delay = intervalMicroseconds * Double(index) / Double(self.lives.count)
+            live.startMicroseconds = now + Int64(delay)
             for viewer in live.viewers {
                 viewer.receivedBeforeSending = viewer.connection.tracker.received
                 viewer.numberBeforeSending = viewer.connection.tracker.position?.number ?? 0
@@ -191,7 +192,7 @@ final class LoadRun {
 
     private func endLives() {
         self.beginStage(.ending)
-        // Only a member may end a live, so the owners join their lives. They join as late as this, because every member
+        // Only a member may end a live, so the owners join their lives. They join only now, because every member
         // counts as a viewer.
         for live in self.lives { self.call("live.join", live) }
     }

@@ -14,7 +14,7 @@ struct ClientCore: Sendable {
     private var calls: CallQueue
     /// The live that the client is in, if any, and what a resume needs: its ticket, the feed position, the last notice.
     private var place = LivePlace()
-    /// The actions since the last call of `takeActions`.
+    /// The actions that `takeActions` has not returned yet.
     private var actions: [ClientAction] = []
     /// The id of the next call that is sent for the first time.
     private var nextID: Int64
@@ -92,6 +92,7 @@ struct ClientCore: Sendable {
 
     /// The connection was closed, or an attempt to open it failed (code 1006).
     mutating func connectionClosed(code: Int, at now: Double) -> [ClientAction] {
+        // If the client has closed the connection by itself, the link has handled the end already.
         if self.link.isOpenOrOpening { self.link.connectionLost(code: code, at: now) }
         return self.takeActions()
     }
@@ -119,7 +120,7 @@ struct ClientCore: Sendable {
 
     /// Makes a call.
     ///
-    /// `live`: the live that the call is about.
+    /// `live`: the live that the call is about; nil if it is about none.
     /// - Returns: the handle with which `callEnded` reports the end of the call, and the actions.
     mutating func call(
         _ method: String, params: [UInt8], live: LiveID?, at now: Double
@@ -158,7 +159,8 @@ struct ClientCore: Sendable {
         return self.takeActions()
     }
 
-    /// Shortens the pause before the next attempt, or checks an open connection with a ping.
+    /// Looks for a connection sooner: a waiting client shortens the pause before its next attempt, and a connected
+    /// client checks its connection with a ping.
     ///
     /// The owner calls this when the app is shown again, or when the network may be back.
     ///
@@ -204,9 +206,11 @@ struct ClientCore: Sendable {
 extension ClientCore {
     private mutating func replyReceived(_ id: Int64, _ content: ReplyContent, at now: Double) {
         switch id {
+        // After the login, a second reply to it is ignored.
         case self.login.id: if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
         case self.renewal.id: self.renewalReplyReceived(content, at: now)
         case self.ping.id:
+            // A failed ping is an answer, too; only the server's time is missing.
             if case .success(.pong(let time)) = content {
                 self.serverTimeReceived(time, sentAt: self.ping.sentAt, at: now)
             }
@@ -219,6 +223,7 @@ extension ClientCore {
         // The server also closes the connection; the close code decides what follows. If the close does not arrive, the
         // token provider is asked again later.
         case .failure(let error):
+            // The returned pause is not needed: the keeper of the tokens also stores when it asks again.
             _ = self.link.tokens.recordFailure(at: now)
             self.emit([.tokenRenewalFailed(error)])
         // A result that cannot be read is a success, too: the server has accepted the token.
@@ -226,7 +231,7 @@ extension ClientCore {
         }
     }
 
-    /// Ends a call of the app, unless it is sent again.
+    /// Ends a call of the app with its reply, or schedules the call's repeat if the reply is an error that permits it.
     private mutating func callReplyReceived(_ call: UnfinishedCall, _ content: ReplyContent, at now: Double) {
         if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) { return }
         self.calls.remove(handle: call.handle)
@@ -266,7 +271,7 @@ extension ClientCore {
         case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .dropLive:
-            // A leave of the live may wait for this login; its app then learns of a leave, not of a failed resume.
+            // A leave of the live may wait for this login; the app then learns of a leave, not of a failed resume.
             let isLeaving = if let live { self.calls.contains("live.leave", about: live) } else { false }
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
         case .retry: minimumPause = error.retryMilliseconds ?? 0
@@ -341,7 +346,7 @@ extension ClientCore {
         }
     }
 
-    /// Removes and returns the actions since the last call.
+    /// Removes and returns the actions that were added since the last call of this method.
     private mutating func takeActions() -> [ClientAction] {
         self.applyLinkEffects()
         defer { self.actions = [] }

@@ -31,8 +31,8 @@ struct GatewayAPI: Sendable {
             router.add(route.method, route.path) { request in self.checkHead(of: request, route) }
         }
         // `.reject` sends a response without reading the request's body; here the response is a success.
-        let description: HTTPHeadHandler = { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
-        router.add(.get, "/openapi.json", self.limitingAnonymous(description))
+        let sendDescription: HTTPHeadHandler = { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
+        router.add(.get, "/openapi.json", self.limitingAnonymous(sendDescription))
         if let pages = self.gateway.settings.pages {
             PagesAPI(self.gateway, pages).add(
                 to: &router, limitingFiles: { self.limiting($0, by: self.rates.admitPageFile) },
@@ -41,14 +41,14 @@ struct GatewayAPI: Sendable {
         return router.headHandler(failureBody: Self.failureBody, unrouted: self.rejectionOfAnonymous)
     }
 
-    /// Returns a handler that limits the requests of an address that need no token, before another handler sees them.
+    /// Returns a handler that calls `handler` only within the client address's limit of requests that need no token.
     ///
     /// If such a request carries a token nevertheless, the token is not checked and changes nothing.
     private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
         self.limiting(handler, by: self.rates.admitAnonymous)
     }
 
-    /// Returns a handler that counts the requests of an address with `admit` before another handler sees them.
+    /// Returns a handler that counts each request of an address with `admit`, and calls `handler` unless `admit` throws.
     private func limiting(
         _ handler: @escaping HTTPHeadHandler, by admit: @escaping @Sendable (IPAddress?) throws(APIError) -> Void
     ) -> HTTPHeadHandler {
@@ -113,6 +113,7 @@ struct GatewayAPI: Sendable {
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
         }
         do throws(APIError) {
+            // Throws if too many tokens of the address were refused recently.
             try self.rates.checkTokens(of: request.client)
             let identity = try self.authenticate(token, route)
             try self.rates.admit(identity, route.method(of: request))
@@ -168,6 +169,7 @@ struct GatewayAPI: Sendable {
                 of: request, identity, "\(method) \(String(decoding: params, as: UTF8.self))")
             let user = UserInfo(
                 userID: identity.user, userName: identity.name ?? "", avatarURL: identity.avatarURL ?? "")
+            // The session is made for this one call, so the counter is always the same.
             let caller = Caller(
                 user: user, role: identity.role,
                 request: RequestID(session: session, counter: ShardHTTPCalls.requestCounter),
@@ -175,11 +177,11 @@ struct GatewayAPI: Sendable {
             let frame = try CallFrame(id: ShardHTTPCalls.requestCounter, method: method, params: params)
             let parsed = try CallParser(app: identity.app, caller: caller).parse(frame)
             switch parsed {
-            case .forward(let effect, let live):
-                if let live {
+            case .forward(let effect, let requiredLive):
+                if let requiredLive {
                     // The call requires that its caller is in the live. Over HTTP nobody is, and the parser requires it
                     // only of users, not of an app's server.
-                    try self.gateway.checkExists(LiveKey(identity.app, live))
+                    try self.gateway.checkExists(LiveKey(identity.app, requiredLive))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
                 var record = TopicRecord(effect)
@@ -224,10 +226,10 @@ struct GatewayAPI: Sendable {
         return .success(result: .statistics(statistics: statistics, at: at))
     }
 
-    /// Returns the request's session.
+    /// Returns the name of the session that the request's call belongs to.
     ///
     /// The same idempotency key and call give the same session, so a resent request is not applied twice (I15,
-    /// idempotent calls). A request without a key gets a random one.
+    /// idempotent calls). A request without a key gets a random session.
     private func session(
         of request: HTTPRequest, _ identity: TokenIdentity, _ call: String
     ) throws(ReplyError) -> SessionID {

@@ -3,9 +3,9 @@ internal import PlazaWire
 
 /// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
 ///
-/// Only the structure of a body is checked: types, property names and choices. Lengths and ranges are only described:
-/// the OpenAPI description contains them, and the machine that executes the call checks them. So a violation has the
-/// same error code over HTTP and WebSocket. Lengths in a schema are in characters; the machine's limits are in bytes.
+/// Only the structure of a body is checked: types, property names and choices. A body's lengths and ranges are only
+/// described: the OpenAPI description contains them, and the machine that executes the call checks them. So a violation
+/// has the same error code over HTTP and WebSocket. The lengths and ranges of query items are checked (`limitError`). Lengths in a schema are in characters; the machine's limits are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
     /// A whole number in the range, except the number `but`, if given. The range is only described, not checked in a
@@ -24,7 +24,7 @@ indirect enum Schema: Hashable, Sendable {
     case object([Field])
     /// One of several objects.
     case either([Schema])
-    /// Any object.
+    /// An object with any properties.
     case anything
     /// A reference to a named schema; used in responses.
     case named(String)
@@ -179,7 +179,7 @@ extension Schema {
             var properties: [String: JSONValue] = [:]
             for field in fields {
                 var schema = field.schema.json(isOpen: isOpen).members
-                // Older tools ignore all siblings of a reference, so a reference gets no description.
+                // Older tools ignore all siblings of a `$ref`, so a reference gets no description.
                 if !field.summary.isEmpty, schema["$ref"] == nil { schema["description"] = .text(field.summary) }
                 properties[field.name] = .object(schema)
             }

@@ -101,9 +101,9 @@ final class ReplayReader: ReplaySource {
     ///
     /// - Throws: An error of the consumer; `scans` then contains the scans that were interrupted.
     private func runScans(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
-        // Fetched in advance, so that the first scan does not wait for it.
+        // The topic's metadata is fetched in advance, so that the first scan does not wait for it.
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        // Looks up where reading must begin so that a scan's filter knows all takeovers of the partition.
+        // This consumer looks up where a scan must begin to read, so that its filter knows all takeovers of the partition.
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpointClient?.close() }
         var records: [IncomingRecord] = []
@@ -175,8 +175,8 @@ final class ReplayReader: ReplaySource {
             scans[partition]?.scan.recordRead(
                 isNeeded ? FeedRecord(acceptedRecord, at: now) : nil, at: acceptedRecord.offset)
         }
-        // A record that the filter dropped also advances the scan, once the filter has decided about all earlier
-        // records.
+        // A record that the filter dropped also advances the scan, once the filter has decided about this record and all
+        // earlier ones.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
         if completeOffset > record.offset { scans[partition]?.scan.recordRead(nil, at: record.offset) }
     }
@@ -201,6 +201,7 @@ final class ReplayReader: ReplaySource {
             self.status.report { $0.scanEnded(in: Self.topicPartition(partition)) }
             try consumer.incrementalUnassign([Self.topicPartition(partition)])
         }
+        // Expired requests get no items, so nothing is reserved for their outcomes.
         if !expired.isEmpty { self.gateway.replayReceived(expired, nil) }
     }
 

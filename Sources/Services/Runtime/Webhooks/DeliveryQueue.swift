@@ -16,7 +16,7 @@ package struct DeliveryQueue: Sendable {
     package struct Limits: Sendable {
         /// The maximum number of queued events, shared evenly by the apps that have webhooks.
         package var maxEvents = 5000
-        /// The maximum number of queued events of one app.
+        /// The maximum number of queued events of one app, even if the app's even share of `maxEvents` is greater.
         package var maxPerApp = 500
         /// The maximum number of concurrent requests to one app.
         ///
@@ -24,7 +24,7 @@ package struct DeliveryQueue: Sendable {
         package var maxInFlightPerApp = 8
         /// The maximum number of concurrent requests to all apps.
         ///
-        /// All apps whose last attempt failed get together at most half of them.
+        /// All apps whose last attempt failed get together at most half of these requests.
         package var maxInFlight = 64
         /// The maximum number of attempts to deliver one event.
         package var maxAttempts = 8
@@ -81,12 +81,14 @@ package struct DeliveryQueue: Sendable {
         var position: EventPosition
         /// The event's number in the order of queueing.
         var sequence: Int
+        /// The number of ended attempts; all of them have failed.
         var attempts = 0
     }
 
     /// The queued events of one live, in order; only the first one can be in flight.
     private struct LiveQueue: Sendable {
         var events: [PendingEvent] = []
+        /// Whether the first event is in flight.
         var isInFlight = false
         /// The end of the pause after a failed attempt.
         var notBefore = MonotonicTime.distantPast
@@ -94,10 +96,11 @@ package struct DeliveryQueue: Sendable {
 
     private let limits: Limits
     /// The share of each app: the maximum number of its queued events.
-    private let maxPerApp: Int
+    private let sharePerApp: Int
     private var liveQueues: [LiveKey: LiveQueue] = [:]
-    /// The live of each queued event.
+    /// The live of each queued event, including the events in flight.
     private var liveKeys: [EventPosition: LiveKey] = [:]
+    /// The number of queued events of each app, including those in flight; apps without events are left out.
     private var queuedPerApp: [AppID: Int] = [:]
     private var inFlightPerApp: [AppID: Int] = [:]
     /// The number of requests in flight to all apps.
@@ -116,10 +119,10 @@ package struct DeliveryQueue: Sendable {
     ///   - apps: how many apps share the queue.
     package init(_ limits: Limits = Limits(), apps: Int = 1) {
         self.limits = limits
-        self.maxPerApp = max(1, min(limits.maxPerApp, limits.maxEvents / max(1, apps)))
+        self.sharePerApp = max(1, min(limits.maxPerApp, limits.maxEvents / max(1, apps)))
     }
 
-    /// The number of queued events.
+    /// The number of queued events, including those in flight.
     package var count: Int { self.liveKeys.count }
 
     /// The number of lagging apps; an app that lags in two partitions counts twice.
@@ -159,6 +162,7 @@ package struct DeliveryQueue: Sendable {
             catchUp.apps.remove(key.app)
             return false
         }
+        // The app lags from the next event on, until the catch-up has read all records.
         self.progress[position.partition]?.set(key.app, laggingFrom: position.offset + 1)
         return true
     }
@@ -172,7 +176,7 @@ package struct DeliveryQueue: Sendable {
     ///
     /// - Returns: whether the event is queued.
     private mutating func enqueue(_ position: EventPosition, of key: LiveKey) -> Bool {
-        guard self.queuedPerApp[key.app, default: 0] < self.maxPerApp else {
+        guard self.queuedPerApp[key.app, default: 0] < self.sharePerApp else {
             self.progress[position.partition]?.set(key.app, laggingFrom: position.offset)
             return false
         }
@@ -194,7 +198,7 @@ package struct DeliveryQueue: Sendable {
         let partitions = self.progress.keys.sorted()
         for partition in partitions.filter({ $0 > lastPartition }) + partitions.filter({ $0 <= lastPartition }) {
             let readyOffsets = (self.progress[partition]?.laggingOffsets ?? [:]).filter {
-                self.queuedPerApp[$0.key, default: 0] <= self.maxPerApp / 2
+                self.queuedPerApp[$0.key, default: 0] <= self.sharePerApp / 2
             }
             guard let firstOffset = readyOffsets.values.min() else { continue }
             return CatchUp(partition: partition, offset: firstOffset, apps: Set(readyOffsets.keys))
@@ -206,8 +210,8 @@ package struct DeliveryQueue: Sendable {
     ///
     /// After the last record, the apps that are still part of the catch-up no longer lag.
     ///
-    /// - Returns: whether the catch-up is finished, because it has read all records or the shares of all its apps are
-    ///   used up.
+    /// - Returns: whether the catch-up is finished, because it has read all records, the shares of all its apps are used
+    ///   up, or the partition was revoked.
     package mutating func catchUpAdvanced(_ catchUp: CatchUp, upTo offset: Int64) -> Bool {
         guard let nextOffset = self.progress[catchUp.partition]?.nextOffset, !catchUp.apps.isEmpty else { return true }
         guard offset >= nextOffset else { return false }
@@ -224,6 +228,7 @@ package struct DeliveryQueue: Sendable {
         }
         dueEvents.sort { $0.event.sequence < $1.event.sequence }
         var positions: [EventPosition] = []
+        // The number of requests in flight to all failing apps together.
         var failingInFlight = self.failingApps.reduce(0) { $0 + self.inFlightPerApp[$1, default: 0] }
         for (key, event) in dueEvents {
             guard self.inFlightCount < self.limits.maxInFlight else { break }
@@ -305,6 +310,7 @@ package struct DeliveryQueue: Sendable {
     /// Decreases the numbers of requests in flight: to all apps, and to `app`.
     private mutating func requestEnded(_ app: AppID) {
         self.inFlightCount -= 1
+        // The default is never used: an app with a request in flight has an entry.
         let remaining = self.inFlightPerApp[app, default: 1] - 1
         self.inFlightPerApp[app] = remaining > 0 ? remaining : nil
     }

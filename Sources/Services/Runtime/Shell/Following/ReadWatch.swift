@@ -23,8 +23,8 @@ package struct ReadWatch: Sendable {
     static let maxTurnInterval = Milliseconds.seconds(5)
     /// The time between two queries of the ends, also after a query has failed, because a query delays the reader.
     static let checkInterval = Milliseconds.seconds(10)
-    /// The time between two queries while a partition is stalled.
-    static let stalledCheckInterval = Milliseconds.seconds(2)
+    /// The time between two queries while a partition is overdue, that is, has waited for 10 s.
+    static let overdueCheckInterval = Milliseconds.seconds(2)
     /// How long a partition continues to wait after a scan (the reading of one range) that has read nothing.
     ///
     /// If no other scan of the partition begins within this time, the partition is not watched any more.
@@ -48,12 +48,12 @@ package struct ReadWatch: Sendable {
     /// When a partition that is loading was read last.
     private var loadingProgressAt = MonotonicTime.distantPast
     private var lastTurnAt: MonotonicTime?
-    /// The partitions that wait, and since when; their work is something to read.
+    /// The partitions that wait, and since when; what `ProgressWatch` calls their work is here something to read.
     private var progress = ProgressWatch()
-    /// Whether the broker answered the last query while partitions were stalled; nil before the query.
+    /// Whether the broker answered the last query; nil if no query was made since partitions became overdue.
     private var isBrokerAnswering: Bool?
     private var nextCheckAt: MonotonicTime
-    private var nextStalledCheckAt = MonotonicTime.distantPast
+    private var nextOverdueCheckAt = MonotonicTime.distantPast
     /// Since when the current consumer reads; nil while there is none.
     private var readingSince: MonotonicTime?
     /// Since when no consumer could be set up; nil while there is one.
@@ -92,7 +92,7 @@ package struct ReadWatch: Sendable {
         self.readingSince = nil
         self.lastTurnAt = nil
         self.partitions.removeAll()
-        // A consumer that could read is replaced at once. Only if none can be set up, the reader waits.
+        // A consumer that could read is replaced at once. The reader waits only if no new one could be set up.
         guard !hadConsumer else { return }
         if self.failingSince == nil { self.failingSince = now }
         self.brokerQueried(isAnswering: !Self.isBrokerCause(error), at: now)
@@ -167,8 +167,8 @@ package struct ReadWatch: Sendable {
         }
         // A late error may concern a partition that is not read any more.
         self.readFailed(outcome.partitionErrors.keys.filter { self.partitions[$0] != nil }, at: now)
-        // It is unknown which partitions the error concerns. The next query of the ends shows which have unread
-        // records.
+        // `errors` name no partition, so each partition may have unread records. The next query of the ends shows which
+        // have some.
         if !outcome.errors.isEmpty { self.readFailed(self.partitions.keys, at: now) }
     }
 
@@ -179,7 +179,7 @@ package struct ReadWatch: Sendable {
         entry.hasReadNothing = false
         self.partitions[partition] = entry
         self.progress.workDone(in: partition)
-        // A partition that is loading has more to read.
+        // A partition that is loading has more to read, and its waiting time begins again.
         guard entry.isLoading else { return }
         self.loadingProgressAt = now
         self.progress.workArrived(in: partition, at: now)
@@ -189,16 +189,17 @@ package struct ReadWatch: Sendable {
 
     /// Returns the partitions whose ends must be queried now, and schedules the next query.
     ///
-    /// They are the partitions that have waited for 10 s. If there are none, they are, every `checkInterval`, those of
-    /// which nothing was read since the last check, because an answer to a read may be missing without any error.
+    /// They are the overdue partitions, which have waited for 10 s. If there are none, they are, every `checkInterval`,
+    /// the quiet partitions, of which nothing was read since the last check: an answer to a read may be missing without
+    /// any error.
     package mutating func takePartitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
-        let stalled = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
-        guard stalled.isEmpty else {
-            if now < self.nextStalledCheckAt { return [] }
-            self.nextStalledCheckAt = now + Self.stalledCheckInterval
-            return Set(stalled)
+        let overdue = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
+        guard overdue.isEmpty else {
+            if now < self.nextOverdueCheckAt { return [] }
+            self.nextOverdueCheckAt = now + Self.overdueCheckInterval
+            return Set(overdue)
         }
-        // No partition is stalled, so an earlier answer of the broker does not count any more.
+        // No partition is overdue, so an earlier answer of the broker does not count any more.
         self.isBrokerAnswering = nil
         guard now >= self.nextCheckAt else { return [] }
         self.nextCheckAt = now + Self.checkInterval
@@ -211,6 +212,7 @@ package struct ReadWatch: Sendable {
     package mutating func endsReceived(_ ends: [TopicPartition: Int64], at now: MonotonicTime) {
         self.brokerQueried(isAnswering: true, at: now)
         for (partition, end) in ends {
+            // If the position is not known, only an empty partition (end 0) has nothing to read.
             if end <= self.partitions[partition]?.position ?? 0 {
                 self.progress.workDone(in: partition)
             } else {
@@ -224,14 +226,15 @@ package struct ReadWatch: Sendable {
         _ error: KafkaError, of partitions: some Collection<TopicPartition>, at now: MonotonicTime
     ) {
         self.readFailed(partitions, at: now)
-        self.nextStalledCheckAt = now + Self.checkInterval
+        self.nextOverdueCheckAt = now + Self.checkInterval
         self.brokerQueried(isAnswering: !Self.isBrokerCause(error), at: now)
     }
 
     /// Records whether the broker has answered.
     private mutating func brokerQueried(isAnswering: Bool, at now: MonotonicTime) {
-        // What waited for the broker did not wait for the reader.
+        // The broker answers again: until now the partitions waited for the broker, not for the reader.
         if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
+        // After this failure, the broker is reachable again from now on at the earliest.
         if !isAnswering { self.reachableSince = now }
         self.isBrokerAnswering = isAnswering
     }
@@ -258,10 +261,10 @@ package struct ReadWatch: Sendable {
     ///
     /// Partitions that are loading share one queue of fetched records, so one of them may wait while another is read.
     private func waitingTimes(at now: MonotonicTime) -> [TopicPartition: Milliseconds] {
-        let sinceLoading = now - self.loadingProgressAt
+        let sinceLoadingProgress = now - self.loadingProgressAt
         return self.progress.waitingTimes(at: now).reduce(into: [:]) { times, entry in
             let isLoading = self.partitions[entry.key]?.isLoading ?? false
-            times[entry.key] = isLoading ? min(entry.value, sinceLoading) : entry.value
+            times[entry.key] = isLoading ? min(entry.value, sinceLoadingProgress) : entry.value
         }
     }
 

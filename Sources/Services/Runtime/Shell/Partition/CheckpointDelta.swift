@@ -4,7 +4,7 @@ internal import FoundationEssentials
 
 /// The rows of a partition that changed since they were last written to the state topic.
 ///
-/// A transaction costs one request and one marker for each partition that it writes, including the partitions of the
+/// A transaction costs one request and one marker record for each partition that it writes, including the partitions of the
 /// state topic. Changed rows are therefore first stored where they cost less (`Storage`), in compressed form. When the
 /// delta exceeds its size limit, all its rows are written to the state topic, and an empty delta begins. A row that
 /// changes forty times a second is thus written to the state topic only once or twice a second.
@@ -22,9 +22,10 @@ package struct CheckpointDelta {
 
     /// Where a batch's changed rows are written.
     enum Plan {
-        /// The rows are added to the delta: `metadata` contains the whole delta, or the batch's header gets `added`.
+        /// The rows are added to the delta. With `Storage.offsetMetadata`, `metadata` contains the whole delta; with
+        /// `Storage.appendedBatches`, the batch's header gets `added`.
         case delta(metadata: String, added: [UInt8])
-        /// The rows and the whole delta are written to the state topic.
+        /// `rows`, the batch's rows and all earlier rows of the delta, are written to the state topic.
         case stateTopic(rows: [Change], metadata: String)
 
         var metadata: String {
@@ -40,7 +41,7 @@ package struct CheckpointDelta {
     ///
     /// A restore reads all these changes.
     private static let maxAppendedBytes = 8 << 20
-    /// The maximum bytes of one batch's changes; the changes of a larger batch are written to the state topic.
+    /// The maximum bytes of one batch's changes, before compression; the changes of a larger batch are written to the state topic.
     private static let maxBatchBytes = 32 * 1024
     /// The maximum size of an inflated delta, in case another program wrote the metadata.
     private static let maxInflatedBytes = 16 << 20
@@ -50,14 +51,15 @@ package struct CheckpointDelta {
     ///
     /// A row is assigned as `.some(row)`, because assigning a plain nil would remove the key.
     private var changedRows: [String: [UInt8]?] = [:]
-    /// The compressed delta in the committed offset's metadata.
+    /// The compressed delta in the committed offset's metadata; empty with `Storage.appendedBatches`.
     private var storedBytes: [UInt8] = []
-    /// The bytes of changes, before compression, appended since the last write to the state topic.
+    /// The bytes of changes, before compression, appended since the last write to the state topic; 0 with
+    /// `Storage.offsetMetadata`.
     private var appendedBytes = 0
     /// The compressor that continues the stored delta.
     ///
-    /// A compressor cannot be rolled back. It is therefore nil after a rollback, and the next batch is written to the
-    /// state topic.
+    /// A compressor cannot be rolled back, and it is not restored. It is therefore nil after a rollback or a restore, and
+    /// the next batch is written to the state topic.
     private var stream: DeflateStream?
     /// The last plan, which `committed` applies to the delta.
     private var pendingPlan: PendingPlan?
@@ -116,7 +118,7 @@ package struct CheckpointDelta {
     ///   - changes: the rows that the batch changed.
     ///   - metadata: the processor's metadata for the offset: one line.
     ///   - mustWriteRows: whether the rows must be written to the state topic.
-    /// - Returns: the plan; it is valid until the next call. Call `committed` or `rolledBack` when the outcome of the
+    /// - Returns: the plan; it is valid until the next call of this method. Call `committed` or `rolledBack` when the outcome of the
     ///   batch is known.
     mutating func plan(_ changes: [Change], metadata: String, mustWriteRows: Bool = false) -> Plan {
         if !mustWriteRows, let plan = self.planDelta(changes, metadata: metadata) { return plan }
@@ -127,12 +129,13 @@ package struct CheckpointDelta {
         return .stateTopic(rows: Self.sorted(rows), metadata: metadata)
     }
 
-    /// Plans to add the changes to the delta; nil if the delta would exceed its size limit.
+    /// Plans to add the changes to the delta; nil if the batch or the delta would be too large, or if there is no
+    /// compressor that continues the delta.
     private mutating func planDelta(_ changes: [Change], metadata: String) -> Plan? {
         var bytes: [UInt8] = []
         for change in changes { Self.append(change, to: &bytes) }
         guard let stream = self.stream, bytes.count <= Self.maxBatchBytes else { return nil }
-        // If the delta turns out too large below, `plan` replaces the stream, which then contains these bytes.
+        // If the delta turns out too large below, `plan` replaces the stream, because it contains these bytes.
         let added = bytes.isEmpty ? [] : stream.append(bytes)
         var metadata = metadata
         switch self.storage {

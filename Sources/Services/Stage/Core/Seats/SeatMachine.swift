@@ -68,9 +68,11 @@ package struct SeatMachine: Machine {
             effects.append(.stageRemoved(live))
         case .requests(let live, _):
             guard var step = SeatStep(live, moment, journal) else {
+                // The live has ended, and its requests with it.
                 journal[key] = nil
                 return
             }
+            // The step appends to the caller's array itself: the arrays are exchanged here, and exchanged back below.
             swap(&step.effects, &effects)
             // Viewers do not see open requests, so nothing is published.
             step.expireRequests()
@@ -177,8 +179,9 @@ package struct SeatMachine: Machine {
             step.publish(self.settings)
             step.store(in: &journal)
             swap(&step.effects, &effects)
-        // `user` was kicked: only tickets (proofs of a join) from `ticket` on are valid.
+        // `user` was kicked: from now on only tickets (proofs of a join) from `ticket` on are valid.
         case .floor(let user, let ticket):
+            // A stage with a removal time belongs to an ended live, where no ticket is used any more.
             guard var stage = journal.stage(input.key), stage.removalTime == nil else { return }
             var fence = journal.fence(of: input.key)
             fence.raise(user, to: ticket)
@@ -188,8 +191,10 @@ package struct SeatMachine: Machine {
                 journal[.stage(input.key)] = .stage(stage: CopyOnWrite(stage))
             }
         case .ended(let ending):
+            // The end of an earlier live with the same id does not clear the stage of the present one.
             if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
                 swap(&step.effects, &effects)
+                // A feed item that still waits for `itemInterval` is published before the end.
                 if let item = step.stage.takeDelayedItem(at: moment.now) { step.effects.append(item) }
                 step.clearStage()
                 step.publish(self.settings)
