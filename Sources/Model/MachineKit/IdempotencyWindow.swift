@@ -6,8 +6,8 @@
     ///
     /// It equals the maximum number of open calls of a session in one live.
     @inlinable package static var maxOutcomes: Int { 16 }
-    /// How long a window keeps its outcomes after the last call; the partition's standstills (`Moment.standstill`) are
-    /// added.
+    /// How long a window keeps its outcomes after the last call; the partition's standstills, in which it had no owner or
+    /// no input (`Moment.standstill`), are added.
     ///
     /// Within this time a retry gets the outcome that the call had.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
@@ -15,7 +15,7 @@
     ///
     /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. A gateway cannot mark a
     /// retry on a new connection whose client does not state the age of the call. The window recognizes such a retry by
-    /// its counter, which is not above the kept one.
+    /// its counter, which is not above the highest dropped counter.
     @inlinable package static var droppedCounterLifetime: Milliseconds { .seconds(300) }
     /// The due times of rows with a window are multiples of this span.
     @inlinable static var dueInterval: Milliseconds { .seconds(10) }
@@ -65,7 +65,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     ///
     /// Only the standstill that is added later extends `expiresAt`.
     var standstill: Milliseconds { get set }
-    /// The index of the outcome of the call `counter`.
+    /// The index of the outcome of the call `counter`; nil if none is stored.
     func index(of counter: Int64) -> Int?
     /// The outcome at `index`.
     func outcome(at index: Int) -> Outcome

@@ -68,6 +68,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         var batch: [Message] = []
         let reader = try MailboxReader(loop: loop)
         reader.receive = { [self, unowned reader] in
+            // Nil: the mailbox was closed.
             guard let messages = self.takeMessages(replacement: batch) else { return reader.close() }
             batch = messages
             if batch.isEmpty { return }
@@ -94,7 +95,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     /// Closes the mailbox.
     ///
-    /// Later posts fail, queued messages are dropped, and the loop is no longer kept alive. Any thread may call it.
+    /// Later posts fail, queued messages are dropped, and the loop is no longer kept alive. May be called from any
+    /// thread.
     package func close() {
         self.state.withLock { state in
             state.isClosed = true
@@ -154,7 +156,7 @@ final class MailboxReader: LoopHandle {
         unsafe self.memory.assumingMemoryBound(to: uv_async_t.self)
     }
 
-    /// Closes the mailbox first, so that no thread wakes a handle that is being closed.
+    /// Closes the mailbox and then the handle, in this order, so that no thread wakes a handle that is being closed.
     func close() {
         self.closeMailbox?()
         self.closeMailbox = nil

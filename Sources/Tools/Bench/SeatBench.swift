@@ -86,14 +86,16 @@ private enum SeatPattern: String, CaseIterable {
 private struct SeatSchedule {
     /// The number of inputs in one batch, after which the rows are committed.
     static let batchSize = 1_000
-    /// The number of measured calls.
+    /// The number of measured calls: 300 turns of `lives` calls.
     static let callCount = 120_000
     /// The number of lives; each has one call in a turn.
     static let lives = 400
 
     var pattern: SeatPattern
 
-    /// The time and offset of an input: two inputs in each millisecond, so that no user reaches its rate limit.
+    /// The time and offset of an input: two inputs in each millisecond.
+    ///
+    /// The calls of one live are thus 400 / 2 = 200 ms apart, so that no user reaches its rate limit.
     func moment(_ index: Int) -> Moment {
         Moment(now: Timestamp(milliseconds: firstInputMilliseconds + Int64(index / 2)), offset: Int64(index) + 1)
     }
@@ -116,7 +118,9 @@ private struct SeatSchedule {
     var preparation: [SeatInput] {
         (0..<Self.lives).flatMap { live in
             let owner = UserInfo(userID: UserID("owner-\(live)"), userName: "Owner")
-            let info = LiveInfo(liveID: self.key(live).live, liveOwner: owner) { $0.seatMode = self.mode(live) }
+            let info = LiveInfo(liveID: self.key(live).live, liveOwner: owner) {
+                $0.seatMode = self.seatMode(ofLive: live)
+            }
             return [
                 SeatInput(self.key(live), .opened(epoch: 1, info: info)),
                 SeatInput(self.key(live), .take(seatIndex: 3, caller: self.caller("seated-\(live)", 1))),
@@ -134,7 +138,9 @@ private struct SeatSchedule {
     }
 
     /// Whether a guest must apply for a seat in a live, or may take one.
-    private func mode(_ live: Int) -> TakeSeatMode { self.pattern(ofLive: live) == .applyAccept ? .apply : .free }
+    private func seatMode(ofLive live: Int) -> TakeSeatMode {
+        self.pattern(ofLive: live) == .applyAccept ? .apply : .free
+    }
 
     /// The measured calls.
     var inputs: [SeatInput] {
@@ -149,7 +155,7 @@ private struct SeatSchedule {
         let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
         // Each turn has its own counter, above the counter 1 of `preparation`.
         let counter = turn + 10
-        // The guests of a live are 20 users in turn.
+        // The guests of a live are 20 users in turn. A guest who asks for seat -1 gets any free seat.
         switch self.pattern(ofLive: live) {
         // `pattern(ofLive:)` never returns `mixed`.
         case .takeLeave, .mixed:

@@ -42,6 +42,7 @@ package enum AppsFile {
     private static func write(_ object: [String: Any], to path: String) throws(ClusterError) {
         guard let data = try? JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
         else { throw .file(path: path, reason: "cannot be encoded") }
+        // The file contains signing keys, so only its owner may read it.
         try RunDirectory.write(data, to: path, mode: 0o600)
     }
 
@@ -70,6 +71,7 @@ package enum AppsFile {
         /// - Throws: `badOption` when that cluster got its apps from the environment of `plaza up`, because they are
         ///   stored in no file.
         package init(clusterIn directory: RunDirectory) throws(ClusterError) {
+            // `state.apps` is the path of the apps file; empty if the apps came from the environment.
             guard let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty else {
                 self = .file(directory.appsFile)
                 return
@@ -102,7 +104,7 @@ package enum AppsFile {
 
     /// The keys of all apps.
     ///
-    /// The rest of the source is validated too, as at the start of a service.
+    /// The rest of the source, such as the policies, is validated too, as at the start of a service.
     ///
     /// - Throws: `file` when the source cannot be read or is invalid; the error lists every fault with its remedy.
     @discardableResult

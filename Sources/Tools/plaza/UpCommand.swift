@@ -32,17 +32,17 @@ enum UpCommand: Subcommand {
             }
         }
         let printTask = Task { await printer.printChanges() }
-        let reason = await signals.nextReason()
-        if reason == .signal { Subcommands.printLine("plaza: ending all processes (a second signal kills them) …") }
+        let stopReason = await signals.nextReason()
+        if stopReason == .signal { Subcommands.printLine("plaza: ending all processes (a second signal kills them) …") }
         let secondSignalTask = Task {
             if await signals.nextReason() == .signal { cluster.killAll() }
         }
         await cluster.stop()
         secondSignalTask.cancel()
-        let status = await startTask.value
+        let exitStatus = await startTask.value
         await printTask.value
-        if reason == .signal { Subcommands.printLine("plaza: all processes have ended.") }
-        return status
+        if stopReason == .signal { Subcommands.printLine("plaza: all processes have ended.") }
+        return exitStatus
     }
 
     /// The cluster that the options describe.
@@ -87,8 +87,8 @@ enum UpCommand: Subcommand {
         }
         options.runsDemo = reader.flag(
             "demo", help: "also run `plaza demo --evening`, whose lives, seats, chat and battles the pages show")
-        // The gateways have settings with the same names and inherit this process's environment, so these two flags
-        // have environment variables of their own.
+        // The gateways also have settings named `pages` and `demo-tokens`, and inherit this process's environment. So the
+        // next two flags have environment variables of their own.
         options.servesPages = reader.flag(
             "pages", default: true, env: "LIVEPLAZA_UP_PAGES",
             help: "serve the browser pages by the gateways' HTTP ports, if the pages are installed")

@@ -66,9 +66,9 @@ extension Publisher {
     }
 }
 
-/// Schedules at most one action at a time.
+/// Holds back the last value, and schedules at most one call of `timeReached` at a time.
 ///
-/// If a newer value has moved the due time when the action runs, the action is scheduled again. Therefore many values in
+/// If a newer value has moved the due time when `timeReached` runs, it is scheduled again. Therefore many values in
 /// a short time need only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
@@ -82,7 +82,9 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
     private let lock = NSLock()
     /// The value that waits, and the time at which it is delivered if no further value arrives.
     private var pending: (value: Input, due: Time)?
+    /// Whether a call of `timeReached` is scheduled.
     private var isScheduled = false
+    /// Whether the sequence has ended or was cancelled.
     private var hasEnded = false
 
     init(_ downstream: Downstream, _ dueTime: Time.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?) {

@@ -78,8 +78,11 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
         var pending: Input?
         /// The completion that waits; it follows `pending`.
         var completion: Subscribers.Completion<Failure>?
+        /// When `deliver` last ran; nil before the first time.
         var lastDelivery: Time?
+        /// Whether a call of `deliver` is scheduled.
         var isScheduled = false
+        /// Whether the sequence has ended or was cancelled.
         var hasEnded = false
     }
 
@@ -132,6 +135,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
             self.state.completion = completion
             return !self.state.isScheduled
         }
+        // A delivery that is scheduled already also delivers the completion.
         if mustSchedule { self.scheduler.schedule(options: nil) { self.deliver() } }
     }
 

@@ -18,14 +18,17 @@ extension LiveLeases {
         let removesOtherSessions: Bool
     }
 
+    /// Adds a session to the live, unless its earlier ticket is void or the live is full.
     mutating func join(_ join: Join, at clock: LeaseClock) -> [LeaseChange] {
         let user = join.presence.user.userID
         if let ticket = join.earlierTicket, self.isVoid(ticket, for: join.presence, at: clock.now) {
             return [.ticketVoid]
         }
+        // A user who is in the live already, and the owner, may join a full live.
         if user != join.owner, self.members[user] == nil, self.count >= join.limit { return [.full] }
         let previousProfile = self.members[user]?.user
         let isFirst = self.add(join.presence, owner: join.owner, end: clock.leaseEnd(), at: clock.now)
+        // The right side removes the other sessions; the result says whether there were any.
         let replacesOthers = join.removesOtherSessions && self.removeOtherSessions(than: join.presence, at: clock)
         let isRenamed = !isFirst && self.members[user]?.user != previousProfile
         return [.joined(isFirst: isFirst, count: self.count, replacesOthers: replacesOthers, isRenamed: isRenamed)]
@@ -52,6 +55,8 @@ extension LiveLeases {
     }
 
     /// Removes a session; its ticket is revoked even if the session has no lease any more.
+    ///
+    /// A session that has joined again meanwhile has a later ticket and stays.
     mutating func leave(
         _ user: UserID, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -65,7 +70,8 @@ extension LiveLeases {
         return [.left(user: member.user, isLast: isLast, count: self.count)]
     }
 
-    /// Removes a user, and revokes all tickets up to `ticket`, those of an absent user only if `includesAbsent`.
+    /// Removes a user, and revokes all tickets of the user up to `ticket`; if the user is absent, tickets are revoked only
+    /// if `includesAbsent`.
     mutating func kick(
         _ user: UserID, upTo ticket: Ticket, includesAbsent: Bool, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -75,6 +81,7 @@ extension LiveLeases {
         return [.kicked(user: member.user, count: self.count)]
     }
 
+    /// Changes the profile of a user, unless the ticket of the session that asks for it is revoked.
     mutating func rename(
         _ user: UserInfo, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -87,6 +94,7 @@ extension LiveLeases {
         let silence = Milliseconds(max(0, heartbeat.silentFor))
         let end = clock.leaseEnd(silentFor: silence)
         if self.extend(heartbeat.session, of: heartbeat.user, to: end) { return [] }
+        // A heartbeat that is older than a lease lasts starts no new lease.
         guard silence < clock.leaseDuration,
             !self.isRevoked(heartbeat.user, heartbeat.session, heartbeat.ticket, at: clock.now)
         else { return [] }
@@ -99,7 +107,7 @@ extension LiveLeases {
 
     /// Adds the members that a gateway asserts to be connected.
     ///
-    /// - Returns: The new count of users, if it has changed; not the users who were added.
+    /// - Returns: The new count of users, if it has changed; the result does not name the users who were added.
     mutating func assert(_ members: [Presence], owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
         let previousCount = self.count
         for var presence in members {
@@ -108,6 +116,7 @@ extension LiveLeases {
             guard silence < clock.leaseDuration,
                 !self.isRevoked(user, presence.session, presence.ticket, at: clock.now)
             else { continue }
+            // A join that was processed after the gateway's assertion was sent has the later ticket.
             if let existing = self.members[user]?.sessions.first(where: { $0.id == presence.session }) {
                 presence.ticket = max(presence.ticket, existing.ticket)
             }
@@ -116,7 +125,8 @@ extension LiveLeases {
         return self.count == previousCount ? [] : [.asserted(count: self.count)]
     }
 
-    /// Removes leases that have ended, in a fixed order of the users, until at least `remaining` are removed.
+    /// Removes leases that have ended, in the order of the users' ids, until at least `remaining` are removed or none is
+    /// left.
     ///
     /// `remaining` is lowered by the number of removed leases.
     mutating func expire(in key: LiveKey, remaining: inout Int, at clock: LeaseClock) -> [LeaseChange] {

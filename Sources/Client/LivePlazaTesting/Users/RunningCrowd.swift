@@ -23,7 +23,7 @@ public final class RunningCrowd: Sendable {
         var messages = DueActions()
         var gifts = DueActions()
         var likes = DueActions()
-        /// Users who enter or leave.
+        /// Entries and leaves of users.
         var changes = DueActions()
         /// The indices of the users who are in the live.
         var presentUsers: Set<Int> = []
@@ -55,6 +55,7 @@ public final class RunningCrowd: Sendable {
         try CrowdGifts.addToCatalogue(by: backend)
         self.battle = try CrowdBattle.prepare(crowd, liveID, cluster, backend)
         var users: [ScriptedUser] = []
+        // A crowd has at least one user.
         for number in 0..<max(1, crowd.viewers) {
             users.append(try cluster.user("\(liveID)-fan\(number)", userName: "Fan \(number)"))
         }
@@ -121,7 +122,7 @@ public final class RunningCrowd: Sendable {
 
     /// Makes a random user who is in the live perform an action.
     ///
-    /// - Returns: Whether the server accepted the action; a refusal is counted.
+    /// - Returns: Whether the server accepted the action; a refusal is counted. False, too, if no user is in the live.
     private func attempt(_ action: (ScriptedUser) throws(ErrorInfo) -> Void) -> Bool {
         let number = self.state.withLock { state -> Int? in
             state.presentUsers.isEmpty ? nil : state.random.pick(state.presentUsers.sorted())
@@ -147,6 +148,7 @@ public final class RunningCrowd: Sendable {
         }
     }
 
+    /// Makes the user with this index join the live; a refusal is counted.
     private func enter(_ number: Int) {
         do throws(ErrorInfo) {
             try self.users[number].joinLive(self.liveID)
@@ -164,7 +166,8 @@ private struct DueActions {
     /// The part of an action that is due but not done yet, because a step is often too short for a whole action.
     private var fraction = 0.0
 
-    /// The number of actions that are due in the next step; the fraction of an action is due later.
+    /// Removes and returns the number of whole actions that are due in the next step; the remaining fraction of an action
+    /// is kept for later steps.
     mutating func take(perSecond rate: Double, inStepOf milliseconds: Double) -> Int {
         let due = self.fraction + min(max(0, rate), Self.maxPerSecond) * milliseconds / 1000
         let count = due.rounded(.down)

@@ -57,10 +57,11 @@ internal import MachineKit
     ///
     /// - Returns: the completion handler and the result of each transfer that has ended.
     func performTransfers() -> [(complete: @Sendable (HTTPResult) -> Void, result: HTTPResult)] {
+        // libcurl requires variables for these two counts, which are not needed here.
         var runningCount: Int32 = 0
+        var queuedMessageCount: Int32 = 0
         _ = unsafe curl_multi_perform(self.handle, &runningCount)
         var ended: [(complete: @Sendable (HTTPResult) -> Void, result: HTTPResult)] = []
-        var queuedMessageCount: Int32 = 0
         while let message = unsafe curl_multi_info_read(self.handle, &queuedMessageCount) {
             guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {
                 continue
@@ -97,6 +98,7 @@ internal import MachineKit
     private var headers: UnsafeMutablePointer<curl_slist>?
     /// The received part of the response's body.
     fileprivate var body: [UInt8] = []
+    /// Whether the transfer was ended because the body exceeds `HTTPClient.maxResponseBytes`.
     fileprivate var isTooLarge = false
 
     init?(_ pending: HTTPClient.PendingRequest, caFile: String?) {
@@ -124,6 +126,7 @@ internal import MachineKit
         if let caFile { set(CURLOPT_CAINFO, caFile) }
         // In a process with threads, libcurl must not use signals for timeouts.
         set(CURLOPT_NOSIGNAL, 1)
+        // A timeout of 0 would mean no timeout to libcurl.
         set(CURLOPT_TIMEOUT_MS, Int(max(1, Milliseconds(post.timeout).count)))
         set(CURLOPT_POST, 1)
         set(CURLOPT_POSTFIELDSIZE, post.body.count)
@@ -159,8 +162,8 @@ internal import MachineKit
 
 /// Receives a part of a response's body.
 ///
-/// It runs inside `curl_multi_perform`, on the thread of `HTTPClient.run`. The transfer lives until it is removed. A
-/// result below `size * count` makes libcurl end the transfer.
+/// It runs inside `curl_multi_perform`, on the thread of `HTTPClient.run`. The transfer lives until it is removed
+/// from the `MultiHandle`. A result below `size * count` makes libcurl end the transfer.
 private func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {

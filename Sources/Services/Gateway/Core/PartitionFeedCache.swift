@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The rings of the latest items of all lives of one feed partition.
+/// The rings of all lives of one feed partition; a ring holds the latest items of one live's feed.
 ///
 /// The cache keeps the items of the last minute. If these exceed the common limit of all lives, it keeps fewer: the
 /// oldest are removed first (I16, bounded memory).
@@ -12,7 +12,7 @@ package struct PartitionFeedCache: Sendable {
     /// The largest number of items.
     package static let itemLimit = 200_000
 
-    /// How long an item is kept; nil: until a limit removes it.
+    /// How long an item is kept; nil if only the limits remove items.
     package let span: Milliseconds?
     /// The largest size of all items.
     package let byteLimit: Int
@@ -61,7 +61,7 @@ package struct PartitionFeedCache: Sendable {
         self.isSparse = true
     }
 
-    /// An upper bound of the number of items.
+    /// An upper bound of the number of items: some entries of `order` refer to no item any more.
     package var itemCount: Int { self.order.count }
 
     /// Adds an item.
@@ -92,6 +92,7 @@ package struct PartitionFeedCache: Sendable {
     package mutating func prepend(_ older: [EncodedFeedItem], to key: LiveKey, epoch: Int64) {
         var newer: [EncodedFeedItem] = []
         if let ring = self.rings[key]?.ring {
+            // The ring is of a later live with the same id, to which the older items do not belong.
             guard ring.epoch <= epoch else { return }
             if ring.epoch == epoch { newer = ring.keptItems }
             self.byteCount -= ring.byteCount

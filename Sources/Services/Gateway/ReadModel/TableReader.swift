@@ -76,6 +76,7 @@ extension TableReader: CompactedTopicSubscriber {
         var offsets: [TopicPartition: Int64] = [:]
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
+            // The look-up of each partition may take long, so it counts as a turn of the loop.
             self.follower.recordTurn()
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
             let spanStart = try self.recentNoticeFinder.find(consumer, partition)
@@ -92,11 +93,13 @@ extension TableReader: CompactedTopicSubscriber {
 
     /// Returns whether the tables count as filled only when the topic was read up to its end.
     ///
-    /// False for notices: one that is read later is sent to its user when it is read.
+    /// False for notices: a notice that is read after the tables are filled is sent to its user then.
     func mustLoadFirst(topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
 
-    /// Sends the buffered replies whose deadline has passed, and returns how long the next poll may wait: until the
-    /// next deadline of a reply or refresh of the ranking.
+    /// Sends the buffered replies whose deadline has passed, and returns how long the next poll may wait.
+    ///
+    /// The gateway buffers a reply until the tables have the revision that the reply requires, at most until the reply's
+    /// deadline. The poll may wait until the next such deadline or refresh of the ranking, at most 500 ms.
     func preparePoll() -> Duration {
         let now = MonotonicClock.now
         let refreshAt = MonotonicTime(milliseconds: self.rankingRefreshAt.load(ordering: .relaxed))
@@ -118,7 +121,7 @@ extension TableReader: CompactedTopicSubscriber {
         self.gateway.refreshRankingAndPruneNotices()
     }
 
-    /// Logs a failure of the consumer, and reports it to the circuit breaker.
+    /// Logs a failure of the consumer, and reports it to the gateway.
     func readFailed(_ error: KafkaError) {
         ConsumerLoop.logFailure(
             error, "the tables cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
@@ -150,6 +153,7 @@ extension TableReader: CompactedTopicSubscriber {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
+                // The in-memory broker delivers all notices; `includes` refuses those from before the span.
                 guard let value = record.value, self.recentNoticeFinder.includes(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)

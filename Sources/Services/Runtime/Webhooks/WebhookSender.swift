@@ -41,7 +41,7 @@ package final class WebhookSender: ServiceComponent {
     ///   - hooks: the webhook configuration of each app that has one.
     ///   - settings: the settings that all shells of the process share.
     ///   - limits: the queue's sizes and retry pauses.
-    ///   - caFile: authorities that are trusted besides the system's, in PEM.
+    ///   - caFile: a PEM file with the certificates of authorities that are trusted besides the system's.
     ///   - log: the log to which abandoned events are reported.
     ///   - metrics: the registry for the sender's metrics.
     package init(
@@ -123,6 +123,7 @@ package final class WebhookSender: ServiceComponent {
             dispatcher?.rebalanced(event)
         }
         while !self.status.isStopping {
+            // Whether the consumer is a member of its group.
             let isMember = try dispatcher.runTurn(self.takeEndedAttempts())
             self.status.reportTurn(isReady: isMember)
         }
