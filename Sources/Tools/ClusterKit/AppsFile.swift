@@ -12,7 +12,7 @@ package enum AppsFile {
 
     /// Creates the file with a random key if it is missing, and sets the demo app's feed budget if one is given.
     ///
-    /// - Throws: `file` when an existing file is invalid.
+    /// - Throws: `ClusterError.file` when an existing file is invalid.
     package static func prepare(at path: String, feedBudget: Int?) throws(ClusterError) {
         guard let existing = FileManager.default.contents(atPath: path) else {
             let app = Self.appObject(
@@ -106,7 +106,7 @@ package enum AppsFile {
     ///
     /// The rest of the source, such as the policies, is validated too, as at the start of a service.
     ///
-    /// - Throws: `file` when the source cannot be read or is invalid; the error lists every fault with its remedy.
+    /// - Throws: `ClusterError.file` when the source cannot be read or is invalid; the error lists every fault with its remedy.
     @discardableResult
     package static func keyring(in source: Source) throws(ClusterError) -> AppKeyring {
         let json: [UInt8]

@@ -37,6 +37,7 @@ final class LoadRun {
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
     var deliveredItems = 0
+    /// The number of feed frames that tell of a leave, although no viewer leaves during a run.
     var unexpectedLeaveTips = 0
     var stage = LoadProgress.Stage.opening
     /// When the stage began, in microseconds of the monotonic clock.

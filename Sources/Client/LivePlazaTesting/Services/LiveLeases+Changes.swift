@@ -116,7 +116,7 @@ extension LiveLeases {
             guard silence < clock.leaseDuration,
                 !self.isRevoked(user, presence.session, presence.ticket, at: clock.now)
             else { continue }
-            // A join that was processed after the gateway's assertion was sent has the later ticket.
+            // The session may have joined again after the gateway sent its assertion; the later ticket counts.
             if let existing = self.members[user]?.sessions.first(where: { $0.id == presence.session }) {
                 presence.ticket = max(presence.ticket, existing.ticket)
             }

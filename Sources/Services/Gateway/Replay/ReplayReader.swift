@@ -124,6 +124,7 @@ final class ReplayReader: ReplaySource {
             for record in records { Self.passToScan(record, &scans, at: now) }
             for (partition, end) in outcome.reachedEnds {
                 guard let running = scans[Int(partition.partition)] else { continue }
+                // If the last batch is incomplete, the filter has not decided about its records yet.
                 scans[Int(partition.partition)]?.scan.partitionEndReached(at: running.filter.completeOffset(upTo: end))
             }
             try self.finishScans(consumer, &scans, at: now)

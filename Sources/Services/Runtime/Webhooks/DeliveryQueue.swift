@@ -16,7 +16,7 @@ package struct DeliveryQueue: Sendable {
     package struct Limits: Sendable {
         /// The maximum number of queued events, shared evenly by the apps that have webhooks.
         package var maxEvents = 5000
-        /// The maximum number of queued events of one app, even if the app's even share of `maxEvents` is greater.
+        /// The maximum number of queued events of one app, also if its part of `maxEvents` is greater.
         package var maxPerApp = 500
         /// The maximum number of concurrent requests to one app.
         ///

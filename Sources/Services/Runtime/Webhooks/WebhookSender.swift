@@ -26,6 +26,7 @@ package final class WebhookSender: ServiceComponent {
     private let limits: DeliveryQueue.Limits
     private let log: Log
     private let metrics: WebhookMetrics
+    /// The turns of the sender's loop, whether it is ready, and whether it must stop.
     private let status = LoopStatus()
     /// Whether the sender has events to read, and reads them.
     private let readStatus = ReadStatus()

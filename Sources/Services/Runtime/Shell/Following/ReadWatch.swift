@@ -50,7 +50,8 @@ package struct ReadWatch: Sendable {
     private var lastTurnAt: MonotonicTime?
     /// The partitions that wait, and since when; what `ProgressWatch` calls their work is here something to read.
     private var progress = ProgressWatch()
-    /// Whether the broker answered the last query; nil if no query was made since partitions became overdue.
+    /// Whether the broker answered the last query of the ends, or the last attempt to set up a consumer; nil if neither was
+    /// made since a partition became overdue.
     private var isBrokerAnswering: Bool?
     private var nextCheckAt: MonotonicTime
     private var nextOverdueCheckAt = MonotonicTime.distantPast

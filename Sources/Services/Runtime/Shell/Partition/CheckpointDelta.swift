@@ -192,14 +192,14 @@ extension CheckpointDelta {
     /// encoded as length 0.
     private static func append(_ change: Change, to bytes: inout [UInt8]) {
         let key = Array(change.key.utf8)
-        Self.append(key.count, to: &bytes)
+        Self.appendNumber(key.count, to: &bytes)
         bytes += key
-        Self.append(change.row.map { $0.count + 1 } ?? 0, to: &bytes)
+        Self.appendNumber(change.row.map { $0.count + 1 } ?? 0, to: &bytes)
         if let row = change.row { bytes += row }
     }
 
     /// Encodes a number as a base-128 varint.
-    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+    private static func appendNumber(_ number: Int, to bytes: inout [UInt8]) {
         var remainingBits = number
         while remainingBits > 0x7f {
             bytes.append(UInt8(remainingBits & 0x7f) | 0x80)
