@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rows of one partition: a map with an undo record of the open batch, its changed rows, and the rows' due times.
+/// The rows of one partition: a map that also stores how to undo the open batch, which rows it changed, and when each
+/// row is due.
 ///
-/// `rollback()` restores the replaced rows when the batch's transaction aborts; `commit()` drops the undo record.
+/// When the batch's transaction aborts, `rollback()` restores the rows as they were before the batch. `commit()` drops
+/// what is stored for that.
 /// `changes` are the records for the state topic. Due times are computed from the rows, so they need no undo and no
 /// restore.
 ///
@@ -14,7 +16,7 @@
         case none
         /// The batch created the row: the slot was empty before.
         case created
-        /// The previous row is saved under this number.
+        /// The batch changed or removed a row, which is saved for undo under this number.
         case replaced(Int)
     }
 
@@ -24,7 +26,7 @@
         @usableFromInline var hash: Int
         /// The row; nil when the open batch removed it or the slot is free.
         @usableFromInline var row: Row?
-        /// Whether the slot has a row; `row != nil` would copy the row.
+        /// Whether the slot has a row; stored here, because the comparison `row != nil` would copy the row.
         @usableFromInline var isTaken = false
         /// When the row is due; stored here, because reading it from the row would copy the row's content.
         @usableFromInline var due: Timestamp?
@@ -49,12 +51,13 @@
             return result
         }
 
-        /// Saves the row for undo under `number`, if there is a row, and increases `number`.
+        /// Records how the open batch changes this slot: saves its row for undo under `number` and increases `number`, or
+        /// marks the slot as created if it has no row.
         @inlinable mutating func saveForUndo(in undoStore: inout Row.UndoStore, under number: inout Int) {
-            // Nil when the slot has no row.
-            let isSaved: Void? = self.withRow { undoStore.save($0) }
-            self.change = isSaved == nil ? .created : .replaced(number)
-            if isSaved != nil { number += 1 }
+            // `withRow` returns nil when the slot has no row.
+            let isSaved = self.withRow { undoStore.save($0) } != nil
+            self.change = isSaved ? .replaced(number) : .created
+            if isSaved { number += 1 }
         }
     }
 
@@ -64,7 +67,7 @@
     @usableFromInline var freeSlots: [Int] = []
     /// Slots that the open batch changed, in the order of their first change.
     @usableFromInline var changedSlots: [Int] = []
-    /// The rows that the open batch replaced.
+    /// The rows that the open batch changed or removed, as they were before the batch.
     @usableFromInline var undoStore = Row.UndoStore()
     /// The number of rows in `undoStore`.
     @usableFromInline var undoCount = 0
@@ -131,12 +134,12 @@
         return index
     }
 
-    /// The index of the row `key`, which the caller looks up right after the row at `index`.
+    /// The index of the row `key`, which the caller looks up right after the row at `index`; nil when there is no such row.
     ///
     /// Such pairs of look-ups recur. Therefore the slot stores the index of its neighbor, and the second look-up needs
     /// no hash.
     @inlinable package mutating func index(of key: Key, near index: Int) -> Int? {
-        // A wrong hint, such as the initial 0, does no harm, because the key is compared.
+        // A wrong hint, such as the initial 0, does no harm, because the key of its slot is compared with `key`.
         let hint = self.slots[index].neighborHint
         if self.slots[hint].isTaken, self.slots.span[hint].key == key { return hint }
         guard let neighborIndex = self.index(of: key) else { return nil }
@@ -148,6 +151,8 @@
     @inlinable package func row(at index: Int) -> Row? { self.slots[index].row }
 
     /// Reads the row at `index`, which `index(of:)` returned in this batch, without copying its content.
+    ///
+    /// The method is mutating, because it moves the row out of its slot and back.
     ///
     /// - Returns: what `body` returns, or nil when the row was removed.
     @inlinable package mutating func read<R>(at index: Int, _ body: (Row) -> R) -> R? {
@@ -175,7 +180,7 @@
         for index in self.changedSlots { body(self.previousRow(index), self.slots[index].row) }
     }
 
-    /// Commits the open batch: keeps its changes and drops the undo record.
+    /// Commits the open batch: keeps its changes, and drops the rows that are saved for undo.
     @inlinable package mutating func commit() {
         for index in self.changedSlots {
             self.slots[index].change = .none
@@ -187,7 +192,7 @@
         if self.dueTimes.count > 2 * self.count + 64 { self.rebuildDueTimes() }
     }
 
-    /// Aborts the open batch: restores the rows that it replaced or removed, and removes those that it created.
+    /// Aborts the open batch: restores the rows that it changed or removed, and removes those that it created.
     @inlinable package mutating func rollback() {
         for index in self.changedSlots {
             self.replace(index, by: self.previousRow(index))
@@ -198,7 +203,7 @@
         self.rebuildDueTimes()
     }
 
-    /// Sets or removes a row as the state topic says; the change counts as committed.
+    /// Sets or removes a row as the state topic says, while no batch is open; `rollback` does not undo the change.
     @inlinable package mutating func restore(_ key: Key, _ row: Row?) {
         let hash = key.hashValue
         let existingIndex = self.findSlot(of: key, hash: hash)
@@ -210,7 +215,7 @@
 
     /// The key of the earliest row that is due at `now`; nil when no row is due.
     ///
-    /// Removes the due time from the queue, so each due time of a row is returned once.
+    /// Removes the due time from the queue, so a due row is returned only once, until it gets another due time.
     @inlinable package mutating func popDue(at now: Timestamp) -> Key? {
         while let time = self.dueTimes.firstTime, time <= now, let first = self.dueTimes.first {
             self.dueTimes.removeFirst()

@@ -7,7 +7,7 @@ internal import Glibc
 /// Messages are constants and values are metadata, so lines can be grouped by message. Never log payloads or tokens.
 ///
 /// A fault that is logged without a limit could fill a disk. Therefore a message is written at most `linesPerSecond`
-/// times a second, and its next line contains the number of suppressed lines.
+/// times a second. The next line that is written with this message contains the number of suppressed lines.
 ///
 /// Long lines of several processes in one pipe could mix. Therefore a line has at most 4,096 bytes. Values that do not
 /// fit are left out, and `log.truncated` is added.
@@ -16,7 +16,7 @@ package struct Log: Sendable {
     package typealias Sink = @Sendable ([UInt8]) -> Void
 
     private let core: Core
-    /// The encoded metadata that each line of this log contains.
+    /// The metadata that each line of this log contains, encoded as JSON members that each begin with a comma.
     private let boundMetadata: String
 
     /// Makes a log.
@@ -100,15 +100,15 @@ package struct Log: Sendable {
         self.core.sink(Array(line.utf8))
     }
 
-    /// Writes lines to standard error, each in one call.
-    package static let standardError: Sink = { Self.write($0, to: STDERR_FILENO) }
+    /// Writes each line to standard error in one piece.
+    package static let standardError: Sink = { Self.writeAll($0, to: STDERR_FILENO) }
 
     /// A log that writes nothing, for tests.
     package static let none = Log(service: "none", sink: { _ in })
 
     /// The maximum size of a line in bytes: Linux writes that many bytes to a pipe as one piece (`PIPE_BUF`).
     private static let maxLineBytes = 4_096
-    /// The space for the end of a line: `log.truncated`, the brace and the line break.
+    /// The space for the end of a line: `,"log.truncated":true`, the brace and the line break have 23 bytes.
     private static let lineEndBytes = 32
 
     private static func append(_ key: LogKey, _ value: LogValue, to text: inout String) {
@@ -123,7 +123,7 @@ package struct Log: Sendable {
         }
     }
 
-    private static func write(_ line: [UInt8], to descriptor: Int32) {
+    private static func writeAll(_ line: [UInt8], to descriptor: Int32) {
         var unwritten = line[...]
         while !unwritten.isEmpty {
             let written = unsafe unwritten.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -140,7 +140,7 @@ package struct Log: Sendable {
         let clock: @Sendable () -> Int64
         let sink: Sink
         private let linesPerSecond: Int
-        /// The counts of each message.
+        /// The counts of each message, by the message.
         private let windows = Locked<[String: Window]>([:])
 
         init(level: LogLevel, linesPerSecond: Int, clock: @escaping @Sendable () -> Int64, sink: @escaping Sink) {
@@ -165,6 +165,7 @@ package struct Log: Sendable {
                     window = Window(start: now, suppressedCount: window.suppressedCount)
                 }
                 window.lineCount += 1
+                // Does not include the present line.
                 let suppressedCount = window.suppressedCount
                 let isAdmitted = window.lineCount <= limit
                 window.suppressedCount = isAdmitted ? 0 : suppressedCount + 1
@@ -178,7 +179,7 @@ package struct Log: Sendable {
     private struct Window {
         /// The time of the first line, in milliseconds since 1970.
         var start: Int64
-        /// The number of lines since `start`, suppressed lines included.
+        /// The number of lines since `start`, including suppressed lines.
         var lineCount = 0
         /// The number of lines that were suppressed since the last written line.
         var suppressedCount = 0

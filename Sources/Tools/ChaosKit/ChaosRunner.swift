@@ -10,6 +10,7 @@ package struct ChaosPlan: Sendable {
     package var seed: UInt64
     /// The numbers of the rounds to run; no round begins after `duration`, except the first.
     package var rounds: ClosedRange<Int>
+    /// The time after the beginning of the run from which on no further round begins.
     package var duration: Duration
     /// Only faults whose kind contains this text are injected; nil for all faults.
     package var only: String?
@@ -34,7 +35,7 @@ package struct ChaosPlan: Sendable {
 
 /// Why a chaos run cannot begin.
 package enum ChaosError: Error, CustomStringConvertible {
-    /// No kind of fault contains this text.
+    /// No fault that is possible in the cluster has a kind that contains this text; an empty text stands for any kind.
     case noFault(String)
 
     package var description: String {
@@ -68,6 +69,7 @@ package enum ChaosRunner {
         return await Self.runRounds(
             plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
             run: { round in
+                // Measures how late this machine wakes the process during the round.
                 let lag = MachineLag()
                 // For a round that throws; a second `stop()` changes nothing.
                 defer { lag.stop() }
@@ -76,6 +78,7 @@ package enum ChaosRunner {
                     round, plan, ports.map { PlazaAddress(host: "127.0.0.1", port: $0) },
                     FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary))
                 result.machineLag = Double(lag.stop() / .milliseconds(1))
+                // What is needed to run this round again.
                 result.setReplay(options, clockLibrary: plan.clockLibrary)
                 return result
             },
@@ -134,7 +137,7 @@ package enum ChaosRunner {
                 isReady = false
                 findings = ["recovery: the cluster was not ready 60 s after the round: \(error.reason)"]
             }
-            // A round that does not count has no findings, unless the cluster does not recover from it.
+            // A round with `invalid` does not count, so it has no findings, unless the cluster does not recover from it.
             if isReady, result.invalid != nil { findings = [] }
             if !findings.isEmpty {
                 result.findings += findings
@@ -150,6 +153,7 @@ package enum ChaosRunner {
     static func runRound(
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ injector: some FaultInjecting
     ) async throws -> RoundResult {
+        // Lives and users of earlier rounds may still exist in the cluster, so each round needs names of its own.
         let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
         // A step may take 15 s longer than the fault lets clients wait, before it counts as a stall.
         let workload = try StageWorkload(
@@ -189,8 +193,10 @@ package enum ChaosRunner {
     ) async throws -> (LoadReport, reasonNotInjected: String?) {
         // The letter tells the load's lives and users apart from those of the stage workload.
         var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, /* isServer: */ false) }
+        // In each of the four lives 10 viewers receive and send messages, together 5 messages a second.
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
-        // The fault begins 9 s after the first message at the latest, so messages are sent for 3 s after it at least.
+        // The fault begins 9 s after the first message at the latest, so messages are sent for at least 12 - 9 = 3 s
+        // after its end.
         load.duration = .seconds(12) + round.fault.duration
         // Clients that lost their connection in the fault may receive the last items late.
         load.drainTimeout = .seconds(40)
@@ -214,7 +220,7 @@ package enum ChaosRunner {
         return (report, reasonNotInjected)
     }
 
-    /// The maximum number of failures of the load that are findings one by one.
+    /// The maximum number of failures of the load that each become a finding; the others are only counted.
     private static let maxShownFailures = 3
 
     /// The numbers of messages of the load that were not admitted, by reason.

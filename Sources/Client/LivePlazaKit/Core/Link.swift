@@ -13,7 +13,7 @@ enum LinkState: Sendable {
     case loggingIn
     /// The client is logged in, and can send calls.
     case open
-    /// The client pauses before its next attempt.
+    /// The client pauses before its next attempt to connect.
     case waiting
     /// The client will not connect again.
     case ended
@@ -27,9 +27,9 @@ struct Link: Sendable {
     /// An effect that the owner of the link carries out; the order matters.
     enum Effect: Sendable {
         case perform(ClientAction)
-        /// The connection is lost, and another one follows.
+        /// The connection is lost; the link will try to open another one.
         case connectionLost
-        /// No connection follows; unfinished calls fail with this error.
+        /// The link will not connect again; unfinished calls fail with this error.
         case ended(ErrorInfo)
     }
 
@@ -40,7 +40,7 @@ struct Link: Sendable {
     private var effects: [Effect] = []
     /// Whether the last connection failed or was lost, so that the next attempt goes to the next address.
     private var needsNextAddress = false
-    /// How often the connection failed since the last successful login.
+    /// How many attempts and connections have failed since the last successful login.
     private var failures = 0
     /// When the present state ends without an event: the attempt has then taken too long, or the pause is over.
     private var stateEndsAt = Double.infinity
@@ -114,7 +114,8 @@ struct Link: Sendable {
     /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
     ///
     /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
-    /// - Returns: whether the owner must check the open connection with a ping; false while a ping is unanswered.
+    /// - Returns: whether the owner must send a ping to check a connection that is open; false while another ping is
+    ///   unanswered.
     mutating func probe(spread: Double, at now: Double) -> Bool {
         if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
         return self.state == .open && !self.heartbeat.isAwaitingAnswer
@@ -124,13 +125,14 @@ struct Link: Sendable {
     ///
     /// The loss of the network lengthens the pause of a waiting client. When a network is back, the owner calls `probe`.
     mutating func setOnline(_ isOnline: Bool, at now: Double) {
-        if self.isOnline, !isOnline, self.state == .waiting {
+        let isLoss = self.isOnline && !isOnline
+        if isLoss, self.state == .waiting {
             self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause)
         }
         self.isOnline = isOnline
     }
 
-    /// When `tick` must be called next; infinite if nothing is due.
+    /// When `tick` must be called next, or a ping is due; infinite if nothing is due.
     var dueAt: Double {
         guard self.state == .open else { return self.stateEndsAt }
         return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.heartbeat.lostAt)
@@ -139,7 +141,7 @@ struct Link: Sendable {
     /// Handles everything that is due at `now`.
     ///
     /// This ends pauses that are over, attempts that take too long, and connections that do not answer a ping or whose
-    /// gateway is stopping. It also asks for a new token before the present one expires.
+    /// gateway is stopping. It also asks for a new token before the present one expires. The owner sends pings itself.
     mutating func tick(at now: Double) {
         switch self.state {
         case .waiting: if self.stateEndsAt <= now { self.startConnecting(at: now) }
@@ -148,7 +150,7 @@ struct Link: Sendable {
         case .open:
             if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
             guard self.tokens.renewAt <= now else { return }
-            // Another request to the token provider is due only after it has answered.
+            // The token provider is not asked again before it has answered this request.
             self.tokens.renewAt = .infinity
             self.effects.append(.perform(.fetchToken))
         case .idle, .ended: break
@@ -166,11 +168,11 @@ struct Link: Sendable {
     /// Handles the loss of the connection: waits for the next attempt, or ends.
     ///
     /// `code`: the close code.
-    /// `error`: the error of a login that means the same as the close code. The connection is then still open, and is
-    /// closed here. Nil if the connection is closed already.
+    /// `error`: the error of a refused login that means the same as the close code; the connection is then still open,
+    /// and is closed here. Nil if the connection is closed already.
     /// `minimumPause`: the milliseconds to wait before the next attempt; the back-off is added to them.
     mutating func connectionLost(code: Int, at now: Double, error: ErrorInfo? = nil, minimumPause: Double = 0) {
-        // After a refused token the client may still reconnect with another token; `recordRefusal` says whether it may.
+        // After a refused token, `recordRefusal` says whether the client may reconnect with another token.
         let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
         let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : CloseCode.allowsReconnect(after: code)
         guard mayReconnect else {
@@ -188,7 +190,7 @@ struct Link: Sendable {
     /// Ends for good.
     ///
     /// `error`: the error with which unfinished calls fail.
-    /// `reportsEnd`: whether the end is reported as an event.
+    /// `reportsEnd`: whether the app gets an event about the end.
     mutating func end(code: Int, _ error: ErrorInfo, reportsEnd: Bool) {
         self.enter(.ended, until: .infinity)
         self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
@@ -206,7 +208,7 @@ struct Link: Sendable {
     /// Pauses before the next attempt; longer while the system has no network.
     private mutating func wait(_ pause: Double, at now: Double) {
         self.enter(.waiting, until: now + (self.isOnline ? pause : max(pause, Self.offlinePause)))
-        // The connection to the gateway that was stopping has ended.
+        // The connection has ended, so a stopping gateway's request to leave it is fulfilled.
         self.drainAt = .infinity
     }
 

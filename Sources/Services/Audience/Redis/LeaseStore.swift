@@ -5,7 +5,8 @@ package import PlazaModel
 internal import RedisClient
 package import ServiceShell
 
-/// The leases of one partition in Redis: executes the requests of a batch in one pipeline, and reads the changes made.
+/// The leases of one partition in Redis: executes the requests of a batch in one pipeline, and reads the
+/// changes that they made.
 ///
 /// A former owner of the partition may wake up and send requests, and Redis may lose data. So each request names the
 /// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts reject
@@ -42,7 +43,7 @@ package final class LeaseStore {
     /// The text with which all keys of the partition in Redis begin; it keeps them in one slot of a Redis cluster.
     private let hashTag: String
     /// How long a lease lasts after the session's last heartbeat.
-    private let lease: Milliseconds
+    private let leaseDuration: Milliseconds
     /// The owner's fencing token.
     private var generation: Int64 = 0
     /// The number of epochs that this store has begun; makes the epochs' names unique.
@@ -62,7 +63,7 @@ package final class LeaseStore {
     package init(_ connection: any LeaseConnection, partition: Int, lease: Milliseconds) {
         self.connection = connection
         self.hashTag = "{audience.\(partition)}"
-        self.lease = lease
+        self.leaseDuration = lease
     }
 
     /// Sets the generation of the new owner.
@@ -156,7 +157,8 @@ package final class LeaseStore {
             try self.connection.connect()
         }
         if let partition = self.openedPartition, partition.identity == identity { return partition }
-        // The script `begin`, which follows, checks the generation as well. It needs no value that Redis holds.
+        // The empty name makes `execute` begin a new epoch. The script `begin` then checks the generation, as `open`
+        // would, but needs no value that Redis holds.
         if self.isDamaged { return (identity: identity, epoch: "") }
         let reply = try self.runScript(
             LeaseScript.open.call(["\(self.generation)", isFirstEpoch ? "1" : "0"], hashTag: self.hashTag))
@@ -202,7 +204,7 @@ package final class LeaseStore {
             for request in Self.requests(of: planned) {
                 calls.append(
                     request.call(
-                        hashTag: self.hashTag, generation: self.generation, epoch: epoch, lease: self.lease,
+                        hashTag: self.hashTag, generation: self.generation, epoch: epoch, lease: self.leaseDuration,
                         at: planned.moment))
             }
         }
@@ -213,6 +215,7 @@ package final class LeaseStore {
         }
         var page = try self.readPage(outbox)
         var entries = page.entries
+        // The entries after the batch's last offset are not needed.
         while page.isFull, let lastEntry = page.entries.last, lastEntry.offset <= lastOffset {
             page = try self.readPage(
                 self.runScript(self.outboxCall(epoch: epoch, committedID: committedID, after: lastEntry.id)))
@@ -225,13 +228,13 @@ package final class LeaseStore {
     ///
     /// Redis counts a gap between requests that is longer than `Moment.maxGap` as a standstill of the partition, and
     /// extends the leases by the gap. While the machine handles inputs, the partition does not stand still. So for an
-    /// input that changes no lease, an empty tick is sent.
+    /// input without a request, and before a query, a tick is sent that lets no lease expire.
     private static func requests(of planned: PlannedInput) -> [LeaseRequest] {
         guard let request = planned.request else { return [.tick(limit: 0)] }
         return request.isQuery ? [.tick(limit: 0), request] : [request]
     }
 
-    /// Assigns each input its reply and the outbox entries of its offset.
+    /// Assigns each input its result and the outbox entries of its offset.
     ///
     /// After a crash, the inbox may be split into batches differently. An entry whose offset is after this batch then
     /// belongs to a following batch. An entry whose offset is before this batch belongs to an input that was decided
@@ -249,6 +252,7 @@ package final class LeaseStore {
                 guard nextReply < replies.endIndex, let requestResult = request.result(replies[nextReply]) else {
                     throw .damaged(detail: "an answer of another shape")
                 }
+                // A query comes after its tick, so its result replaces that of the tick.
                 result = requestResult
                 nextReply += 1
             }
@@ -259,7 +263,7 @@ package final class LeaseStore {
                 lastID = max(lastID, entry.id)
                 nextEntry += 1
             }
-            // A query has no changes.
+            // The changes that a request made are in the outbox. Only a query has another result.
             if case .changed = result { result = .changed(changes) }
             results.append(result)
         }
@@ -279,7 +283,7 @@ package final class LeaseStore {
             let entries = elements[1].elements
         else { throw .damaged(detail: "an outbox of another shape") }
         self.sessionCount = Int(sessions)
-        // An entry that cannot be read counts for the page, too.
+        // `isFull` counts entries that cannot be read, too.
         return (entries.compactMap { OutboxEntry($0) }, entries.count >= Self.outboxPageLimit)
     }
 

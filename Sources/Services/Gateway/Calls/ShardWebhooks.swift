@@ -95,13 +95,17 @@ final class ShardWebhooks {
         case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
         case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
         case .ask(let request):
-            // If a call with this id was forwarded already, its reply answers both.
+            // If a call with this id was forwarded already, its reply answers both. A `.plain` call changes nothing in
+            // the client's session.
             guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
             try self.ask(request, about: effect, frame, in: live, client)
         }
     }
 
-    /// Stores the backend's decision, and forwards the client's pending calls up to the first undecided one.
+    /// Stores the backend's decision, and forwards the client's pending calls that come before the first undecided one.
+    ///
+    /// `generation` distinguishes the connections of one session. The decision about a call of an earlier connection is
+    /// only counted.
     func webhookDecided(_ session: SessionID, generation: UInt32, call id: Int64, _ decision: WebhookDecision) {
         guard let client = self.shard.sessions.client(of: session), client.generation == generation,
             let index = client.pendingCalls.firstIndex(where: { $0.id == id })
@@ -124,8 +128,8 @@ final class ShardWebhooks {
         if client.pendingCalls.isEmpty { client.pendingCalls = [] }
     }
 
-    /// Forwards a call immediately, or queues it behind the client's pending calls if the fan-out stores its outcome in
-    /// the same idempotency window.
+    /// Forwards a call immediately; queues it instead if the client has pending calls and the fan-out stores the call's
+    /// outcome in the same idempotency window as theirs.
     private func forwardInOrder(
         _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
@@ -140,8 +144,8 @@ final class ShardWebhooks {
 
     /// Sends the webhook request, and queues the call until the decision is received.
     ///
-    /// - Throws: `overloaded`. No decision or outcome is stored then, so the client can repeat the call with the same
-    ///   id.
+    /// - Throws: the reason why the request was not sent, such as `overloaded`. The call has then neither a decision nor
+    ///   an outcome, so the client can repeat it with the same id.
     private func ask(
         _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
@@ -150,7 +154,7 @@ final class ShardWebhooks {
         let gateway = self.gateway
         let (session, generation, id, shardNumber) = (client.session, client.generation, frame.id, self.shard.number)
         do throws(ReplyError) {
-            // The decision is posted to this shard's mailbox, so it is handled after the call was queued.
+            // The decision is posted to this shard's mailbox. So it is handled only after the call has been queued below.
             try gateway.webhookClient?.send(request) { decision in
                 gateway.post(shardNumber, [.webhookDecided(session, generation: generation, call: id, decision)])
             }
@@ -187,6 +191,8 @@ final class ShardWebhooks {
             let order = GiftOrder(gift: gift, count: count, receivers: receivers)
             let (rejection, price, owner) = self.gateway.tables.read { model in
                 (
+                    // The price is nil if the catalogue does not have the gift. Then there is a rejection, unless the
+                    // read model does not know the live.
                     model.rejection(of: order, in: input.key), model.apps[client.app].gift(gift)?.coins,
                     model.running(input.key)?.info.liveOwner.userID
                 )

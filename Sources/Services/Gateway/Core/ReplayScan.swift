@@ -15,7 +15,7 @@ package struct ReplayScan: Sendable {
 
     /// The items that the scan has collected for one incarnation of a live, that is, for its key and epoch.
     private struct LiveItems: Sendable {
-        /// All items, with the limits of a `FeedRing`; nil if no request is of a client that resumes.
+        /// All items, as far as a `FeedRing` keeps them; nil if no request is of a client that resumes.
         var items: FeedRing?
         /// The last messages; nil if no request is for a new viewer.
         var messages: FeedRing?
@@ -41,7 +41,7 @@ package struct ReplayScan: Sendable {
     package private(set) var isFinished: Bool
     private var entries: [ReplayQueue.Entry]
     /// The collected items of the incarnations that the requests are for.
-    private var lives: [Incarnation: LiveItems] = [:]
+    private var collectedItems: [Incarnation: LiveItems] = [:]
     /// The lives for which there is a request.
     private let requestedLives: Set<LiveKey>
     /// The size of all collected items.
@@ -61,9 +61,11 @@ package struct ReplayScan: Sendable {
             let request = entry.request
             let incarnation = Incarnation(key: request.key, epoch: request.epoch)
             switch request.target {
-            case .items: self.lives[incarnation, default: LiveItems()].items = FeedRing(epoch: request.epoch)
+            case .items:
+                self.collectedItems[incarnation, default: LiveItems()].items = FeedRing(epoch: request.epoch)
             case .messages:
-                self.lives[incarnation, default: LiveItems()].messages = FeedRing(epoch: request.epoch, isSparse: true)
+                self.collectedItems[incarnation, default: LiveItems()].messages = FeedRing(
+                    epoch: request.epoch, isSparse: true)
             }
         }
     }
@@ -92,26 +94,28 @@ package struct ReplayScan: Sendable {
     /// `record` is nil if it is not needed, for example because no request is for its live.
     package mutating func recordRead(_ record: FeedRecord?, at offset: Int64) {
         if self.isFinished { return }
-        // This is the last record of the range.
+        // No later record is in the range.
         if offset >= self.bounds.upperBound - 1 { self.isFinished = true }
         guard let record, self.bounds.contains(offset) else { return }
         let incarnation = Incarnation(key: record.key, epoch: record.epoch)
         // Nil: the record is of another incarnation than the ones that the requests are for.
-        guard let bytesBefore = self.lives[incarnation]?.byteCount else { return }
+        guard let bytesBefore = self.collectedItems[incarnation]?.byteCount else { return }
         let number = record.item.number
-        if self.lives[incarnation]?.firstNumber == 0 { self.lives[incarnation]?.firstNumber = number }
-        let latestNumber = self.lives[incarnation]?.latestToken?.position.number ?? 0
+        if self.collectedItems[incarnation]?.firstNumber == 0 {
+            self.collectedItems[incarnation]?.firstNumber = number
+        }
+        let latestNumber = self.collectedItems[incarnation]?.latestToken?.position.number ?? 0
         if number > latestNumber {
-            self.lives[incarnation]?.latestToken = FeedToken(
+            self.collectedItems[incarnation]?.latestToken = FeedToken(
                 FeedPosition(epoch: record.epoch, number: number), offset: record.item.offset)
         }
-        // A scan needs neither the verdict nor the number of the items that the ring drops.
+        // `append` returns a verdict on the item, and counts the items that the ring drops. A scan needs neither.
         var dropped = 0
-        _ = self.lives[incarnation]?.items?.append(record.item, epoch: record.epoch, dropped: &dropped)
+        _ = self.collectedItems[incarnation]?.items?.append(record.item, epoch: record.epoch, dropped: &dropped)
         if record.item.feedClass == .barrage {
-            _ = self.lives[incarnation]?.messages?.append(record.item, epoch: record.epoch, dropped: &dropped)
+            _ = self.collectedItems[incarnation]?.messages?.append(record.item, epoch: record.epoch, dropped: &dropped)
         }
-        self.byteCount += (self.lives[incarnation]?.byteCount ?? 0) - bytesBefore
+        self.byteCount += (self.collectedItems[incarnation]?.byteCount ?? 0) - bytesBefore
         // A scan that has just read its last record is complete, however much it has collected.
         if self.byteCount > ReplayLimits.maxScanBytes, !self.isFinished {
             self.isTruncated = true
@@ -119,8 +123,7 @@ package struct ReplayScan: Sendable {
         }
     }
 
-    /// Ends the scan if its range ends at or before the partition's end, which is at `offset` and which the reader has
-    /// reached.
+    /// The reader has reached the partition's end at `offset`; the scan ends unless its range goes further.
     package mutating func partitionEndReached(at offset: Int64) {
         if offset >= self.bounds.upperBound { self.isFinished = true }
     }
@@ -139,7 +142,7 @@ package struct ReplayScan: Sendable {
     /// The requests of the scan; they are put back into the queue when the scan cannot continue.
     package var unansweredEntries: [ReplayQueue.Entry] { self.entries }
 
-    /// Returns each request's outcome, or its entry for the next search step.
+    /// Returns the outcome of each request, or for a search that must continue, the entry of its next step.
     package func finish() -> Result {
         var result = Result()
         var entriesByIncarnation: [Incarnation: [ReplayQueue.Entry]] = [:]
@@ -150,7 +153,7 @@ package struct ReplayScan: Sendable {
             entriesByIncarnation[incarnation, default: []].append(entry)
         }
         for incarnation in incarnations {
-            guard let collected = self.lives[incarnation] else { continue }
+            guard let collected = self.collectedItems[incarnation] else { continue }
             // All clients that resume this live share one array of its items, because there may be very many.
             let items = collected.items?.keptItems ?? []
             var outcomes: [ReplayOutcome] = []
@@ -173,6 +176,9 @@ package struct ReplayScan: Sendable {
     }
 
     /// Returns the outcome of the request of a client that resumes after the item with the number `after`.
+    ///
+    /// The gateway's cache has the items from `request.beforeNumber` on, if that is not nil; the client gets those from
+    /// the cache.
     private func resumeOutcome(
         of entry: ReplayQueue.Entry, after: Int64, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayOutcome {
@@ -180,6 +186,7 @@ package struct ReplayScan: Sendable {
         func outcome(_ answer: ReplayAnswer) -> ReplayOutcome {
             ReplayOutcome(entry.id, request, answer, latestToken: collected.latestToken)
         }
+        // The client has not received any item.
         if after == 0 { return outcome(self.itemsFromStart(request, items, collected)) }
         // If the first item that was read follows the client's next item, the items in between are no longer in the
         // log. If a complete scan ends before the client's position, the position does not exist.
@@ -188,6 +195,7 @@ package struct ReplayScan: Sendable {
         else { return outcome(.refused(.gone)) }
         // Complete: the items up to the first cached item were read; without a cached item, the whole range was read.
         let isComplete = request.beforeNumber.map { lastNumber >= $0 - 1 } ?? !self.isTruncated
+        // If the scan was not truncated, the items that are missing before the cached ones are not in the log.
         guard isComplete else { return outcome(.refused(self.isTruncated ? .tooMany : .gone)) }
         let start = items.firstIndex { $0.number > after } ?? items.endIndex
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
@@ -203,14 +211,16 @@ package struct ReplayScan: Sendable {
         return outcome(.found(items[start..<end]))
     }
 
-    /// Returns the items for a client that has not received any item: all items that were read, because the scan began
-    /// at the offset up to which the feed was read at the client's join.
+    /// Returns the items for a client that has not received any item: all items that were read.
+    ///
+    /// The scan began at the offset up to which the gateway had read the feed when the client joined. So the client
+    /// needs none of the earlier items.
     private func itemsFromStart(
         _ request: ReplayRequest, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayAnswer {
         guard !self.isTruncated else { return .refused(.tooMany) }
         guard let lastNumber = collected.latestToken?.position.number else { return .found([]) }
-        // The items up to the first cached one must have been read.
+        // All items before the first cached one must have been read.
         guard request.beforeNumber.map({ lastNumber >= $0 - 1 }) ?? true else { return .refused(.gone) }
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
         // The ring has dropped the first items, or there are more than one replay may have.
@@ -223,19 +233,20 @@ package struct ReplayScan: Sendable {
     /// Adds the messages that this scan found to a search, and sets the range of its next step.
     private func continueSearch(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> ReplayQueue.Entry {
         var entry = entry
-        // The messages from this number on were found by an earlier step, or are cached.
+        // The messages from this number on are cached, or were found by an earlier step, which has read later records.
         let endNumber = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
         let olderMessages = (collected.messages?.keptItems ?? []).filter { $0.number < endNumber }
         entry.foundMessages.insert(contentsOf: olderMessages.suffix(count - entry.foundMessages.count), at: 0)
-        // The first step of a search has read the newest records.
+        // The first step of a search has read the newest records, so later steps do not replace its token.
         entry.latestToken = entry.latestToken ?? collected.latestToken
         entry.searchOffset = entry.bounds.lowerBound
+        // Each step reads twice as many records as the step before it.
         entry.stepRecords *= 2
         return entry
     }
 
-    /// Returns whether a search is finished: it found enough messages, reached the beginning of the live or of the log,
-    /// or reached its limit.
+    /// Returns whether a search is finished: it found enough messages, reached the live's first item (number 1) or the
+    /// beginning of the log, or has read as many records as it may.
     private func isSearchFinished(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> Bool {
         entry.foundMessages.count >= count || collected.firstNumber == 1 || entry.searchOffset <= self.logStart
             || entry.request.endOffset - entry.searchOffset >= ReplayLimits.maxSearchedRecords

@@ -20,7 +20,7 @@ final class StageWorkload: Sendable {
         /// How long a step may take.
         var stepTimeout: Duration
 
-        /// Makes a client that begins to connect.
+        /// Makes a client that begins to connect; its user has the workload's name, followed by `name`.
         func client(_ name: String, isServer: Bool = false, of hub: ClientHub) -> PlazaClient {
             let user = "\(self.name)-\(name)"
             var options = ClientCore.Options(token: self.token(user, isServer), session: SessionID(user))
@@ -28,7 +28,7 @@ final class StageWorkload: Sendable {
             return hub.client(addresses: self.addresses, options: options)
         }
 
-        /// Makes a client that records what it receives.
+        /// Makes a witness: a client that records what it receives.
         func witness(_ name: String, _ live: LiveID, of hub: ClientHub, isLate: Bool = false) -> Witness {
             Witness(
                 name, user: UserID("\(self.name)-\(name)"), in: live, self.client(name, of: hub), isLate: isLate)
@@ -54,9 +54,9 @@ final class StageWorkload: Sendable {
     let isOpen = Locked(false)
     /// The battle that takes scores now.
     let openBattle = Locked<BattleID?>(nil)
-    /// The methods of calls that were sent again after an attempt without a valid answer.
+    /// The methods of the calls that needed more than one attempt.
     private let repeatedMethods = Locked<Set<String>>([])
-    /// The bursts of calls that were begun.
+    /// The tasks that send a burst of calls each.
     let bursts = Locked<[Task<Void, Never>]>([])
     let history = Locked(RoundHistory())
     /// Approximately when the last battle that began is due to end; nil before the first battle.
@@ -92,7 +92,7 @@ final class StageWorkload: Sendable {
         do {
             try await self.open()
             self.isOpen.withLock { $0 = true }
-            // All parts run at the same time. A stall ends only the one in which it happens.
+            // All tasks run at the same time. A stall ends only the task in which it happens.
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await self.runBattles(until: isOver) }
                 group.addTask { try? await self.runSeats(until: isOver) }
@@ -107,7 +107,7 @@ final class StageWorkload: Sendable {
             await self.recordMetadata()
             try await self.end()
         } catch {
-            // The error is a stall, which the history contains already.
+            // The error is a `Stall`. `throwStall` has recorded it in the history.
         }
         return self.history.withLock { history in
             history.feeds = (self.witnesses + self.visitors.withLock { $0 }).map(\.feed)
@@ -124,7 +124,7 @@ final class StageWorkload: Sendable {
 
     // MARK: Steps
 
-    /// A step did not succeed in time.
+    /// A step did not succeed within `stepTimeout`.
     struct Stall: Error {}
 
     /// Sends a call, and repeats it until there is a valid answer.
@@ -135,7 +135,7 @@ final class StageWorkload: Sendable {
     ///   - method: the method.
     ///   - params: the parameters of the call.
     ///   - live: the live to join or end; nil for other calls.
-    ///   - alreadyDone: reply codes by which an earlier attempt, whose reply was lost, has succeeded.
+    ///   - alreadyDone: reply codes which show that an earlier attempt has succeeded, although its reply was lost.
     /// - Returns: the result; nil for a code of `alreadyDone`.
     /// - Throws: `Stall` after `stepTimeout`.
     @discardableResult
@@ -170,7 +170,7 @@ final class StageWorkload: Sendable {
         }
     }
 
-    /// Records a stall in the history and throws it.
+    /// Records a stall in the history and throws it; never returns a value.
     func throwStall<Value>(_ text: String) throws(Stall) -> Value {
         self.history.withLock { $0.stalls.append(text) }
         throw Stall()
@@ -220,9 +220,10 @@ final class StageWorkload: Sendable {
 
     // MARK: Counts
 
-    /// Reads the count of each live until it is the expected one, at most for `limit`.
+    /// Reads the number of members of each live until it is the expected one, at most for `limit` for each live.
     ///
-    /// - Returns: the last counts that were not stale.
+    /// - Returns: the last count of each live that was not stale (uncertain, because Redis has lost its data); no count
+    ///   for a live whose counts were all stale.
     private func readCounts(
         within limit: Duration, until isExpected: (_ live: LiveID, _ count: Int) -> Bool
     ) async -> [LiveID: Int] {
@@ -241,12 +242,13 @@ final class StageWorkload: Sendable {
         return counts
     }
 
-    /// Reads the counts at the end, and records them beside the true number of members, which does not include the
-    /// owner.
+    /// Reads the lives' counts at the end, and records them beside the true numbers of members; neither number includes
+    /// the owner.
     private func recordCounts() async {
         let members = Dictionary((self.viewers + [self.guest, self.talker]).map { ($0.live, 1) }, uniquingKeysWith: +)
         let counts = await self.readCounts(within: .seconds(15)) { live, count in members[live] == count }
-        // A visitor whose visit did not come to its end may be in the live or not; its stall is a finding.
+        // If a visitor has not left, the true number is not known, so no counts are recorded. The visitor's stall is
+        // a finding already.
         guard self.visitors.withLock({ $0.allSatisfy(\.feed.hasLeft) }) else { return }
         self.history.withLock { history in
             history.counts = members.map { .init(live: $0.key, members: $0.value, lastCount: counts[$0.key]) }

@@ -9,14 +9,15 @@ internal import PlazaModel
 final class ShellSession {
     /// The maximum number of inbox records in a batch.
     private static let maxBatchRecords = 500
-    /// The minimum time between two batches of a machine that appends.
+    /// The minimum time between the beginnings of two batches of a machine that appends.
     ///
     /// Without it, batches would contain one or two messages each, and each batch costs the broker and the gateways a
     /// fixed amount of work.
     private static let minBatchInterval = Milliseconds(10)
 
-    /// How much earlier than the group this instance considers its membership doubtful (`LeaseGuard`), besides the
-    /// heartbeat interval.
+    /// How much earlier, besides one heartbeat interval, this instance considers its membership doubtful (`LeaseGuard`).
+    ///
+    /// The time is compared with the session timeout, after which the group ends the membership of a silent instance.
     private static let leaseMargin = Duration.milliseconds(100)
 
     let spec: MachineSpec
@@ -116,7 +117,7 @@ final class ShellSession {
         do {
             try self.runLoop()
         } catch {
-            // `close` calls the rebalance handler, which writes no checkpoint after a failure.
+            // `close` calls the rebalance handler, which writes no checkpoint if `failure` is set.
             self.failure = error
             throw error
         }
@@ -152,6 +153,7 @@ final class ShellSession {
         let fatalError = self.writer.fatalError ?? self.appender?.fatalError ?? self.replyProducer.fatalError
         if let fatalError { throw fatalError }
         guard self.status.isSessionStalled else { return }
+        // Work that was only assumed does not count as a stall.
         self.forgetUnreadablePartitionsWithoutWork()
         if self.status.isSessionStalled { throw SessionStalledError(cause: self.lastWorkError) }
     }
@@ -159,6 +161,7 @@ final class ShellSession {
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
+        // A run has records of only one partition.
         let partitionsWithWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
             .filter { self.owned[$0] != nil }
         self.reportProgress { watch in
@@ -211,7 +214,8 @@ final class ShellSession {
         DedicatedThread.sleep(for: Duration(self.status.retryPause))
     }
 
-    /// Waits until the apps' settings are loaded, fences older producers of this instance, and loads topic metadata.
+    /// Waits until the apps' settings are loaded, fences older producers of this instance, and loads topic metadata;
+    /// repeats this while the broker cannot be reached.
     private func prepareClients() throws(KafkaError) {
         while let apps = self.spec.apps, !apps.isReady, !self.isStopping {
             apps.waitUntilLoaded(timeout: .milliseconds(100))
@@ -222,6 +226,7 @@ final class ShellSession {
                 try self.stateReader.warmUp(
                     [self.spec.state] + self.spec.publicTopics + (self.appender.map { [$0.topic] } ?? []))
                 _ = try self.consumer.loadTopicMetadata(self.spec.inbox.rawValue, timeout: .seconds(5))
+                // Fences older producers.
                 try self.writer.prepare()
                 return try self.warmUp()
             } catch {
@@ -243,14 +248,14 @@ final class ShellSession {
 
     // MARK: Time
 
-    /// Waits until the next batch may begin.
+    /// Waits until the next batch of a machine that appends may begin; other machines do not wait.
     private func waitForNextBatch() {
         guard self.spec.appendsTo != nil else { return }
         let now = MonotonicClock.now
         if now < self.nextBatchAt { DedicatedThread.sleep(for: Duration(self.nextBatchAt - now)) }
     }
 
-    /// How long the next poll may wait: until the next tick, at most 500 ms.
+    /// How long the next poll may wait: until the next tick, but at most 500 ms, so that the loop turns without records.
     private var pollTimeout: Duration {
         let now = MonotonicClock.now
         var wait = Milliseconds(500)
