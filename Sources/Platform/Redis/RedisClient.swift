@@ -11,13 +11,15 @@ internal import MachineKit
 package final class RedisClient {
     private let settings: Settings
     private let scripts: [RedisScript]
+    /// The time of the monotonic clock.
     private let nowMilliseconds: () -> Int64
     private var random: any RandomNumberGenerator
     private var connection: Connection?
+    /// The identity of the connected server and of this connection to it; nil until the connection is fully opened.
     private var identity: Identity?
-    /// The hash of each loaded script.
+    /// The hash of each script that was loaded on any connection.
     private var hashes: [RedisScript: String] = [:]
-    /// The number of connections that were opened.
+    /// The number of connections that were fully opened; the serial number of the last one.
     private var connectionCount = 0
     private var reconnectPlan: ReconnectPlan
 
@@ -36,12 +38,13 @@ package final class RedisClient {
         self.scripts = scripts
         self.random = random
         self.nowMilliseconds = now
+        // The pause is doubled after each failure, so the longest one follows the fifth failure in a row (16 = 2^4).
         let longestPause = max(.milliseconds(1), settings.longestReconnectPause)
         self.reconnectPlan = ReconnectPlan(
             firstPause: max(.milliseconds(1), longestPause / 16), longestPause: longestPause)
     }
 
-    /// Connects if there is no connection, and returns the server's identity.
+    /// Connects if there is no usable connection, and returns the identity of the server and the connection.
     ///
     /// Call it before a pipeline: it detects a connection that the server has closed, so that nothing is sent on it.
     ///
@@ -85,7 +88,8 @@ package final class RedisClient {
 
     /// Runs scripts by their hashes, in one pipeline.
     ///
-    /// - Throws: the errors of `pipeline`; `scriptsMissing` after a SCRIPT FLUSH.
+    /// - Throws: the errors of `pipeline`; `scriptsMissing` if the server has lost a script, for example after a SCRIPT
+    ///   FLUSH.
     package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
         // Connecting loads the scripts, whose hashes are needed below.
         if self.connection == nil { try self.connect() }
@@ -102,8 +106,9 @@ package final class RedisClient {
             if case .error(let text) = $0 { text.hasPrefix("NOSCRIPT") } else { false }
         }
         guard !isScriptMissing else {
-            // The other commands of the pipeline have run. An error of loading the scripts must not hide that; the next
-            // connect reports it.
+            // The scripts are loaded again, for later calls. Other commands of the pipeline may have run. The caller must
+            // learn that from `scriptsMissing`, so an error of loading the scripts is not thrown here: the connection is
+            // closed, and the next connect reports the error.
             do throws(RedisError) { try self.loadScripts() } catch { self.closeConnection() }
             throw .scriptsMissing
         }
@@ -131,11 +136,13 @@ package final class RedisClient {
 
     private func authenticate() throws(RedisError) {
         guard let password = self.settings.password else { return }
-        let names = self.settings.user.map { [$0] } ?? []
-        let reply = try self.exchange([RedisCommand(["AUTH"] + names + [password.text])]).first
+        // Without a user name, AUTH means the default user.
+        let userArgument = self.settings.user.map { [$0] } ?? []
+        let reply = try self.exchange([RedisCommand(["AUTH"] + userArgument + [password.text])]).first
         if case .error(let text) = reply { throw .accessDenied(text) }
     }
 
+    /// Asks for the run id, which a server chooses anew at each start.
     private func readRunID() throws(RedisError) -> String {
         guard let info = try self.exchange([RedisCommand(["INFO", "server"])]).first else {
             throw .protocolViolation("the reply to INFO is missing")

@@ -3,7 +3,7 @@ package import EventLoop
 
 /// Closes connections, pings silent peers, and ends connections whose peers do not answer in time.
 extension WebSocketConnection {
-    /// Handles the peer's close frame, which answers our own close frame or is the first one (RFC 6455, section 5.5.1).
+    /// Handles the peer's close frame: answers it, unless it answers our own close frame (RFC 6455, section 5.5.1).
     func receivedClose(_ code: CloseCode?, reason: String) {
         if self.state == .open {
             self.closure = WebSocketClosure(code: code ?? .noCode, reason: reason, cause: .peer)
@@ -22,13 +22,13 @@ extension WebSocketConnection {
         self.endAfterClose()
     }
 
-    /// The space beyond the limit for a close frame, which has at most 131 bytes: 2 of the header, 4 of the mask and
-    /// 125 of the payload.
+    /// The space for a close frame beyond the limit of the pending bytes; a power of two above the frame's maximum size
+    /// of 2 (header) + 4 (mask) + 125 (payload) = 131 bytes.
     private static let closeFrameReserveBytes = 256
 
     /// Sends a close frame, even when the pending bytes have reached their limits.
     ///
-    /// A peer that cannot get it, because its queue has no room for a further piece, is cut off at once.
+    /// If the output queue has no room for a further piece even so, the connection is reset at once.
     func writeClose(_ code: CloseCode?, reason: String) {
         guard let stream = self.stream else { return }
         let payload = FrameEncoder.closePayload(code, reason: reason)
@@ -56,7 +56,7 @@ extension WebSocketConnection {
 
     /// Notifies the delegate that the WebSocket has ended, and begins to wait for the end of the TCP connection.
     ///
-    /// The server is the first to end the TCP connection (RFC 6455, section 7.1.1).
+    /// The server ends the TCP connection; a client waits for that (RFC 6455, section 7.1.1).
     private func endAfterClose() {
         self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
         if self.role == .server { self.stream?.finish() }
@@ -76,12 +76,14 @@ extension WebSocketConnection {
         self.context = nil
     }
 
-    /// Ends the connection if the peer is overdue or does not read, and sends a ping if the peer is silent.
+    /// Ends the connection if the peer does not read, or has not answered in time; sends a ping if the peer is silent.
     ///
     /// After a pause of this whole process, an answer that arrived in time may still be unread in the socket. Therefore
     /// a connection is ended only when two sweeps in a row find it overdue. The socket is read between the sweeps.
     func sweep(now: UInt64) {
+        // All times are milliseconds; an output timeout or a ping interval of 0 means never.
         let times = self.group.sweepTimes
+        // `min` prevents an underflow if `now` is older than the time that is subtracted.
         let waitedMilliseconds = now - min(now, self.waitingSinceMilliseconds)
         let timeout: UInt64
         let cause: WebSocketClosure.Cause
@@ -113,7 +115,7 @@ extension WebSocketConnection {
 
     /// Ends the connection without a close frame; `cause` is reported to the delegate.
     private func abort(_ cause: WebSocketClosure.Cause) {
-        // The code and reason of our own close frame are kept.
+        // If this side has sent a close frame, its code and reason are kept, and only the cause changes.
         if case .thisSide? = self.closure?.cause {
             self.closure?.cause = cause
         } else if self.closure == nil {

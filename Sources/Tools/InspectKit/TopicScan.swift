@@ -10,9 +10,9 @@ package struct TopicScan: Sendable {
     package var topic: PlazaTopic
     /// The partitions to read; nil for all.
     package var partitions: [Int32]?
-    /// The earliest time of a record; nil to begin with the topic's oldest record.
+    /// Records that are older than this are not returned; nil to begin with the topic's oldest record.
     package var from: Timestamp?
-    /// Whether a record is returned; a record that is not returned takes no memory.
+    /// Whether a record is returned; the other records are read, but not stored.
     package var isIncluded: @Sendable (IncomingRecord) -> Bool
 
     package init(
@@ -30,13 +30,13 @@ package struct TopicScan: Sendable {
 ///
 /// All methods block their thread.
 package final class TopicScanner {
-    /// The maximum number of records that one scan reads.
+    /// The number of records after which a scan stops; the records of its last poll are still read.
     private let maxRecords: Int
     private let settings: KafkaSettings
     private let mode: KafkaMode
     private let consumer: KafkaConsumer
 
-    /// How long a scan waits for the next record.
+    /// How long a scan waits for the next record before it stops.
     private static let recordTimeout: Milliseconds = .seconds(15)
     /// How many records at the end of a partition are read from the in-memory broker, which cannot look up times.
     private static let embeddedTailRecords: Int64 = 100_000
@@ -51,7 +51,7 @@ package final class TopicScanner {
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
     ///   when one refuses the connection.
     package init(brokers: String, security: KafkaSecurity, mode: KafkaMode, maxRecords: Int) throws(KafkaError) {
-        // The log lines of the Kafka client are dropped; the caller gets its errors.
+        // The closure drops the log lines of the Kafka client, because the caller gets the client's errors.
         self.settings = KafkaSettings(brokers: brokers, clientID: "plaza-inspect", security: security) { _, _, _ in }
         self.mode = mode
         self.maxRecords = maxRecords
@@ -121,7 +121,8 @@ package final class TopicScanner {
             for record in records {
                 readCount += 1
                 lastTime = max(lastTime, Timestamp(milliseconds: record.timestamp))
-                // A batch filter returns the records of a batch with the last one of them.
+                // A batch filter holds back the records of a batch until it gets the last one, and then returns all of
+                // them, unless the batch is void.
                 var acceptedRecords: [IncomingRecord] = []
                 if filters[record.topicPartition] != nil {
                     filters[record.topicPartition]?.accept(record, into: &acceptedRecords)
@@ -135,6 +136,7 @@ package final class TopicScanner {
                     unreadEnds[record.topicPartition] = nil
                 }
             }
+            // A partition's last offset may have no record, for example after an aborted transaction.
             for partition in outcome.reachedEnds.keys { unreadEnds[partition] = nil }
             if readCount >= self.maxRecords, !unreadEnds.isEmpty {
                 return
@@ -146,12 +148,15 @@ package final class TopicScanner {
         return nil
     }
 
+    /// Whether a record is not older than the scan's earliest time.
+    ///
+    /// A scan may begin before that time: a batch filter needs earlier records, and so does the in-memory broker.
     private static func isInTime(_ record: IncomingRecord, _ scan: TopicScan) -> Bool {
         guard let from = scan.from else { return true }
         return record.timestamp >= from.milliseconds
     }
 
-    /// The offset of the first record at or after a time; `end` or more if there is none.
+    /// The offset from which on all records at or after a time are; `end` or more if there is no such record.
     private func start(of partition: TopicPartition, from time: Timestamp?, end: Int64) throws(KafkaError) -> Int64 {
         let beginning = try self.consumer.beginningOffset(of: partition, timeout: .seconds(10))
         guard let time else { return beginning }
@@ -164,7 +169,8 @@ package final class TopicScanner {
         return self.mode == .full ? end : max(beginning, end - Self.embeddedTailRecords)
     }
 
-    /// The filter that drops batches of former owners, and the offset from which on it must get all records.
+    /// The filter that drops batches of former owners, and the offset from which on the filter must get all records, at
+    /// or before `start`.
     private func filter(
         of partition: Int32, from start: Int64
     ) throws(KafkaError) -> (filter: BatchFilter, firstOffset: Int64) {

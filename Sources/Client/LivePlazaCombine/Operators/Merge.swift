@@ -28,6 +28,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: 2)
+            // The subscriber gets its subscription before any source can send a value.
             merge.start()
             self.a.subscribe(MergeSource(merge, 0))
             self.b.subscribe(MergeSource(merge, 1))
@@ -64,6 +65,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: 3)
+            // The subscriber gets its subscription before any source can send a value.
             merge.start()
             self.a.subscribe(MergeSource(merge, 0))
             self.b.subscribe(MergeSource(merge, 1))
@@ -108,6 +110,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: 4)
+            // The subscriber gets its subscription before any source can send a value.
             merge.start()
             self.a.subscribe(MergeSource(merge, 0))
             self.b.subscribe(MergeSource(merge, 1))
@@ -127,14 +130,14 @@ extension Publishers {
         /// The sources.
         public let publishers: [Upstream]
 
-        /// Makes a publisher.
+        /// Makes a publisher of the values of all sources.
         ///
         /// - Parameter upstream: The sources.
         public init(_ upstream: Upstream...) { self.publishers = upstream }
 
-        /// Makes a publisher.
+        /// Makes a publisher of the values of all sources.
         ///
-        /// - Parameter upstream: The sources; if there is none, the sequence ends at once.
+        /// - Parameter upstream: The sources; if there is none, the publisher finishes at once.
         public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { self.publishers = Array(upstream) }
 
         /// Attaches a subscriber.
@@ -142,6 +145,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: self.publishers.count)
+            // The subscriber gets its subscription before any source can send a value.
             merge.start()
             for (index, publisher) in self.publishers.enumerated() { publisher.subscribe(MergeSource(merge, index)) }
         }

@@ -44,7 +44,7 @@ public struct LiveInfo: Sendable, Hashable {
             self.maxSeatCount = self.seatTemplate.seatCount ?? 0
         }
     }
-    /// The template's number.
+    /// The number of `seatTemplate`; of a template that this version does not know, its real number.
     public var seatLayoutTemplateID: UInt
     /// The address of the cover, at most 200 bytes.
     public var coverURL = ""
@@ -66,10 +66,10 @@ public struct LiveInfo: Sendable, Hashable {
     public internal(set) var admins: [String] = []
     /// When the live was created, in seconds since 1970.
     public internal(set) var createTime = 0
-    /// Whether this value stands for no live.
+    /// Whether this value stands for no live; false in every value that the server has sent.
     public internal(set) var isEmpty = true
 
-    /// Creates a live with the defaults, to be passed to `createLive`.
+    /// Makes a description of a live with default values, to be passed to `createLive`.
     public init(seatTemplate: SeatLayoutTemplate = .videoDynamicGrid9Seats) {
         self.seatTemplate = seatTemplate
         self.seatLayoutTemplateID = UInt(seatTemplate.templateID)
@@ -78,7 +78,7 @@ public struct LiveInfo: Sendable, Hashable {
 
     init(_ info: PlazaModel.LiveInfo, totalViewerCount: Int) {
         self.init(seatTemplate: SeatLayoutTemplate(templateID: info.seatTemplate, seatCount: info.maxSeatCount))
-        // A template that this version does not know is shown as the default one, but keeps its number.
+        // `seatTemplate` stands in for a template that this version does not know, but the real number is kept.
         self.seatLayoutTemplateID = UInt(clamping: info.seatTemplate)
         self.liveID = info.liveID.text
         self.liveName = info.liveName
@@ -114,29 +114,29 @@ extension LiveInfo {
 
         /// No field.
         public static let none: ModifyFlag = []
-        /// Takes `liveName`.
+        /// Changes `liveName`.
         public static let liveName = ModifyFlag(rawValue: 1 << 0)
-        /// Takes `notice`.
+        /// Changes `notice`.
         public static let notice = ModifyFlag(rawValue: 1 << 1)
-        /// Takes `isMessageDisable`.
+        /// Changes `isMessageDisable`.
         public static let isMessageDisable = ModifyFlag(rawValue: 1 << 2)
-        /// Takes `isPublicVisible`.
+        /// Changes `isPublicVisible`.
         public static let isPublicVisible = ModifyFlag(rawValue: 1 << 5)
-        /// Takes `seatMode`.
+        /// Changes `seatMode`.
         public static let seatMode = ModifyFlag(rawValue: 1 << 6)
-        /// Takes `coverURL`.
+        /// Changes `coverURL`.
         public static let coverURL = ModifyFlag(rawValue: 1 << 7)
-        /// Takes `backgroundURL`.
+        /// Changes `backgroundURL`.
         public static let backgroundURL = ModifyFlag(rawValue: 1 << 8)
-        /// Takes `categoryList`.
+        /// Changes `categoryList`.
         public static let categoryList = ModifyFlag(rawValue: 1 << 9)
-        /// Takes `activityStatus`.
+        /// Changes `activityStatus`.
         public static let activityStatus = ModifyFlag(rawValue: 1 << 10)
-        /// Takes `seatLayoutTemplateID`.
+        /// Changes `seatLayoutTemplateID`.
         public static let seatLayoutTemplateID = ModifyFlag(rawValue: 1 << 11)
     }
 
-    /// The parameters of an update (PROTOCOL.md, section 11.1).
+    /// The parameters of an update that changes the fields of `flags` (PROTOCOL.md, section 11.1).
     func updateParams(_ flags: ModifyFlag) -> [String: JSONValue] {
         var params: [String: JSONValue] = [:]
         func add(_ flag: ModifyFlag, _ name: String, _ value: JSONValue) {
@@ -155,12 +155,14 @@ extension LiveInfo {
         return params
     }
 
-    /// The parameters of a creation: all fields except empty ones, for which the server has defaults.
+    /// The parameters of a creation: the fields that an app can choose, except empty ones, for which the server has
+    /// defaults.
     var creationParams: [String: JSONValue] {
+        // A set with all bits contains every flag.
         var params = self.updateParams(ModifyFlag(rawValue: .max))
         params["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
         params["isGiftEnabled"] = .bool(self.isGiftEnabled)
-        // In the protocol, 0 stands for no seats. Without the parameter, the live has the number of the template.
+        // In the protocol, 0 means that the live has no seats. Without the parameter, it has as many as its template.
         if !self.isSeatEnabled {
             params["maxSeatCount"] = .whole(0)
         } else if self.maxSeatCount > 0 {
@@ -174,6 +176,6 @@ extension LiveInfo {
 }
 
 extension Timestamp {
-    /// The whole seconds since 1970, in which apps get times.
+    /// The whole seconds since 1970, the unit in which the SDK gives times to apps.
     var seconds: Int64 { self.milliseconds / 1000 }
 }

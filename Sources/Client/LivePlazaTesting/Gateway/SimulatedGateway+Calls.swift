@@ -49,15 +49,15 @@ extension SimulatedGateway {
         case .createAndJoin(let live, let effect):
             try self.forward(effect, frame.id, .create(live, isLateRetry: isLateRetry), in: nil, number)
         case .leave(let live, _) where connection.core.live != live:
-            // The call may repeat an earlier leave. It is sent without the connection's ticket, which is not of this
-            // live.
+            // The client is not in this live, but the call may repeat an earlier leave. It is sent without a ticket,
+            // because the connection's ticket is not of this live.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(connection.key(live), .leave(caller: caller))
             try self.forward(.audience(input), frame.id, .leave(live), in: nil, number)
         case .leave(let live, let effect): try self.forward(effect, frame.id, .leave(live), in: nil, number)
         case .forward(let effect, let live): try self.forward(effect, frame.id, .plain, in: live, number)
-        // `textReceived` has handled it.
+        // `textReceived` has handled the login.
         case .login: break
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(frame.id, connection, caller, name: name, avatarURL: avatarURL)
@@ -84,9 +84,12 @@ extension SimulatedGateway {
         self.reply(id, .success(result: .done), to: connection.number)
     }
 
-    /// Forwards a call to its machine, unless a call with this id is open already.
+    /// Forwards a call to its machine, unless a call with this id is open already, whose reply then answers both.
     ///
-    /// - Throws: The reason of a refusal, such as that the client is not in `live`, the live that it must be in.
+    /// `purpose`: the change that the successful call makes to the connection.
+    /// `live`: the live that the client must be in; nil if it need not be in any.
+    ///
+    /// - Throws: The reason of a refusal, such as that the client is not in `live`.
     private mutating func forward(
         _ effect: Effect, _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ number: Int
     ) throws(ReplyError) {
@@ -95,7 +98,7 @@ extension SimulatedGateway {
         case .proceed: self.beginCall(id, purpose, effect, number)
         case .repeated: return
         case .refused(let error):
-            // If the live does not exist, this is a better reason than that the client is not in it.
+            // If the live does not exist, `requireLive` throws that, because it is the better reason.
             if error.code == .notInRoom, let live { _ = try self.requireLive(self.model.running(connection.key(live))) }
             throw error
         }
@@ -111,7 +114,7 @@ extension SimulatedGateway {
         self.connections[number]?.core.registerCall(id, purpose, SentEffect(effect: effect), at: self.now, since: start)
     }
 
-    /// The result of a read; `handleCall` passes no other calls.
+    /// The result of a call that only reads; `handleCall` passes no other calls.
     private func answerFromMemory(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         let model = self.model
         switch call {
@@ -142,7 +145,7 @@ extension SimulatedGateway {
         }
     }
 
-    /// Unwraps a value of a live; throws `noSuchRoom` if the live does not exist.
+    /// Unwraps a value of a live, which is nil if the live does not exist; throws `noSuchRoom` in that case.
     private func requireLive<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value
@@ -179,7 +182,7 @@ extension SimulatedGateway {
             return self.reply(ended.id, .success(result: created), to: connection.number)
         }
         var caller = connection.caller(ended.id, self.id, isLateRetry: isLateRetry)
-        // The connection's ticket is then not of the created live.
+        // If the client has not joined the created live before, its ticket is not of this live.
         if connection.core.live != live { caller.ticket = nil }
         let effect = Effect.audience(AudienceInput(connection.key(live), .join(caller: caller)))
         self.beginCall(ended.id, .joinCreated(live, created), effect, connection.number, since: ended.startedAt)

@@ -28,9 +28,9 @@ struct SimulatedGateway: Sendable {
     /// The last items of each feed.
     var feeds: [LiveKey: FeedLog] = [:]
     var random: SeededRandom
-    /// The frames for clients and the closes since the last call of `takeOutputs`.
+    /// The frames for clients, and the connections to close, since the last call of `takeOutputs`.
     private var outputs: [ConnectionOutput] = []
-    /// The records since the last call of `takeEffects`.
+    /// The records for the services since the last call of `takeEffects`.
     private var effects: [Effect] = []
     /// The offset of the last notice; 0 before the first.
     var noticeOffset: Int64 = 0
@@ -38,10 +38,10 @@ struct SimulatedGateway: Sendable {
     private var rankedAt = MonotonicTime.distantPast
     /// When heartbeats were last sent.
     private var heartbeatsSentAt = MonotonicTime.distantPast
-    /// The counts that wait to be sent, and when those of each live were last sent.
+    /// The audience counts that wait to be sent, and when a count of each live was last sent.
     private var countSchedule = CountSchedule()
 
-    /// 10 s: the gateway sends nine heartbeats of each member in the duration of a lease.
+    /// The gateway sends nine heartbeats of each member in the duration of a lease: one every 90 s / 9 = 10 s.
     private static let heartbeatInterval = Milliseconds(ServiceGroup.lease.count / 9)
     /// The interval at which deadlines are checked.
     private static let sweepInterval = Milliseconds(100)
@@ -58,7 +58,7 @@ struct SimulatedGateway: Sendable {
     /// The time of day, for replies and records.
     var wallTime: Timestamp { self.startTime + Milliseconds(self.now.milliseconds) }
 
-    /// Removes and returns the frames and closes for connections.
+    /// Removes and returns the frames for clients, and the connections to close.
     mutating func takeOutputs() -> [ConnectionOutput] {
         defer { self.outputs = [] }
         return self.outputs
@@ -112,9 +112,10 @@ struct SimulatedGateway: Sendable {
 
     /// When `tick` must be called next.
     var nextTick: MonotonicTime {
-        let ranked = self.rankedAt + Ranking.interval
-        guard !self.connections.isEmpty else { return ranked }
-        return min(ranked, self.now + Self.sweepInterval)
+        let nextRanking = self.rankedAt + Ranking.interval
+        // Without connections there are no deadlines to check.
+        guard !self.connections.isEmpty else { return nextRanking }
+        return min(nextRanking, self.now + Self.sweepInterval)
     }
 
     /// Advances the clock, and does everything that has become due.
@@ -130,7 +131,8 @@ struct SimulatedGateway: Sendable {
         }
     }
 
-    /// Closes a connection that is overdue; otherwise fails its calls that have timed out, and writes unanswered ones again.
+    /// Closes a connection that is overdue; otherwise fails its calls that have timed out, and writes the records of its
+    /// unanswered calls again.
     private mutating func checkDeadlines(of number: Int) {
         if let code = self.connections[number]?.core.disconnectCode(at: self.now) {
             return self.disconnect(number, code)
@@ -141,7 +143,7 @@ struct SimulatedGateway: Sendable {
         for sent in self.connections[number]?.core.takeRecordsToResend(at: self.now) ?? [] { self.write(sent.effect) }
     }
 
-    /// Orders the lives anew, and drops old notices at the same interval.
+    /// Orders the lives anew, and at the same time drops old notices.
     private mutating func refreshRanking() {
         self.rankedAt = self.now
         self.ranking.refresh(self.model.rankingEntries(), at: self.now)
@@ -157,6 +159,7 @@ struct SimulatedGateway: Sendable {
         case .stage(let record): self.model.apply(record)
         case .app(let record): self.model.apply(record)
         case .count(let record):
+            // The model refuses a count that is older than the one it has.
             guard self.model.apply(record) else { return }
             self.countReceived(LiveCount(record), in: record.key)
         case .liveRemoved(let key):
@@ -165,10 +168,12 @@ struct SimulatedGateway: Sendable {
             for number in self.viewers(of: key) { self.liveEnded(number, key) }
         case .stageRemoved(let key): self.model.removeStage(key)
         case .countRemoved(let key): self.model.removeCount(key)
+        // Presence has lost its leases, and needs the members of all lives again.
         case .presenceEpoch: self.assertMembers()
         case .feed(let item): self.feedItemReceived(item)
         case .notice(let notice): self.noticeReceived(notice)
         case .reply(let reply):
+            // A reply does not change the model, so no other reply is released.
             if !self.awaited.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
         // Inputs of services, and webhooks, which a simulated cluster does not have.
@@ -178,15 +183,17 @@ struct SimulatedGateway: Sendable {
         for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 
+    /// Sends a count at once, or lets it wait if the last count of the live was sent only recently.
     private mutating func countReceived(_ count: LiveCount, in key: LiveKey) {
-        if let count = self.countSchedule.schedule(count, of: key, at: self.now) { self.sendCount(count, in: key) }
+        guard let dueCount = self.countSchedule.schedule(count, of: key, at: self.now) else { return }
+        self.sendCount(dueCount, in: key)
     }
 
     private mutating func sendCount(_ count: LiveCount, in key: LiveKey) {
         for number in self.viewers(of: key) { self.send(.counts(count), to: number) }
     }
 
-    /// Ends the call that a reply answers.
+    /// Ends the call that a reply answers; ignores the reply if its session has no connection or no such open call.
     private mutating func handleReply(_ reply: Reply) {
         guard let number = self.connectionOfSession[reply.request.session],
             let ended = self.connections[number]?.core.callAnswered(reply.request.counter, reply.outcome)

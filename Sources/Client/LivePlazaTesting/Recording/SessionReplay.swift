@@ -20,11 +20,13 @@ public final class SessionReplay: Sendable {
     private let queue: SimulationQueue
     private let clock: SimulationClock
     private let network: ReplayNetwork
-    /// The index of the next entry.
+    /// The index of the next entry of the recording.
     private let nextIndex = Locked(0)
+    /// Whether the replayed client was told to log in.
     private let hasLoggedIn = Locked(false)
 
-    /// How far the clock may advance, in milliseconds, until the replayed client connects or makes a recorded call.
+    /// How far the clock may advance, in milliseconds, while the replay waits until the client connects or repeats a
+    /// recorded call.
     private static let maxWait = 60_000.0
 
     /// Prepares a replay, which starts at the beginning of the recording.
@@ -36,7 +38,7 @@ public final class SessionReplay: Sendable {
         self.clock = SimulationClock(start: 1_700_000_000_000)
         let network = ReplayNetwork()
         self.network = network
-        // The timeouts are long, because a recorded reply may come late by the replayed client's clock.
+        // The timeouts are long, because by the replayed client's clock, a recorded reply may come late.
         let options = PlazaOptions(
             gateways: ["ws://replay/v1"], transport: network, deliveryQueue: queue.dispatchQueue,
             loginTimeout: .seconds(3600), callTimeout: .seconds(3600))
@@ -44,7 +46,7 @@ public final class SessionReplay: Sendable {
         self.plaza = LivePlaza(options: options, queue: EngineQueue(queue), clock: self.clock) { 0 }
     }
 
-    /// Replays up to a moment of the recording; does not go back.
+    /// Replays up to a moment, counted from the beginning of the recording; cannot go back to an earlier moment.
     public func advance(to moment: Duration) {
         self.queue.sync {
             let end = moment.inMilliseconds
@@ -99,14 +101,16 @@ public final class SessionReplay: Sendable {
             info.liveID = live
             self.plaza.liveListStore.createLive(info, completion: nil)
         case "live.leave": self.plaza.liveListStore.leaveLive(completion: nil)
+        // The received frames contain the effects of all other calls.
         default: break
         }
         self.queue.drain()
     }
 
-    /// Replaces the call's id in a recorded reply by that of the replayed client; other frames do not change.
+    /// Replaces the id in a recorded reply by the id with which the replayed client made the same call; other frames do
+    /// not change.
     ///
-    /// - Returns: The frame; nil for a reply to a call that the replayed client does not make.
+    /// - Returns: The frame; nil for a reply to a call that the replayed client does not repeat.
     private func translated(_ text: String) -> [UInt8]? {
         let bytes = Array(text.utf8)
         guard let frame = try? Wire.decode(JSONValue.self, from: bytes),
@@ -127,7 +131,7 @@ public final class SessionReplay: Sendable {
         self.clock.advance(to: end)
     }
 
-    /// Advances the clock from timer to timer until `isDone`, for at most `maxWait`.
+    /// Advances the clock from timer to timer until `isDone` returns true, by at most `maxWait`.
     private func wait(until isDone: (ReplayNetwork) -> Bool) {
         let end = self.clock.now + Self.maxWait
         self.queue.drain()

@@ -8,7 +8,7 @@ package struct GiftCategoryID: CheckedTextID {
     package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
-/// Name and description in one language.
+/// The name and the description of a gift or a category in one language.
 package struct GiftText: Hashable, Sendable, Codable {
     /// At most 100 bytes.
     package var name: String
@@ -38,13 +38,13 @@ package struct Gift: Hashable, Sendable, Codable {
     package var iconURL: String
     /// The animation; at most 200 bytes.
     package var resourceURL: String
-    /// 0 to 1,000.
+    /// A number from 0 to 1,000, whose meaning the app chooses.
     package var level: Int
-    /// The price of one gift, 0 to 1,000,000,000.
+    /// The price of one such gift, 0 to 1,000,000,000.
     package var coins: Int64
     /// A text for the app's own use; at most 2,048 bytes.
     package var extensionInfo: String
-    /// The texts by language, for clients that set a language (R11.1).
+    /// The name and the description by language, for clients that set a language (R11.1).
     package var translations: [String: GiftText]
 
     package init(
@@ -62,9 +62,9 @@ package struct Gift: Hashable, Sendable, Codable {
         self.translations = translations
     }
 
-    /// The gift with its texts in `language`, or with its own texts if it has no such translation.
+    /// The gift with its name and description in `language`; unchanged texts if it has no translation into `language`.
     ///
-    /// The result has no translations.
+    /// The result has no translations, because a client gets one language only.
     package func localized(to language: String?) -> Gift {
         var gift = self
         gift.translations = [:]
@@ -79,6 +79,7 @@ package struct Gift: Hashable, Sendable, Codable {
         case giftID, name, desc, iconURL, resourceURL, level, coins, extensionInfo, translations
     }
 
+    /// Decodes a gift; only `giftID` and `name` are required.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.giftID = try values.decode(GiftID.self, forKey: .giftID)
@@ -117,7 +118,7 @@ package struct GiftCategory: Hashable, Sendable, Codable {
     package var extensionInfo: String
     /// The gifts in display order.
     package var gifts: [Gift]
-    /// The texts by language, for clients that set a language.
+    /// The name and the description by language, for clients that set a language (R11.1).
     package var translations: [String: GiftText]
 
     package init(
@@ -132,9 +133,9 @@ package struct GiftCategory: Hashable, Sendable, Codable {
         self.translations = translations
     }
 
-    /// The category and its gifts with their texts in `language`, where they have such a translation.
+    /// The category and its gifts, each with its name and description in `language` if it has such a translation.
     ///
-    /// The result has no translations.
+    /// The result has no translations, because a client gets one language only.
     package func localized(to language: String?) -> GiftCategory {
         var category = self
         category.translations = [:]
@@ -150,6 +151,7 @@ package struct GiftCategory: Hashable, Sendable, Codable {
         case categoryID, name, desc, extensionInfo, gifts, translations
     }
 
+    /// Decodes a category; only `categoryID` and `name` are required.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.categoryID = try values.decode(GiftCategoryID.self, forKey: .categoryID)

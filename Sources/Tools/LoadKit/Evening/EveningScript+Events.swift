@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// The actions of each event.
 extension EveningScript {
-    /// Adds the actions of an event in a live.
+    /// Adds the actions of an event in the live with the number `live`.
     ///
     /// - Returns: the time until the next event of this kind, in milliseconds.
     mutating func perform(
@@ -11,6 +11,7 @@ extension EveningScript {
     ) -> Int64 {
         switch event {
         case .messageRate:
+            // The rate is in messages a second.
             let rate = self.lives[live].messageRate + Double.random(in: -1.5...1.5, using: &self.random)
             self.lives[live].messageRate = min(Self.rates.upperBound, max(Self.rates.lowerBound, rate))
             return 4_000
@@ -19,6 +20,7 @@ extension EveningScript {
             if let text = texts.randomElement(using: &self.random), let viewer = self.randomViewer(live) {
                 actions.append(self.action(live, viewer, .text(text)))
             }
+            // The next text follows after the mean interval, 40 % more or less.
             let meanInterval = 1_000 / self.lives[live].messageRate
             return Int64(meanInterval * Double.random(in: 0.6...1.4, using: &self.random))
         case .likes:
@@ -44,13 +46,15 @@ extension EveningScript {
             self.continueStage(live, at: time, into: &actions)
             return 3_000
         case .score:
-            // Only the first two lives battle.
-            if self.stage == .battling, live < 2 {
+            if self.isInBattle(live) {
                 actions.append(self.hostAction(live, .score(Int.random(in: 1...9, using: &self.random))))
             }
             return self.randomPause(1_000...2_500)
         }
     }
+
+    /// Whether the live is in a battle now; only the first two lives battle, with each other.
+    private func isInBattle(_ live: Int) -> Bool { self.stage == .battling && live < 2 }
 
     private func hostAction(_ live: Int, _ kind: EveningAction.Kind) -> EveningAction {
         EveningAction(live: live, user: self.cast[live].hostID, kind: kind)
@@ -58,7 +62,8 @@ extension EveningScript {
 
     /// The number of a random viewer who is in the live; nil if there is none.
     private mutating func randomViewer(_ live: Int) -> Int? {
-        // The viewers are sorted, because the order of a set differs between processes.
+        // The viewers are sorted, because the order of a set differs between processes, but the same seed must give the
+        // same evening.
         self.lives[live].present.sorted().randomElement(using: &self.random)
     }
 
@@ -73,14 +78,14 @@ extension EveningScript {
         let count = gift < 2 ? Int.random(in: 1...5, using: &self.random) : 1
         guard let viewer = self.randomViewer(live) else { return }
         actions.append(self.action(live, viewer, .gift(gift, count: count)))
-        if self.stage == .battling, live < 2 {
+        if self.isInBattle(live) {
             actions.append(self.hostAction(live, .score(Int(EveningCast.gifts[gift].coins) * count)))
         }
     }
 
     /// Makes a random viewer join the live, or leave it if the viewer is in it.
     ///
-    /// The admin, the seated viewers, and at least half of all viewers stay.
+    /// The admin (the viewer with the number 0), the seated viewers, and at least half of all viewers stay.
     private mutating func joinOrLeave(_ live: Int, into actions: inout [EveningAction]) {
         let count = self.cast[live].viewerCount
         guard count > 1 else { return }
@@ -94,7 +99,7 @@ extension EveningScript {
         }
     }
 
-    /// A guest who has sat longer than this time leaves its seat at the next event `seat`, in milliseconds.
+    /// A guest who has sat longer than this number of milliseconds leaves the seat at the next event `seat`.
     private static let maxSeatedTime: Int64 = 40_000
 
     /// Lets a viewer take a seat.
@@ -112,7 +117,7 @@ extension EveningScript {
             actions.append(self.action(live, guest, .leaveSeat))
             return
         }
-        // The admin, number 0, takes no seat.
+        // The admin, who is the viewer with the number 0, takes no seat.
         let unseated = self.lives[live].present.subtracting(seatedAt.keys).subtracting([0]).sorted()
         guard let guest = unseated.randomElement(using: &self.random) else { return }
         self.lives[live].seatedAt[guest] = time
@@ -141,6 +146,7 @@ extension EveningScript {
             let speaks = Int.random(in: 0..<100, using: &self.random) < speakingPercent
             let level = speaks ? Int.random(in: 20...90, using: &self.random) : 0
             guard level > 0 || self.lives[live].speakingLevels[user] != nil else { continue }
+            // Only users who speak have a stored level.
             self.lives[live].speakingLevels[user] = level > 0 ? level : nil
             actions.append(EveningAction(live: live, user: user, kind: .speaking(level: level)))
         }
@@ -148,7 +154,8 @@ extension EveningScript {
 
     /// Makes the host of the first live connect with the second live, or begin a battle with it.
     ///
-    /// Does nothing in the other lives, while a battle runs, and before the next battle may begin.
+    /// Does nothing for the other lives, while a battle runs, and before the next battle may begin. `stage` is
+    /// what the runner has last read from the server.
     private mutating func continueStage(_ live: Int, at time: Int64, into actions: inout [EveningAction]) {
         guard live == 0, self.cast.count > 1 else { return }
         switch self.stage {

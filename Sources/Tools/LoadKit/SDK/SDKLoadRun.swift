@@ -18,12 +18,15 @@ package final class SDKLoadRun: Sendable {
 
     /// What the clients' tasks have achieved so far.
     private final class Progress: Sendable {
+        /// How many clients have entered their live.
         let entered = Mutex(0)
+        /// How many messages the server has accepted.
         let accepted = Mutex(0)
+        /// How often each error has occurred.
         let failures = Mutex<[String: Int]>([:])
     }
 
-    /// How long the run waits for the last messages, and for released instances to end.
+    /// How long the run waits for the last messages, and then for the released instances to be deallocated.
     private static let drainTimeout = Duration.seconds(10)
 
     /// Prepares a run.
@@ -41,7 +44,8 @@ package final class SDKLoadRun: Sendable {
     /// - Throws: `CancellationError`.
     package func run(say: @escaping @Sendable (String) -> Void) async throws -> SDKLoadReport {
         var report = SDKLoadReport()
-        // The memory before includes the transport's thread and buffers, which all instances share.
+        // The transport's thread and buffers, which all instances share, exist already, so they do not count for the
+        // memory of an instance.
         let memoryBefore = ProcessUsage.residentBytes
         var owners: [SDKLoadViewer] = []
         var viewers: [SDKLoadViewer] = []
@@ -70,7 +74,7 @@ package final class SDKLoadRun: Sendable {
         say("sending for \(self.plan.seconds) s")
         let cpuBefore = ProcessUsage.cpuSeconds
         (report.sent, report.accepted) = await self.sendMessages(from: owners)
-        // The viewers of a live and its owner show each of its messages.
+        // Each accepted message is shown by the viewers of its live and by the owner.
         report.expected = report.accepted * (self.plan.viewers + 1)
         await self.waitForMessages(report.expected)
         let cpu = ProcessUsage.cpuSeconds - cpuBefore
@@ -90,7 +94,8 @@ package final class SDKLoadRun: Sendable {
         return report
     }
 
-    /// Makes an instance; `number` decides with which gateway it begins and which delivery queue it gets.
+    /// Makes an instance in the live with the number `live`; `number` decides with which gateway the instance begins, and
+    /// which of the two delivery queues it gets.
     private func makeViewer(_ userID: String, live: Int, number: Int) -> SDKLoadViewer {
         let addressCount = self.plan.addresses.count
         let gateways = (0..<addressCount).map { self.plan.addresses[($0 + number) % addressCount] }
@@ -117,6 +122,7 @@ package final class SDKLoadRun: Sendable {
     ) async {
         await withTaskGroup(of: Void.self) { group in
             for (index, viewer) in viewers.enumerated() {
+                // From this index on, an earlier action must end before the next one begins.
                 if index >= self.plan.maxEntering { await group.next() }
                 group.addTask {
                     do { try await action(viewer) } catch { self.recordFailure(error) }
@@ -129,7 +135,7 @@ package final class SDKLoadRun: Sendable {
         self.progress.failures.withLock { $0["\(error)", default: 0] += 1 }
     }
 
-    /// Sends each message at its due time, as the owner of its live.
+    /// Lets the owner of each live send `rate` messages a second; returns how many were sent and accepted in all lives.
     private func sendMessages(from owners: [SDKLoadViewer]) async -> (sent: Int, accepted: Int) {
         let messagesPerLive = self.plan.rate * self.plan.seconds
         let began = ContinuousClock.now
@@ -171,7 +177,7 @@ package final class SDKLoadRun: Sendable {
             report.reordered += counts.reordered
             latencies.merge(counts.latencies)
         }
-        // From microseconds to milliseconds.
+        // The histogram has microseconds, the report milliseconds.
         report.p50 = Double(latencies.percentile(50)) / 1000
         report.p99 = Double(latencies.percentile(99)) / 1000
         report.max = Double(latencies.maximum) / 1000
@@ -179,7 +185,7 @@ package final class SDKLoadRun: Sendable {
 
     private struct WeakClient { weak var plaza: LivePlaza? }
 
-    /// Waits until all instances are released, at most for `drainTimeout`, and returns how many still exist.
+    /// Waits until all instances are deallocated, at most for `drainTimeout`, and returns how many still exist.
     private static func waitForRelease(_ clients: [WeakClient]) async -> Int {
         let deadline = ContinuousClock.now + Self.drainTimeout
         while clients.contains(where: { $0.plaza != nil }), ContinuousClock.now < deadline {
