@@ -19,11 +19,14 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     }
 
     private let lock = NSLock()
+    /// Handles the events one after another, whichever threads send them.
     private let delivery = Delivery<Event>()
+    /// The subscriber; nil after its cancellation, and after the end of the merged sequence.
     private var downstream: Downstream?
     private var sources: SourceSubscriptions
-    /// The values for which there was no demand yet.
+    /// The values that are not delivered yet, mostly because there is no demand for them.
     private var waiting = FIFO<(value: Input, source: Int)>()
+    /// How many more values the subscriber has asked for.
     private var demand = Subscribers.Demand.none
 
     init(_ downstream: Downstream, sources: Int) {
@@ -31,7 +34,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         self.sources = SourceSubscriptions(count: sources)
     }
 
-    /// Passes the subscription to the subscriber; without any source it then completes at once.
+    /// Passes this subscription to the subscriber; if there are no sources, the subscriber then gets the completion.
     func start() {
         self.lock.withLock { self.downstream }?.receive(subscription: self)
         if self.lock.withLock({ self.sources.isEmpty }) { self.detach().downstream?.receive(completion: .finished) }
@@ -40,13 +43,14 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     /// Stores the subscription to a source, and requests values from it; cancels it if the source has a subscription
     /// already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
-        let demand: Subscribers.Demand? = self.lock.withLock {
+        let firstRequest: Subscribers.Demand? = self.lock.withLock {
             if self.downstream == nil || !self.sources.attach(subscription, source: source) { return nil }
             return self.demand == .unlimited ? .unlimited : .max(1)
         }
-        if let demand { subscription.request(demand) } else { subscription.cancel() }
+        if let firstRequest { subscription.request(firstRequest) } else { subscription.cancel() }
     }
 
+    /// Handles an event, now or after the events that another thread is handling.
     func send(_ event: Event) {
         self.delivery.enqueue(event)
         self.delivery.drain(self.deliver)
@@ -64,7 +68,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         for upstream in detached.upstreams { upstream.cancel() }
     }
 
-    /// Adds demand; if it has just become unlimited, all values of the sources are requested.
+    /// Adds demand of the subscriber; if it thereby becomes unlimited, all values of the sources are requested.
     private func add(_ demand: Subscribers.Demand) {
         let upstreams: [any Subscription] = self.lock.withLock {
             let wasUnlimited = self.demand == .unlimited
@@ -93,8 +97,8 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
                 return (downstream, first.value, first.source)
             }
             guard let next else { break }
-            let more = next.downstream.receive(next.value)
-            if more > .none { self.add(more) }
+            let addedDemand = next.downstream.receive(next.value)
+            if addedDemand > .none { self.add(addedDemand) }
             // The source's value is delivered, so its next one is requested, unless all were requested already.
             let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.sources[next.source] }
             upstream?.request(.max(1))
@@ -114,6 +118,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         }
     }
 
+    /// Completes the subscriber when all sources have ended and all their values are delivered.
     private func finishIfDone() {
         let isDone = self.lock.withLock {
             self.downstream != nil && self.waiting.isEmpty && self.sources.haveAllEnded
@@ -121,7 +126,8 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         if isDone { self.detach().downstream?.receive(completion: .finished) }
     }
 
-    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
+    /// Clears the stored objects and returns them, so that they are released after the lock: a deinitializer may call
+    /// back.
     private func detach() -> (
         downstream: Downstream?, upstreams: [any Subscription], waiting: FIFO<(value: Input, source: Int)>
     ) {

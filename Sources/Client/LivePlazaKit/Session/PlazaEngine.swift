@@ -4,8 +4,8 @@ internal import PlazaWire
 
 /// One client: its connection, its login, and the live that it is in.
 ///
-/// All of its work runs on the delivery queue. The changes of a frame are shown before the next frame is handled. If
-/// the frame is a reply, they are also shown before the caller resumes.
+/// All of its work runs on the delivery queue. The changes that a frame causes are shown in the stores before the next
+/// frame is handled. If the frame is a reply, they are also shown before the caller of the call resumes.
 actor PlazaEngine {
     nonisolated let queue: EngineQueue
     nonisolated let clock: any PlazaClock
@@ -17,13 +17,13 @@ actor PlazaEngine {
     var options: PlazaOptions
     /// The connection of the present login, over all reconnects; nil before a login and after its end.
     var connection: ConnectionState?
-    /// The number of the last connection, which counts logins.
+    /// The number of the last `connection`; as a reconnect keeps it, it is the number of logins so far.
     var connectionCount = 0
     /// The callers that wait for the end of their call.
     var callers: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]
-    /// Actions that wait until earlier ones have been performed.
+    /// The actions of the core that wait until earlier actions have been performed.
     var actions: [ClientAction] = []
-    /// Whether `updateCore` performs actions now.
+    /// Whether `updateCore` is performing actions; further actions are then only added to `actions`.
     var isPerforming = false
 
     /// The state that `LoginStore` shows.
@@ -43,7 +43,7 @@ actor PlazaEngine {
     var deviceReports: [Device: Int] = [:]
     /// The number of the last read of a snapshot (a part of the live's state that a call returns).
     var readCount = 0
-    /// What to add to the clock's milliseconds for the server's time; nil until the server has told its time.
+    /// The server's time minus the clock's time, in milliseconds; nil until the server has told its time.
     nonisolated let serverTimeOffset = Locked<Double?>(nil)
     /// The operations of stores that have not begun yet, in the order of the app's calls.
     private var operations: [@Sendable (isolated PlazaEngine) async -> Void] = []
@@ -61,12 +61,14 @@ actor PlazaEngine {
         self.sinks = sinks
     }
 
-    /// Runs `body` on the engine, in the order in which this method and `run` are called, from any thread.
+    /// Runs `body` on the engine later; may be called from any thread.
+    ///
+    /// The calls of this method and of `run` are executed in their order.
     nonisolated func onQueue(_ body: @escaping @Sendable (isolated PlazaEngine) -> Void) {
         self.queue.async { self.assumeOnQueue(body) }
     }
 
-    /// Runs `body` on the engine; must be called on the engine's queue.
+    /// Runs `body` on the engine at once; must be called on the engine's queue.
     nonisolated func assumeOnQueue(_ body: @Sendable (isolated PlazaEngine) -> Void) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             self.assumeIsolated(body)
@@ -79,9 +81,10 @@ actor PlazaEngine {
         }
     }
 
-    /// Begins to run `body` on the engine, in the order in which this method is called, from any thread.
+    /// Runs an operation of a store, `body`, on the engine later; may be called from any thread.
     ///
-    /// When `body` has ended, `completion` is called on the delivery queue.
+    /// Operations begin in the order of the calls of this method, but do not wait for each other's end. When `body` has
+    /// ended, `completion` is called on the delivery queue.
     nonisolated func run<T: Sendable>(
         _ completion: (@Sendable (Result<T, ErrorInfo>) -> Void)?,
         _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
@@ -96,7 +99,8 @@ actor PlazaEngine {
                 }
                 completion?(result)
             }
-            // On older systems two tasks may begin in the wrong order. Therefore each task runs the oldest operation.
+            // On older systems two tasks may begin in the wrong order. Therefore a task runs the oldest operation that has
+            // not begun, which need not be the one that was added above.
             engine.task { engine in await engine.operations.removeFirst()(engine) }
         }
     }
@@ -117,7 +121,7 @@ actor PlazaEngine {
 
     /// Calls a method of the server and waits for its reply, also across reconnects.
     ///
-    /// The frames that the server sent before the reply are shown before this method returns.
+    /// The effects of the frames that the server sent before the reply are shown before this method returns.
     ///
     /// `method`: a name of PROTOCOL.md, section 5.
     /// `params`: the parameters without `live`, which is added if `live` is not nil.

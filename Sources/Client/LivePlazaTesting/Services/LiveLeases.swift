@@ -21,7 +21,7 @@ struct LiveLeases: Sendable {
         var sessions: [Session]
     }
 
-    /// Whose tickets are revoked.
+    /// The user and the session whose tickets a revocation makes void.
     private struct RevokedKey: Hashable, Sendable {
         let user: UserID
         /// Nil: all sessions of the user.
@@ -38,27 +38,31 @@ struct LiveLeases: Sendable {
     /// The profile of a user whose leases have expired.
     private struct ExpiredProfile: Sendable {
         var user: UserInfo
+        /// When the profile is dropped.
         let droppedAt: Timestamp
     }
 
-    /// The maximum number of sessions of one user; a further session removes the oldest.
+    /// The maximum number of sessions of one user; a further session removes the one that was added first.
     private static let maxSessions = 20
     /// How long the profile of a user whose lease has expired is stored.
     private static let profileLifetime = Milliseconds.seconds(600)
-    /// A revocation is stored for the duration of a lease plus this time.
+    /// A revocation is dropped this long after the duration of a lease.
     private static let revokedMargin = Milliseconds.seconds(30)
 
     var members: [UserID: Member] = [:]
     private var revocations: [RevokedKey: Revocation] = [:]
     private var expiredProfiles: [UserID: ExpiredProfile] = [:]
 
-    /// The number of users without the owner.
+    /// The number of members, not counting the owner.
     var count: Int { self.members.values.count { $0.listTicket != nil } }
 
     // MARK: Sessions
 
-    /// Adds a session, or extends its lease.
+    /// Adds a session, or renews its ticket and extends its lease.
     ///
+    /// `owner`: the owner of the live.
+    /// `end`: when the lease ends, in `LeaseClock.leaseTime`.
+    /// `now`: the time of day at which a new member joins.
     /// - Returns: Whether the user had no session before.
     mutating func add(_ presence: Presence, owner: UserID, end: Timestamp, at now: Timestamp) -> Bool {
         let user = presence.user.userID
@@ -82,7 +86,7 @@ struct LiveLeases: Sendable {
         return false
     }
 
-    /// Extends the lease of a session; a lease is never shortened.
+    /// Extends the lease of a session to `end`; does nothing if the lease ends later already.
     ///
     /// - Returns: False if there is no such session.
     mutating func extend(_ session: SessionID, of user: UserID, to end: Timestamp) -> Bool {
@@ -102,8 +106,9 @@ struct LiveLeases: Sendable {
             ticket: ticket, droppedAt: clock.now + clock.leaseDuration + Self.revokedMargin)
     }
 
+    /// Whether a ticket of a session is void.
     func isRevoked(_ user: UserID, _ session: SessionID, _ ticket: Ticket, at now: Timestamp) -> Bool {
-        // The revocation of this session, and that of all sessions of the user.
+        // First the revocation of this session, then the one of all sessions of the user.
         [session, nil].contains { revokedSession in
             guard let revocation = self.revocations[RevokedKey(user: user, session: revokedSession)]
             else { return false }
@@ -116,7 +121,7 @@ struct LiveLeases: Sendable {
     /// The profile of a member, or of a user whose leases have expired recently.
     func profile(of user: UserID) -> UserInfo? { self.members[user]?.user ?? self.expiredProfiles[user]?.user }
 
-    /// Changes the stored profiles of a user.
+    /// Changes the profile of a user, as a member and as a user whose leases have expired.
     ///
     /// - Returns: Whether the user is a member.
     mutating func setProfile(_ user: UserInfo) -> Bool {
@@ -134,9 +139,9 @@ struct LiveLeases: Sendable {
         self.expiredProfiles = self.expiredProfiles.filter { $0.value.droppedAt > now }
     }
 
-    /// Removes the sessions of a user whose leases have ended.
+    /// Removes those sessions of a user whose leases have ended.
     ///
-    /// - Returns: how many sessions were removed, and the user if no session is left.
+    /// - Returns: how many sessions were removed, and the user's profile if the user has no session left.
     mutating func expireSessions(of user: UserID, at clock: LeaseClock) -> (removedCount: Int, expiredUser: UserInfo?) {
         guard var member = self.members[user] else { return (0, nil) }
         let previousCount = member.sessions.count

@@ -7,7 +7,7 @@ package import PlazaModel
 extension AudienceMachine {
     /// Decides which lease request each input of a batch needs.
     ///
-    /// A lease is an entry in Redis that expires after a session's last sign of life. Only openings, endings and the
+    /// A lease is an entry in Redis that expires some time after a session's last sign of life. Only openings, endings and the
     /// directory's rules (admins, limits, bans) change rows in this phase.
     ///
     /// - Parameters:
@@ -23,14 +23,15 @@ extension AudienceMachine {
                 return self.planInput(input, at: moment, in: &rows)
             }
             let call = CallID(key: .calls(input.key, caller.userID, caller.request.session), caller.request)
+            // The window does not contain the calls of this batch yet.
             guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
-            let recorded = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
-            if case .leave = input.command, caller.ticket == nil, recorded == .fresh {
+            let lookup = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
+            if case .leave = input.command, caller.ticket == nil, lookup == .fresh {
                 // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this call is
                 // new.
                 return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
             }
-            switch recorded.treatingFresh(asForgottenIf: caller.isLateRetry) {
+            switch lookup.treatingFresh(asForgottenIf: caller.isLateRetry) {
             case .repeated: return PlannedInput(moment, input, .repeated)
             case .forgotten: return PlannedInput(moment, input, .rejected(.requestForgotten))
             case .fresh:
@@ -51,7 +52,7 @@ extension AudienceMachine {
         }
     }
 
-    /// Plans a tick; no lease expires while an epoch is settling or Redis cannot be reached.
+    /// Plans a tick; with the limit 0 no lease expires, while an epoch is settling or Redis cannot be reached.
     private func planTick(at moment: Moment, in rows: Rows) -> PlannedInput {
         let partition = rows.partition
         let canExpire = partition.settlesAt == nil && !partition.isUnavailable
@@ -76,19 +77,18 @@ extension AudienceMachine {
             return PlannedInput(moment, input, .rejected(error))
         }
         let isDone = self.applyDirectoryRule(input.command, key, at: moment.now, in: &rows)
-        if isDone {
-            return PlannedInput(moment, input, .proceed, epoch: row.epoch)
-        }
+        // Such an input needs no lease request.
+        if isDone { return PlannedInput(moment, input, .proceed, epoch: row.epoch) }
         guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
-            // The only calls without a lease request are leaves and profile changes of an app's server, which has no
-            // ticket.
+            // Of all calls, only a leave or a profile change of an app's server has no lease request here, because the
+            // server has no ticket.
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return PlannedInput(moment, input, input.command.caller == nil ? .ignored : .rejected(error))
         }
         return PlannedInput(moment, input, .proceed, epoch: row.epoch, request: request)
     }
 
-    /// The lease request of an input for a running live; nil when the input needs none.
+    /// The lease request of an input for a running live; nil when the input needs none, or has no valid ticket for it.
     private func request(for input: AudienceInput, at moment: Moment, _ row: LiveRow, _ fence: RevocationFence)
         -> LeaseRequest?
     {
@@ -119,16 +119,16 @@ extension AudienceMachine {
         case .signOff(let session, let user, let ticket):
             guard isValidTicket(of: user, ticket) else { return nil }
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
-        // While the leases are stale, a user without a session in Redis may be in the live. A ban also holds for users
-        // who are not in the live.
+        // While the leases are stale, a user without a session in Redis may be in the live nevertheless, so a kick
+        // includes absent users. A ban always does, because it also holds for users who are not in the live.
         case .kick(let user, _, _): return .kick(live: key, user: user, includesAbsent: row.isStale)
         case .banned(let user, _, _): return .kick(live: key, user: user, includesAbsent: true)
         case .profile(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .rename(live: key, user: caller.user, session: caller.request.session, ticket: ticket)
         case .list(let cursor, let count, _):
-            // -1 is below every ticket, so the page begins with the first user. `rejection(ofCursor:)` has already
-            // rejected a malformed cursor.
+            // -1 is below every ticket, so without a cursor the page begins with the first user. `rejection(ofCursor:)`
+            // has already rejected a malformed cursor.
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
         case .verifyAdminMembership(let user, _): return .isMember(live: key, user: user)
