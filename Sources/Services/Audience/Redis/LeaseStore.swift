@@ -80,7 +80,8 @@ package final class LeaseStore {
     ///   - batch: the inputs, in order; a request whose offset was already executed changes nothing.
     ///   - cursor: the position up to which this owner has published the outbox.
     ///   - committedID: the id of the last entry whose publication is committed; entries up to it are deleted.
-    ///   - needsEpoch: whether a new epoch must begin, because something was decided without the leases.
+    ///   - needsEpoch: whether a new epoch must begin in any case, because inputs were decided while Redis was not
+    ///     available.
     ///   - lives: returns all lives of the partition. It is called only after a script has failed, to remove the leases
     ///     of each live by its name.
     /// - Returns: the result of each input, or the reason why Redis could not be reached.
@@ -116,7 +117,8 @@ package final class LeaseStore {
                 case .unavailable(let mayHaveRun, let detail):
                     return .unavailable(mayHaveRun: mayHaveRun, detail: detail)
                 case .damaged(let detail):
-                    // This batch counts as decided without the leases, so the next batch begins a new epoch.
+                    // The caller decides this batch without the leases, as if Redis were not available. The next batch begins
+                    // a new epoch.
                     self.isDamaged = true
                     return .unavailable(mayHaveRun: true, detail: detail)
                 }
@@ -129,7 +131,7 @@ package final class LeaseStore {
     ///
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     package func holdsEpoch(of cursor: OutboxCursor) throws(ProcessorError) -> Bool {
-        // Redis may have lost its data on the same connection. So the partition is opened again.
+        // Redis may have lost its data without closing the connection. So the partition is opened again.
         self.openedPartition = nil
         do {
             let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)

@@ -15,9 +15,7 @@ final class ShellSession {
     /// fixed amount of work.
     private static let minBatchInterval = Milliseconds(10)
 
-    /// How much earlier, besides one heartbeat interval, this instance considers its membership doubtful (`LeaseGuard`).
-    ///
-    /// The time is compared with the session timeout, after which the group ends the membership of a silent instance.
+    /// The limit of `LeaseGuard` is the session timeout minus the heartbeat interval and this margin.
     private static let leaseMargin = Duration.milliseconds(100)
 
     let spec: MachineSpec
