@@ -36,6 +36,7 @@ extension ServerFrame: Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Kind.self)
+        // `allKeys` leaves out the members that are no `Kind`.
         guard let kind = container.allKeys.first else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "no frame kind that is known here"))
@@ -59,7 +60,7 @@ extension ServerFrame: Codable {
         case .counts: self = .counts(try container.decode(LiveCount.self, forKey: .counts))
         case .notice:
             let body = try container.decode(NoticeBody.self, forKey: .notice)
-            // The frame does not contain the app, which is that of the client.
+            // The frame does not contain the app, which is the client's own; an empty id stands for it.
             let to = UserKey(AppID(""), body.to)
             self = .notice(
                 id: body.id, Notice(to: to, live: body.live, at: body.at, floor: body.floor, content: body.content))
@@ -119,7 +120,7 @@ private struct ReplyBody: Codable {
     var error: ErrorBody?
 }
 
-/// An error in a client's frame: a number for programs, a name and a message for people.
+/// An error as clients receive it: a code for programs, a name and a message for people.
 private struct ErrorBody: Codable {
     var code: ReplyCode
     var name: String
@@ -150,6 +151,7 @@ private struct NoticeBody: Codable {
     var to: UserID
     var live: LiveID
     var at: Timestamp
+    /// In a kick: the lowest ticket of the live that is still valid.
     var floor: Ticket?
     var content: NoticeContent
 

@@ -5,6 +5,9 @@ internal import Foundation
 ///
 /// Redis, the brokers and the demo are planned once; `servicePlan` plans one instance of a service.
 struct ClusterPlans: Sendable {
+    /// How much higher the ports of each further gateway are than those of the gateway before.
+    private static let gatewayPortStep = 10
+
     let redis: ProcessPlan
     let brokers: [ProcessPlan]
     /// The Kafka whose brokers the cluster starts; nil for the embedded broker and an external Kafka.
@@ -27,6 +30,7 @@ struct ClusterPlans: Sendable {
         self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
         self.environment = Self.environment(options)
+        // Redis, the broker and their tools need no secret.
         let environmentWithoutSecrets = SecretVariables.filter(self.environment, for: nil)
         // A missing program is reported before any process is started.
         for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
@@ -66,7 +70,8 @@ struct ClusterPlans: Sendable {
         }
     }
 
-    /// The environment variables of every process.
+    /// The environment variables of this process with those of the options; each plan leaves out the secrets that its
+    /// process does not need.
     static func environment(_ options: ClusterOptions) -> [String: String] {
         ProcessInfo.processInfo.environment.merging(options.environment) { $1 }
     }
@@ -76,7 +81,8 @@ struct ClusterPlans: Sendable {
         let program = try self.programs.path(of: kind.rawValue)
         let name = "\(kind.rawValue)-\(number)"
         let route = options.routes[name]
-        let bootstrap = route?.bootstrap
+        // The proxy's addresses; nil if the service connects to the brokers directly.
+        let proxyAddresses = route?.bootstrap
         var ports: [String: Int] = [:]
         var arguments = ["--instance", name, "--partitions", "\(options.partitions)"]
         arguments += ["--replication", "\(options.replication)"]
@@ -87,8 +93,8 @@ struct ClusterPlans: Sendable {
         if let level = options.logLevel { arguments += ["--log-level", level] }
         let opsPort: Int
         if kind == .gateway {
-            // The ports of each further gateway are 10 higher. With `--port 0`, the other two ports are free ones, too.
-            let portOffset = 10 * (number - 1)
+            // With `--port 0`, the other two ports are free ones, too.
+            let portOffset = Self.gatewayPortStep * (number - 1)
             func choosePort(_ firstPort: Int, option: String) throws(ClusterError) -> Int {
                 let takesFreePort = options.port == 0 || firstPort == 0
                 return try Self.choosePort(takesFreePort ? 0 : firstPort + portOffset, option: option)
@@ -119,7 +125,7 @@ struct ClusterPlans: Sendable {
         return ProcessPlan(
             name: name, kind: kind.rawValue, service: kind, opsPort: opsPort, ports: ports,
             log: self.directory.logFile(of: name), probe: .http(port: opsPort), environment: environment,
-            command: { [arguments] kafka in [program, "--kafka", bootstrap ?? kafka] + arguments })
+            command: { [arguments] kafka in [program, "--kafka", proxyAddresses ?? kafka] + arguments })
     }
 
     /// The gateway's arguments about browser pages.
@@ -132,7 +138,7 @@ struct ClusterPlans: Sendable {
         // The addresses below are valid only in a browser on this machine.
         let count = options.instances(of: .gateway)
         if options.port != 0, count > 1, options.host == "127.0.0.1" {
-            let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + 10 * $0)" }
+            let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + Self.gatewayPortStep * $0)" }
             arguments += ["--web-sockets", addresses.joined(separator: ",")]
         }
         return arguments

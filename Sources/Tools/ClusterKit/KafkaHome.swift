@@ -32,7 +32,8 @@ struct KafkaHome: Sendable {
                 name: self.path + "/bin/" + script,
                 remedy: "Name the directory of an unpacked Apache Kafka 4 (kafka.apache.org) with --kafka-home.")
         }
-        // Without Java, the error is better reported here than in the broker's log.
+        // A missing Java is better reported here than in the broker's log. If `JAVA_HOME` is set, Kafka finds Java
+        // there.
         if ProcessInfo.processInfo.environment["JAVA_HOME"] == nil {
             _ = try ProgramFinder.onPath("java", package: "openjdk-17-jre-headless")
         }
@@ -65,7 +66,7 @@ struct KafkaHome: Sendable {
                 "\(root) holds the data of \(count) broker(s). Give --brokers \(count), "
                     + "remove that directory, or use another --run-dir.")
         }
-        // The id begins with "L", because a leading dash would be parsed as an option.
+        // "L" replaces the first character of a random id, because a leading dash would be parsed as an option.
         let id =
             idAndCount.first.map(String.init) ?? "L" + Base64URL.encode(RandomBytes.generate(count: 16)).dropFirst()
         if existing == nil { try RunDirectory.write(Data("\(id) \(self.brokers)".utf8), to: idFile, mode: 0o600) }
@@ -127,7 +128,9 @@ struct KafkaHome: Sendable {
     ///
     /// The first block has the broker's role and addresses. The second block shortens takeovers. The third block makes
     /// the start fast and saves CPU time: when the whole cluster runs on one machine, a second request thread does not
-    /// help.
+    /// help. Sizes are in bytes: segments of 16 MiB, and 32 MiB for the log cleaner's buffer.
+    ///
+    /// `node` is the number of the broker, counted from 1.
     func properties(of node: Int) -> String {
         let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
         let routes = self.routes.enumerated().map {

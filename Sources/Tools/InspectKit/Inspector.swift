@@ -5,6 +5,8 @@ package import PlazaModel
 
 /// Reads the records that a replay needs, one topic after another, and replays them.
 ///
+/// A replay here turns records into lines that tell people what happened in a live, or to a user's calls.
+///
 /// All methods block their thread.
 package struct Inspector {
     /// What to replay.
@@ -63,6 +65,7 @@ package struct Inspector {
         let start = self.window.lowerBound
         let hasLiveKey: @Sendable (IncomingRecord) -> Bool = { [text = Array(key.text.utf8)] in $0.key == text }
         let livePartition = [Int32(PlazaTopic.partition(of: key.text, among: self.partitionCount))]
+        // These topics hold only the latest record of each live, which may be older than the window.
         for topic in [PlazaTopic.rooms, .stages, .audienceCounts] {
             try self.read(TopicScan(topic, partitions: livePartition, from: nil, isIncluded: hasLiveKey))
         }
@@ -122,7 +125,8 @@ package struct Inspector {
         return UserReplay.run(key, live: self.query.live, window: self.window, entries: self.entries)
     }
 
-    /// Reads the answers to the calls of these sessions, and the dead letters.
+    /// Reads the replies to the calls of these sessions, and all dead letters (inputs that a machine could not
+    /// process).
     private mutating func readAnswers(sessions: Set<String>, from start: Timestamp) throws(KafkaError) {
         guard !sessions.isEmpty else { return }
         let from = start - Self.callLead

@@ -30,6 +30,7 @@ extension Publishers {
             let inner = CombineLatestInner(subscriber, sources: 2)
             let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
             let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
+            // The closure makes a combination, or nil until each source has sent a value.
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest else { return nil }
                 return (a, b)
@@ -72,6 +73,7 @@ extension Publishers {
             let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
             let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
             let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
+            // The closure makes a combination, or nil until each source has sent a value.
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest else { return nil }
                 return (a, b, c)
@@ -120,6 +122,7 @@ extension Publishers {
             let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
             let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
             let sourceD = CombineLatestSource<D.Output, S>(inner, 3)
+            // The closure makes a combination, or nil until each source has sent a value.
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest, let d = sourceD.latest
                 else { return nil }
@@ -134,9 +137,10 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// Publishes the latest value together with that of another publisher.
+    /// Publishes the latest values of this and another publisher together.
     ///
-    /// The result begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
+    /// The first combination is published when each publisher has sent a value. The result ends when all publishers
+    /// have finished, or when one has failed.
     ///
     /// - Parameter other: The other publisher.
     /// - Returns: The publisher.
@@ -145,7 +149,7 @@ extension Publisher {
         Publishers.CombineLatest(self, other)
     }
 
-    /// Publishes the result of a closure for the latest value and that of another publisher.
+    /// Publishes what `transform` makes of the latest values of this and another publisher.
     ///
     /// - Parameters:
     ///   - other: Another publisher.
@@ -158,9 +162,10 @@ extension Publisher {
         self.combineLatest(other).map { transform($0.0, $0.1) }
     }
 
-    /// Publishes the latest value together with that of two other publishers.
+    /// Publishes the latest values of this and two other publishers together.
     ///
-    /// The result begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
+    /// The first combination is published when each publisher has sent a value. The result ends when all publishers
+    /// have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
@@ -172,7 +177,7 @@ extension Publisher {
         Publishers.CombineLatest3(self, publisher1, publisher2)
     }
 
-    /// Publishes the result of a closure for the latest value and that of two other publishers.
+    /// Publishes what `transform` makes of the latest values of this and two other publishers.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
@@ -186,9 +191,10 @@ extension Publisher {
         self.combineLatest(publisher1, publisher2).map { transform($0.0, $0.1, $0.2) }
     }
 
-    /// Publishes the latest value together with that of three other publishers.
+    /// Publishes the latest values of this and three other publishers together.
     ///
-    /// The result begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
+    /// The first combination is published when each publisher has sent a value. The result ends when all publishers
+    /// have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
@@ -202,7 +208,7 @@ extension Publisher {
         Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
     }
 
-    /// Publishes the result of a closure for the latest value and that of three other publishers.
+    /// Publishes what `transform` makes of the latest values of this and three other publishers.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.

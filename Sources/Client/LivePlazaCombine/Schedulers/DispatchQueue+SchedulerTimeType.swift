@@ -100,8 +100,8 @@ extension DispatchQueue {
 
             /// A span of this many seconds, or the nearest possible span.
             public static func seconds(_ s: Double) -> Stride {
-                // Longer spans, over 292 years, do not fit into an `Int`. The condition is also false for infinity and
-                // NaN.
+                // Longer spans do not fit into an `Int`: 2^63 ns are 9,223,372,036.9 s, or 292 years. The condition is
+                // also false for infinity and NaN.
                 guard abs(s) < 9_223_372_036 else { return Stride(magnitude: s < 0 ? .min : .max) }
                 return Stride(magnitude: Int(s * 1_000_000_000))
             }

@@ -67,7 +67,7 @@ extension PlazaEngine {
 
     /// Passes an event to the core, and performs the actions that follow, in order.
     ///
-    /// If an action leads to further actions, these are performed after all actions that already wait.
+    /// An action may call this method again. The actions that follow then are performed after all that already wait.
     func updateCore(_ body: (inout ClientCore, Double) -> [ClientAction]) {
         let now = self.clock.now
         guard let actions = self.connection?.updateCore(at: now, body) else { return }
@@ -87,7 +87,7 @@ extension PlazaEngine {
         case .fetchToken: self.fetchToken()
         case .event(let event): self.clientEventReceived(event)
         case .callEnded(let handle, let result):
-            // After the connection was forgotten, the remaining actions are still those of the last one.
+            // `forgetConnection` may have run meanwhile. The remaining actions then belong to the last connection.
             let key = CallKey(connection: self.connection?.number ?? self.connectionCount, handle: handle)
             self.callers.removeValue(forKey: key)?.resume(returning: result)
         }
@@ -101,7 +101,8 @@ extension PlazaEngine {
         self.connection = connection
         let (connectionNumber, socketNumber) = (connection.number, connection.socketCount)
         var lastError = ErrorInfo(.invalidParameter, "no address of a gateway")
-        // `connect` throws only if every further attempt with this address would fail too, so the next one is tried.
+        // `connect` throws only if every further attempt with this address would fail too, so the next address
+        // is tried.
         for _ in connection.addresses {
             do throws(ErrorInfo) {
                 let address = connection.addresses[connection.addressIndex]
@@ -120,9 +121,9 @@ extension PlazaEngine {
         self.updateCore { [lastError] core, _ in core.noAddressUsable(lastError) }
     }
 
-    /// Handles an event of the present WebSocket.
+    /// Handles an event of a WebSocket.
     ///
-    /// Events of an earlier login or WebSocket, and of one that this client has closed, are ignored.
+    /// Events of an earlier login, of an earlier WebSocket, or of one that this client has closed are ignored.
     private func socketEventReceived(_ event: SocketEvent, connection: Int, socket: Int) {
         guard self.connection?.number == connection, self.connection?.socketCount == socket,
             self.connection?.socket != nil
@@ -150,6 +151,7 @@ extension PlazaEngine {
     private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt
+        // `due` is infinite if nothing will be due; then the timer is only removed.
         guard connection.timer == nil || due < connection.timerDueAt || !due.isFinite else { return }
         connection.timer?.cancel()
         self.connection?.timer = nil

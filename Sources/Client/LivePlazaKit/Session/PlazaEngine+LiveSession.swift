@@ -3,7 +3,7 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// The stay in one live: entering, the changes that arrive meanwhile, and leaving.
+/// The stay in one live: entering, the changes that arrive while the client is in it, and leaving.
 ///
 /// `fold` holds the states of the live. To fold an input means to apply it to the states. A snapshot is a part of the
 /// live's state that is read by a call.
@@ -33,7 +33,7 @@ extension PlazaEngine {
         do throws(ErrorInfo) {
             try await self.refresh(.details)
         } catch {
-            // Without its info the live cannot be shown, so the client leaves it.
+            // Without its info the live cannot be shown, so the client leaves the live.
             _ = try? await self.call("live.leave", live: live)
             throw error
         }
@@ -82,7 +82,9 @@ extension PlazaEngine {
             }
             self.applyInput(.notice(notice.content, at: notice.at), in: notice.live)
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
+        // `.ended` is the end of the client itself, not of the live.
         case .left, .ended: self.endLiveSession()
+        // This client has ended the live; an end by others is a feed item.
         case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
         case .kickedOut(let live, let reason, _): self.exitLive(live, .kickedOut(LiveKickedOutReason(reason)))
         case .resumeFailed(let live, let error): self.resumeFailed(live, error)
@@ -231,10 +233,10 @@ extension PlazaEngine {
         self.liveSession?.durationTimer = self.clock.schedule(after: Self.durationTick, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
                 guard let session = engine.liveSession, session.number == number else { return }
-                let elapsed = UInt(max(0, (engine.clock.now - start).rounded()))
+                let elapsedMilliseconds = UInt(max(0, (engine.clock.now - start).rounded()))
                 // Before the statistics are read, there is no duration to increase.
                 if session.fold.states.summary.summaryData.totalDuration > 0 {
-                    engine.applyInput(.local(.elapsed(elapsed)), in: session.fold.liveID)
+                    engine.applyInput(.local(.elapsed(elapsedMilliseconds)), in: session.fold.liveID)
                 }
                 engine.scheduleDurationTick()
             }

@@ -149,7 +149,8 @@ public final class CoHostStore: @unchecked Sendable {
                 guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
                     throw .unexpectedResult
                 }
-                // The result has a code for each live (R8.1); 0 means that the host was asked.
+                // The result has a code for each live that was to be asked, here only one; 0 means that its host was
+                // asked.
                 if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
             } catch {
                 if isNew { engine.applyLocalChange(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID) }
@@ -160,7 +161,8 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// The error for a live that cannot be asked: the server's reason, or the meaning of the code (R8.1).
     ///
-    /// Other codes, such as −1 for this live itself, become `badParameter`.
+    /// Code 2 also means that the lives are connected already; the server's reason says so then. Other codes, such as
+    /// −1 for this live itself, become `badParameter`.
     private static func requestError(_ refused: LiveCode) -> ErrorInfo {
         let meanings: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,

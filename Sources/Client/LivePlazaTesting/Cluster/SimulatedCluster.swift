@@ -6,10 +6,10 @@ internal import PlazaModel
 
 /// A whole LivePlaza cluster in this process: for tests without a server, and for SwiftUI previews.
 ///
-/// The services have the rules and limits of a real cluster. Values in memory replace Kafka, Redis and sockets. There is
-/// one gateway, and there are no webhooks. The cluster and all its clients run on one queue. Nothing happens by itself:
-/// time passes only when a test calls `advance`, or after `runInRealTime`. The same seed and the same calls lead to the
-/// same frames.
+/// The services have the rules and limits of a real cluster. Values in memory replace Kafka, Redis and sockets. There
+/// is one gateway, and there are no webhooks. The cluster and all its clients run on one queue. Nothing happens by
+/// itself: time passes only when a test calls `advance`, or after `runInRealTime`. The same seed and the same calls
+/// lead to the same frames.
 ///
 /// ```swift
 /// let cluster = SimulatedCluster(seed: 7)
@@ -41,6 +41,7 @@ public final class SimulatedCluster: Sendable {
     /// The functions that receive the frames for scripted users, by the numbers of their connections.
     private let scriptedReceivers = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
     private let clientCount = Locked<UInt64>(0)
+    /// The timer of `runInRealTime`; nil while time passes only in `advance`.
     private let realTimeTimer = Locked<(any DispatchSourceTimer)?>(nil)
 
     /// Creates a cluster without lives and users.
@@ -89,7 +90,8 @@ public final class SimulatedCluster: Sendable {
             count += 1
             return count
         }
-        // Each client has a seed of its own. The large factor separates clients of clusters with similar seeds.
+        // Each client has a seed of its own. The factor, a large prime, keeps clients of clusters with similar seeds
+        // from getting the same seed.
         let random = Locked(SeededRandom(seed: self.seed &* 1_000_003 &+ number))
         let options = PlazaOptions(
             gateways: ["ws://simulated/v1"], tokenProvider: tokenProvider, transport: transport ?? self.transport(name),
@@ -112,8 +114,8 @@ public final class SimulatedCluster: Sendable {
     ///   - validFor: How long the token is valid, from the cluster's present time; a day by default.
     /// - Returns: The token; `userSig` of a login.
     public func token(_ userID: String, userName: String? = nil, validFor: Duration = .seconds(86_400)) -> String {
-        let end = (self.clock.wall + validFor.inMilliseconds) / 1000
-        return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: end, name: userName).text
+        let endSeconds = (self.clock.wall + validFor.inMilliseconds) / 1000
+        return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: endSeconds, name: userName).text
     }
 
     /// A token of the app's backend, whose calls need no membership and no permission; valid for eleven days.
@@ -138,6 +140,7 @@ public final class SimulatedCluster: Sendable {
             let end = self.clock.now + max(0, duration.inMilliseconds)
             self.queue.drain()
             while true {
+                // The next time at which a timer of a client or a tick of the services is due.
                 let next = min(self.clock.nextTimerTime ?? .infinity, self.state.withLock { $0.nextTick })
                 guard next <= end else { break }
                 self.clock.advance(to: next)
@@ -149,7 +152,8 @@ public final class SimulatedCluster: Sendable {
         }
     }
 
-    /// Advances the cluster's clock with the real time, until `pause` or another call of this method.
+    /// Advances the cluster's clock with the real time, until `pause` or another call of this method replaces the
+    /// timer.
     ///
     /// - Parameter speed: How many seconds of the cluster pass in one real second.
     public func runInRealTime(speed: Double = 1) {
@@ -224,7 +228,8 @@ public final class SimulatedCluster: Sendable {
 
     // MARK: Shared with the network
 
-    /// Changes the state on the cluster's queue, and delivers the frames that follow.
+    /// Changes the services' state on the cluster's queue, and delivers the frames that the services send because of
+    /// it.
     func perform(_ body: (inout ClusterState) -> Void) {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }

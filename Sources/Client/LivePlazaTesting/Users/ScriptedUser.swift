@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// A user of a simulated cluster whose calls the test makes; the user does nothing by itself.
 ///
-/// The user is connected as long as the cluster exists, and does not retain the cluster. Delays and faults do not apply to
-/// the user. Each method returns when the server has answered the call.
+/// The user is connected as long as the cluster exists, and does not retain the cluster. Delays and faults do not apply
+/// to the user. Each method returns when the server has answered the call.
 public final class ScriptedUser: Sendable {
     /// The user's id.
     public let userID: String
@@ -61,7 +61,7 @@ public final class ScriptedUser: Sendable {
         try self.call("barrage.sendText", ["live": .text(liveID), "text": .text(text)])
     }
 
-    /// Sends gifts to a live.
+    /// Sends `count` gifts of one kind to a live.
     public func sendGift(_ giftID: String, count: Int = 1, in liveID: String) throws(ErrorInfo) {
         let params: [String: JSONValue] = [
             "live": .text(liveID), "gift": .text(giftID), "count": .integer(Int64(count)),
@@ -118,7 +118,8 @@ public final class ScriptedUser: Sendable {
 
     // MARK: Co-hosts and battles
 
-    /// Invites other lives to a co-host connection with the user's live.
+    /// Invites other lives to a co-host connection with the user's live `liveID`; the request stays open for `timeout`
+    /// seconds.
     public func requestCoHost(_ liveIDs: [String], timeout: Int = 30, from liveID: String) throws(ErrorInfo) {
         let params: [String: JSONValue] = [
             "live": .text(liveID), "to": .array(liveIDs.map { .text($0) }), "timeout": .integer(Int64(timeout)),
@@ -141,6 +142,7 @@ public final class ScriptedUser: Sendable {
             "live": .text(liveID), "to": .array(liveIDs.map { .text($0) }), "duration": .integer(Int64(seconds)),
             "needResponse": false,
         ]
+        // The result is `{"battle":{"battle":id,…}}`: the kind of the result, then the field with the id.
         guard case .text(let battle)? = try self.call("battle.request", params).members["battle"]?.members["battle"]
         else { throw ErrorInfo(code: ReplyCode.internalError.code, message: "the answer names no battle") }
         return battle

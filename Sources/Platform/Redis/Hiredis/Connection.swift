@@ -35,10 +35,13 @@ internal import MachineKit
     /// May only be called between pipelines, when no reply is expected.
     var isUnusable: Bool {
         var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        // Without waiting, `poll` returns 0 if there is neither a byte nor the end of the connection nor an error.
         return unsafe poll(&entry, 1, 0) != 0
     }
 
-    /// Sends all commands, then reads one reply for each of them.
+    /// Sends all commands at once (a pipeline), then reads one reply for each of them.
+    ///
+    /// `maxReplyBytes` limits the size of all replies together.
     ///
     /// - Throws: `timedOut`, `disconnected`, `protocolViolation` or `replyTooLarge`. After an error the connection must
     ///   not be used any more.
@@ -61,7 +64,7 @@ internal import MachineKit
         return replies
     }
 
-    /// Sends all bytes.
+    /// Sends all bytes; waits while the socket does not take more.
     private func send(_ bytes: [UInt8], _ deadline: inout PipelineDeadline) throws(RedisError) {
         var sentBytes = 0
         while sentBytes < bytes.count {

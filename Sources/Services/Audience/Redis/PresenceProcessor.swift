@@ -17,7 +17,8 @@ package final class PresenceProcessor: PartitionProcessor {
     private let log: Log
     private let metrics: PresenceMetrics
     private var rows = AudienceMachine.Rows()
-    /// The position in the outbox after the last processed batch, which may not be committed yet.
+    /// The position in the outbox (changes that Redis holds until they are published) after the last processed batch,
+    /// which may not be committed yet.
     private var cursor = OutboxCursor()
     /// The position in the outbox that was last committed.
     private var committedCursor = OutboxCursor()
@@ -74,6 +75,7 @@ package final class PresenceProcessor: PartitionProcessor {
             needsEpoch: self.rows.partition.needsEpoch, lives: { self.rows.lives })
         {
         case .unavailable(let mayHaveRun, let detail):
+            // Logged once: `handle` sets `isUnavailable` until Redis is back.
             if !self.rows.partition.isUnavailable {
                 self.log.warning(
                     "the leases are away",
@@ -113,7 +115,8 @@ package final class PresenceProcessor: PartitionProcessor {
                 "a new epoch of the leases begins",
                 [.partition: .int(self.machine.partition), .reason: .string(newEpoch)])
             self.metrics.begunEpochs.add()
-            // Whether the partition had no sessions before; then no gateway needs to assert any.
+            // Whether the partition had no sessions before; then no gateway needs to assert (list) any. It had none if
+            // no epoch was committed, no earlier input asked for a new epoch, and there were no lives.
             let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch && !hadLivesWithoutEpoch
             self.handle(.leaseEpochBegan(name: newEpoch, wasEmpty: wasEmpty), at: moment, &effects)
             self.cursor.epoch = newEpoch
@@ -129,9 +132,9 @@ package final class PresenceProcessor: PartitionProcessor {
 
     // MARK: Due rows
 
-    // The next methods handle one due row, as if a tick (an empty record that advances time) had come before this
-    // input. They send no request that changes leases: Redis executes only one such request for each offset, the
-    // input's own.
+    // Each of the next methods handles one due row, or tells whether there is one, as if a tick (an empty record that
+    // advances time) had come before this input. They send no request that changes leases: Redis executes only one such
+    // request for each offset, the input's own.
 
     package func isRowDue(before input: InboxInput) -> Bool {
         self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false

@@ -30,7 +30,7 @@ extension BarrageMachine {
         // may already be removed, so a late retry is never decided again.
         if caller.isLateRetry { return effects.append(.requestForgotten(caller, key.app)) }
         guard let decided = rows.updateFeed(key, near: windowIndex, { feed in decide(&feed, &effects) }) else {
-            // The outcome of a call about an unknown live is not recorded.
+            // There is no feed. The outcome of a call about an unknown live is not recorded.
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
@@ -55,16 +55,18 @@ extension BarrageMachine {
         }
     }
 
-    /// Rejects a message or gift that the gateway has rejected without a request to the app's backend.
+    /// Records and answers the rejection of a message or gift that the gateway rejected before it asked the app's
+    /// backend.
     ///
-    /// The call is rejected even if the rules allow it by now. But if an earlier copy of the call was published, this
-    /// copy gets the reply of the earlier one.
+    /// The call is rejected even if the rules allow it by now, because the backend was not asked. But if an earlier
+    /// copy of the call was published, this copy gets the reply of the earlier one.
     func rejectByGateway(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         self.replyOnce(to: caller, about: key, under: self.rules[key.app], in: &rows, at: moment, into: &effects) {
             feed, _ in
+            // A reason that is found here is newer than the gateway's.
             feed.reject(feed.rejection(of: caller) ?? gatewayRejection)
         }
     }
@@ -191,6 +193,7 @@ extension BarrageRow {
     ///
     /// - Returns: whether the window has no outcomes any more, and whether it is expired and its row must be removed.
     mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, isExpired: Bool) {
+        // A row that is no window counts as expired.
         guard case .calls(var window) = self else { return (true, true) }
         let isExpired = window.expire(at: moment)
         self = .calls(window: window)

@@ -56,7 +56,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Counts a handshake of an address at a monotonic time in microseconds.
     ///
-    /// - Returns: Nil if the handshake is admitted; otherwise the time after which one would be.
+    /// - Returns: Nil if the handshake is admitted; otherwise the time after which a handshake would be admitted.
     package mutating func admitHandshake(from address: Address, at microseconds: Int64) -> Milliseconds? {
         self.handshakeRates.admit(address, limit: self.limits.handshakes, at: microseconds)
     }
@@ -107,7 +107,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - user: The caller.
     ///   - count: How many times the call counts; a count above the limit counts as the limit.
     ///   - microseconds: The current monotonic time in microseconds.
-    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted.
     package mutating func admitCall(
         _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at microseconds: Int64
     ) -> Milliseconds? {
@@ -131,7 +131,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - app: The app, whose servers share the limit.
     ///   - count: How many times the call counts; a count above the limit counts as the limit.
     ///   - microseconds: The current monotonic time in microseconds.
-    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted.
     package mutating func admitServerCall(
         _ call: ServerCall, of app: AppID, counting count: Int = 1, at microseconds: Int64
     ) -> Milliseconds? {
@@ -144,7 +144,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         return self.admit(.servers(call), of: app, limit: limit, counting: count, at: microseconds)
     }
 
-    /// Takes `count` tokens from the bucket that the app has for `key`.
+    /// Takes `count` tokens from the token bucket (the state of a rate limit) that the app has for `key`.
     private mutating func admit(
         _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at microseconds: Int64
     ) -> Milliseconds? {

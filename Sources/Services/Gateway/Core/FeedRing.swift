@@ -35,7 +35,8 @@ package struct FeedRing: Sendable {
     package private(set) var lastNumber: Int64 = 0
     /// The offset of the last item's record, if known.
     package private(set) var lastOffset: Int64?
-    /// The number of the first item of the current gapless sequence, even if it is no longer kept; 0 before the first.
+    /// The number of the first item of the current gapless sequence, even if it is no longer kept or not read yet; 0
+    /// while there is no sequence.
     package private(set) var sequenceStart: Int64 = 0
     /// The offset of the record of item `sequenceStart`, if known.
     package private(set) var sequenceStartOffset: Int64?
@@ -59,7 +60,7 @@ package struct FeedRing: Sendable {
         self.items = RingBuffer(limit: itemLimit)
     }
 
-    /// Creates an empty ring for a live whose last item is at `latest`.
+    /// Creates an empty ring for a live whose last item has the token `latest`.
     package init(latest: FeedToken) {
         self.init(epoch: latest.position.epoch)
         self.lastNumber = latest.position.number
@@ -73,7 +74,7 @@ package struct FeedRing: Sendable {
     package var count: Int { self.items.count }
     /// The items that the ring has kept, oldest first.
     package var keptItems: [EncodedFeedItem] { (0..<self.items.count).map { self.items[$0] } }
-    /// The token of the last item; nil before the first.
+    /// The token of the last item; nil before the first item.
     package var latestToken: FeedToken? {
         if self.sequenceStart == 0 { return nil }
         return FeedToken(FeedPosition(epoch: self.epoch, number: self.lastNumber), offset: self.lastOffset)
@@ -100,7 +101,7 @@ package struct FeedRing: Sendable {
     /// - Parameters:
     ///   - item: The item.
     ///   - epoch: The epoch of the live that the item belongs to.
-    ///   - dropped: Increased by the number of items that were removed.
+    ///   - dropped: Increased by the number of items that were removed to make room or because of a gap or a new epoch.
     /// - Returns: Whether the item is new, repeated or stale.
     package mutating func append(_ item: EncodedFeedItem, epoch: Int64, dropped: inout Int) -> Verdict {
         if epoch < self.epoch { return .stale }
@@ -142,7 +143,7 @@ package struct FeedRing: Sendable {
         return true
     }
 
-    /// Returns the items after `position`; an empty array if the position is ahead of the ring.
+    /// Returns the items after `position`; complete and empty if the position is ahead of the ring.
     package func items(after position: FeedPosition) -> Answer {
         guard self.hasAllItems(after: position) else { return .incomplete }
         guard let first = self.items.first, position.number < self.lastNumber else { return .complete([]) }

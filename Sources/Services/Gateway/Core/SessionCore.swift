@@ -8,7 +8,7 @@ package enum CallVerdict: Hashable, Sendable {
     case proceed
     /// Ignore the call: the client has repeated an open call, and one reply answers both copies.
     case repeated
-    /// Reply with this error.
+    /// Do not forward the call; reply with this error.
     case refused(ReplyError)
 }
 
@@ -36,7 +36,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case joined(LiveID, epoch: Int64, Outcome)
         /// The client is in the live again: replay the items that it missed.
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
-        /// The live is created, and the result is the one of the create. Next, join the live as part of the same call.
+        /// The live is created; `CallResult` is the result of the create. Next, join the live as part of the same call.
+        ///
+        /// `isLateRetry`: whether the call was first sent so long ago that its outcome is no longer stored.
         case created(LiveID, CallResult, isLateRetry: Bool)
         /// The live that the client resumes has ended: send the live's last item if the feed cache still has it, else
         /// the outcome.
@@ -90,7 +92,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         return nil
     }
 
-    /// Records a login, the first one or one with a newer token.
+    /// Records a login, the first one or one with a newer token; `end` is the token's expiry.
     package mutating func loggedIn(until end: MonotonicTime) {
         self.isLoggedIn = true
         self.endsAt = end
@@ -106,7 +108,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - id: The call's number.
-    ///   - purpose: The change that the call makes to the client.
+    ///   - purpose: The change that the call makes to the client if it succeeds.
     ///   - requiredLive: The live that the caller must be in, if any.
     ///   - waiting: The number of the session's calls that are accepted but not yet forwarded; they count as open.
     /// - Returns: Whether to forward, ignore or refuse the call.
@@ -215,6 +217,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package mutating func kicked(from live: LiveID, floor: Ticket) -> Bool {
         switch self.membership {
         case .inside(live, let ticket) where ticket < floor:
+            // A ticket from `floor` on belongs to a join after the kick, and remains valid.
             self.membership = .outside
             return true
         case .entering(live, let previousFloor):
@@ -234,7 +237,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         return true
     }
 
-    /// Ends a call, which has been removed from the open calls.
+    /// Makes the `EndedCall` of a call that has been removed from the open calls, and updates the membership.
     private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> EndedCall {
         EndedCall(
             id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record,
@@ -287,7 +290,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             if case .entering(live, _) = self.membership { self.membership = .outside }
             return .reply(outcome)
         }
-        // The user was kicked while the join was open, and the ticket is older than the kick.
+        // The user was kicked while the join was open, and the kick revokes the join's ticket.
         if case .entering(live, let floor?) = self.membership, ticket < floor {
             self.membership = .outside
             return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))

@@ -4,7 +4,7 @@ package import GatewayCore
 package import MachineKit
 internal import PlazaModel
 
-/// Connects the feed thread with the shards: has the caches of the followed partitions, and knows which shards have
+/// Connects the feed thread with the shards: holds the caches of the followed partitions, and knows which shards have
 /// viewers of each live.
 ///
 /// A shard that reads the cache first and subscribes afterwards would miss the items in between. So a shard must
@@ -14,8 +14,6 @@ package final class FeedHub: Sendable {
     /// How long a partition without viewers is still read, for clients that resume.
     static let idleTimeout = Milliseconds.seconds(60)
     /// The largest number of shards, because a set of shards is stored in the bits of a `UInt64`.
-    ///
-    /// `post` ignores shards that do not exist.
     private static let maxShards = 64
 
     /// A followed partition: one that the feed thread reads, because shards have or recently had viewers of its lives.
@@ -40,6 +38,7 @@ package final class FeedHub: Sendable {
     private let span: Milliseconds
     private let policies: Policies
     private let state = Locked(State())
+    /// Puts messages into the mailbox of the shard with the given number; ignores shards that do not exist.
     private let post: @Sendable (_ shard: Int, _ messages: [MailboxMessage]) -> Void
 
     /// Creates a hub that sends messages to shards with `post`.
@@ -88,6 +87,7 @@ package final class FeedHub: Sendable {
             partition.subscribers[key, default: 0] |= 1 << UInt64(shard)
             partition.idleSince = nil
             state.partitions[number] = partition
+            // The source reads a known partition already, or gets it from `attach`.
             return (partition.isLoaded, isNew ? state.source : nil)
         }
         source?.follow(number)
@@ -200,6 +200,7 @@ package final class FeedHub: Sendable {
             // The partition is taken out while it is changed, so that its cache is not copied.
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
             var messagesByShard: [Int: [MailboxMessage]] = [:]
+            // Before the end was reached, the cache's read offset must stay nil.
             if partition.isLoaded { partition.cache.partitionRead(to: endOffset) }
             for record in records {
                 let keepsMessages = self.policies[record.key.app].historyCount > 0
@@ -219,7 +220,9 @@ package final class FeedHub: Sendable {
         for (shard, messages) in messagesByShard { self.post(shard, messages) }
     }
 
-    /// Registers that a partition was read up to its end, and notifies the shards.
+    /// Registers that a partition was read up to its end, and notifies all shards.
+    ///
+    /// Each shard knows whether one of its lives waits for the partition.
     ///
     /// Called by the feed thread, once for each `follow`.
     ///

@@ -9,23 +9,25 @@ enum ResponseSchemas {
     static let all: [(name: String, schema: Schema)] =
         Self.people + Self.sanctions + Self.lives + Self.stages + Self.apps + Self.errors
 
-    /// Returns the schema of a call's result, `{"kind": {…}}`.
+    /// Returns the schema of a call's result, `{"<kind>": {<fields>}}`; `kind` is the result's name.
     static func result(_ kind: String, _ fields: [Schema.Field] = []) -> Schema {
         .object([.required(kind, .object(fields))])
     }
 
-    /// The result of a call that returns no values.
+    /// The schema of the result of a call that returns no values, `{"done": {}}`.
     static let done = Self.result("done")
 
     /// The schema of a time in milliseconds since 1970.
     private static let time = Schema.int
+    /// A map of strings with any number of entries.
     private static let stringMap = Schema.map(of: .string, 0...Int.max)
 
-    /// The time of an answer.
+    /// The field with the time of an answer.
     static let at = Schema.Field.optional("at", Self.time, "The time of the answer, in milliseconds since 1970.")
-    /// The revision of a live's info.
+    /// The field with the revision of a live's info.
     static let revision = Schema.Field.optional("revision", .count, "Grows with each change of the live's info.")
 
+    /// A list with any number of elements.
     private static func list(_ element: Schema) -> Schema { .list(of: element, 0...Int.max) }
 
     private static let people: [(String, Schema)] = [

@@ -35,8 +35,8 @@ final class ShardSessions {
     ///     gateway.
     ///   - lastNotice: The id of the last notice that the client received; nil for a new session.
     ///   - expiry: When the token expires.
-    /// - Throws: In an app that allows one device: `signedInElsewhere`, or the error because of which the notice to the
-    ///   other devices could not be written.
+    /// - Throws: Only in an app that allows one device: `signedInElsewhere` if the user has signed in on another device
+    ///   meanwhile, or the error that prevented the write of the notice to the other devices.
     func open(
         _ client: Client, isNamed: Bool, lastNotice: NoticeID?, expiry: MonotonicTime
     ) throws(ReplyError) {
@@ -101,6 +101,7 @@ extension ShardSessions {
         _ client: Client, isNamed: Bool, lastNotice: NoticeID?
     ) throws(ReplyError) -> SessionRegistry.Location? {
         let allowsOneDevice = client.role == .user && self.gateway.settings.policies[client.app].devices == .one
+        // `lastNotice` is set if the client reconnects: the missed notices say whether another device signed in.
         if allowsOneDevice, let lastNotice {
             let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
             let (missed, _) = self.gateway.tables.notices(of: client.userKey, after: lastNotice, partition: partition)
@@ -117,7 +118,8 @@ extension ShardSessions {
             return writeError == nil || !allowsOneDevice
         }
         guard let claim else {
-            // The client may try again after 1000 ms.
+            // `writeError` is set, because only a failed write prevents the claim. The client may try again after
+            // 1000 ms.
             throw writeError ?? ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
         client.generation = claim.generation
@@ -157,8 +159,9 @@ extension ShardSessions {
     func noticeReceived(_ entry: NoticeRing.Entry, _ frame: SharedBytes) {
         var next = self.byUser[entry.notice.to]
         while let client = next {
-            // Read now, because a disconnect removes the client from the list.
+            // The next client is read before this one is handled, because a disconnect removes this one from the list.
             next = client.nextOfUser
+            // A sign-in notice is for gateways only: it may close this client's connection.
             if !entry.notice.content.isForClients {
                 if let code = client.signIn.noticeReceived(entry.notice.content, ownSession: client.session) {
                     self.shard.disconnect(client, code)
@@ -177,6 +180,8 @@ extension ShardSessions {
             // The notice is for the user's other devices; the device that stays in the live does not get it.
             if reason == .byLoggedOnOtherDevice, !isRemoved, client.core.membership != .outside { return }
             if isRemoved {
+                // `core` has left the live already; `client.live` is the shard's entry, which exists once the feed is
+                // loaded.
                 if let live = client.live { self.shard.lives.remove(client, from: live) }
                 let error = ReplyError(
                     .staleTicket, "you were removed from the live; join it again", reason: reason.rawValue)

@@ -8,7 +8,8 @@ internal import PlazaModel
 internal import PlazaWire
 internal import ServiceShell
 
-/// Reads webhook events, sends the events that are due, and commits the progress, all on one thread.
+/// Reads webhook events from Kafka, sends the events that are due to the apps' backends, and commits the progress, all
+/// on one thread.
 ///
 /// A slow backend must not block the events of other apps. When an app's share of the queue is used up, its events are
 /// therefore skipped, and a second consumer reads them again once the share has free capacity (*catch-up*).
@@ -35,7 +36,7 @@ final class WebhookDispatcher {
     /// Sends the request for the event at `position`, in an attempt that began at `beganAt`.
     private let send: (_ post: HTTPPost, _ position: DeliveryQueue.EventPosition, _ beganAt: MonotonicTime) -> Void
     private var queue: DeliveryQueue
-    /// The app, the event's name and the request body of each queued event.
+    /// The app, the event's name and the request body of each queued event, because `queue` has only their positions.
     private var bodies: [DeliveryQueue.EventPosition: (app: AppID, eventName: WebhookName, body: [UInt8])] = [:]
     /// The last committed progress of each partition.
     private var committedCheckpoints: [Int32: ReadingProgress.Checkpoint] = [:]
@@ -45,12 +46,13 @@ final class WebhookDispatcher {
     /// The running catch-up; nil when none is running.
     private var catchUp: DeliveryQueue.CatchUp?
     /// The offset before which the running catch-up has read all records.
-    private var catchUpOffset: Int64 = 0
+    private var catchUpReadOffset: Int64 = 0
     /// The partition of the last catch-up; -1 before the first.
     private var lastCatchUpPartition: Int32 = -1
-    /// The error of the rebalance handler, which could not acquire partitions.
+    /// The error because of which `rebalanced` could not acquire partitions.
     ///
-    /// The handler cannot throw, so it stores the error here; `runTurn` throws the error when the poll returns.
+    /// `rebalanced` cannot throw, because the consumer calls it during a poll. So it stores the error here; `runTurn`
+    /// throws the error when the poll returns.
     private var failure: KafkaError?
 
     init(
@@ -71,10 +73,12 @@ final class WebhookDispatcher {
 
     /// Handles a rebalance; commits the progress before the revoked partitions go to another member.
     func rebalanced(_ event: RebalanceEvent) {
+        // Only members of the group get rebalance events, even if no partition is assigned.
         self.isMember = true
         switch event {
         case .assigned(let partitions): self.acquire(partitions)
         case .revoked(let partitions, let isLost):
+            // A lost partition belongs to another member already.
             if !isLost { self.commit() }
             self.readStatus.report { $0.partitionsUnassigned(partitions) }
             for partition in partitions {
@@ -86,7 +90,9 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Resumes at the offsets that the previous owner has committed; lagging apps resume at their own offsets.
+    /// Resumes at the offsets that the previous owner has committed.
+    ///
+    /// A lagging app (one whose events were skipped) resumes at an offset of its own, which is in the checkpoint.
     private func acquire(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
             var offsets: [TopicPartition: Int64] = [:]
@@ -184,7 +190,7 @@ final class WebhookDispatcher {
         try self.catchUpConsumer.assign(offsets)
         self.catchUpStatus.report { $0.partitionsAssigned(offsets, at: MonotonicClock.now) }
         self.catchUp = catchUp
-        self.catchUpOffset = catchUp.offset
+        self.catchUpReadOffset = catchUp.offset
         self.lastCatchUpPartition = catchUp.partition
     }
 
@@ -195,13 +201,19 @@ final class WebhookDispatcher {
         var records: [IncomingRecord] = []
         let outcome = try self.catchUpStatus.poll(
             self.catchUpConsumer, max: Self.maxRecords, timeout: Self.catchUpTimeout, into: &records)
+        // Records that were fetched for an earlier catch-up are ignored.
         for record in records where record.partition == partition {
-            self.catchUpOffset = max(self.catchUpOffset, record.offset + 1)
+            self.catchUpReadOffset = max(self.catchUpReadOffset, record.offset + 1)
             self.addInCatchUp(record)
         }
         let topicPartition = TopicPartition(PlazaTopic.webhooks.rawValue, partition)
-        if let end = outcome.reachedEnds[topicPartition] { self.catchUpOffset = max(self.catchUpOffset, end) }
-        guard let catchUp = self.catchUp, self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpOffset) else { return }
+        // The last offsets of the partition may be transaction markers, for which the poll returns no record.
+        if let end = outcome.reachedEnds[topicPartition] {
+            self.catchUpReadOffset = max(self.catchUpReadOffset, end)
+        }
+        guard let catchUp = self.catchUp, self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpReadOffset) else {
+            return
+        }
         self.endCatchUp()
     }
 
@@ -278,7 +290,8 @@ final class WebhookDispatcher {
         case .delivered:
             self.metrics.deliveredEvents.add()
             self.bodies[attempt.position] = nil
-        // A delivered event that is not queued any more is not counted: the partition's next owner sends it again.
+        // An attempt that delivered an event that is not queued any more is not counted: the partition's next owner
+        // sends it again.
         case .retry, .notQueued:
             if !isDelivered { self.metrics.failedAttempts.add() }
         case .abandoned:

@@ -3,8 +3,9 @@ internal import PlazaModel
 
 /// Finds the promises that were broken in a round, from the histories of its clients.
 ///
-/// A promise is an invariant (`I1` and so on) or a rule (such as `R5.7`) of docs/RULES.md. The result depends only on
-/// the history, so that a test can put each kind of fault into a history.
+/// A promise is an invariant (`I1` and so on) or a rule (such as `R5.7`) of docs/RULES.md, or `recovery`: each step of
+/// a round succeeds in time. The result depends only on the history, so that a test can put each kind of fault into a
+/// history.
 package enum HistoryChecker {
     /// The maximum number of findings of one check; further findings of the same kind are left out.
     static let maxFindingsPerCheck = 5
@@ -36,6 +37,7 @@ package enum HistoryChecker {
         case .requests: self.checkRequests(history)
         case .leaves: self.checkLeaves(history)
         case .counts: self.checkCounts(history)
+        // Both were found during the round already.
         case .answers: history.wrongAnswers
         case .stalls: history.stalls.map { Finding(promise: "recovery", text: $0) }
         }
@@ -49,7 +51,7 @@ package enum HistoryChecker {
             var isAfterGap = false
             for step in feed.steps {
                 guard case .item(let epoch, let number, _, _) = step else {
-                    // A removal is treated like a gap.
+                    // The step is a gap or a removal; a removal is treated like a gap.
                     isAfterGap = true
                     continue
                 }
@@ -57,6 +59,7 @@ package enum HistoryChecker {
                     previous = (epoch, number)
                     isAfterGap = false
                 }
+                // In a new epoch (a new live with the same id) the numbers start again.
                 guard let previous, previous.epoch == epoch else { continue }
                 let context = "\(feed.client) in \(feed.live)"
                 if number <= previous.number {
@@ -101,7 +104,8 @@ package enum HistoryChecker {
         return findings
     }
 
-    /// Checks that each client of an ended live received one end, as the last item, and no other client did (I1).
+    /// Checks that each client of an ended live received one end as the last item, and that no other client received
+    /// an end (I1).
     private static func checkEnds(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
@@ -142,7 +146,7 @@ package enum HistoryChecker {
         return findings
     }
 
-    /// Checks that no client received a tip that a user left who has never left (I5).
+    /// Checks that no client was told by a tip that a user left, if the user never left (I5).
     private static func checkLeaves(_ history: RoundHistory) -> [Finding] {
         history.feeds.flatMap { feed in
             feed.contents.compactMap { content in

@@ -22,7 +22,7 @@ final class AppendWriter {
     private static let maxBatchBytes = 900_000
     /// An upper bound for the bytes that the record format and the header of the epoch add to a record.
     private static let recordOverheadBytes = 100
-    /// An upper bound for the bytes that the record format adds to another header.
+    /// An upper bound for the bytes that the record format adds to each other header of a record.
     private static let headerOverheadBytes = 10
 
     /// The records of a batch that belong to one partition.
@@ -74,7 +74,8 @@ final class AppendWriter {
         self.topic = topic
         self.timeout = timeout
         var settings = settings
-        // The records wait for the flush that ends the batch, so that they are in one request.
+        // The records wait (10 s at most, and for any number) for the flush that ends the batch, so that they are in
+        // one request.
         settings.overrides["linger.ms"] = "10000"
         settings.overrides["batch.num.messages"] = "1000000"
         // When a request fails permanently, the producer must not write to the partition again.
@@ -114,9 +115,9 @@ final class AppendWriter {
     ///
     /// - Parameter batches: batches for which `fitsOneRequest` is true.
     /// - Returns: the last offset that was written to each partition.
-    /// - Throws: a fatal error after any failure, because it is then unknown which records were written: the reason if
-    ///   a record was refused (`RefusedRecords.reason`), and `unanswered` otherwise. The next session begins with a
-    ///   transaction, in which the shell finds the input of a refused record.
+    /// - Throws: a fatal error after any failure, because it is then unknown which records were written. If a record
+    ///   was refused, the error is the reason (`RefusedRecords.reason`); otherwise it is `unanswered`. The next session
+    ///   begins with a transaction, in which the shell finds the input of a refused record.
     func append(_ batches: consuming [PartitionBatch]) throws(KafkaError) -> [Int32: Int64] {
         self.beganAt.withLock { $0 = MonotonicClock.now }
         defer { self.beganAt.withLock { $0 = nil } }
@@ -140,6 +141,7 @@ final class AppendWriter {
             if let error = reports.error { throw error }
             return reports.lastOffsets
         } catch {
+            // The delivery reports tell more than `error`, which may be only the timeout of the flush.
             let refusal = self.reports.withLock { $0.refusedRecords.reason } ?? (error.isRefusal ? error : nil)
             if var refusal {
                 refusal.isFatal = true
