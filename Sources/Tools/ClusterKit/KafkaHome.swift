@@ -7,8 +7,7 @@ internal import Tokens
 /// The directory of an unpacked Apache Kafka, and the configuration of its brokers (KRaft mode) in a run directory.
 struct KafkaHome: Sendable {
     let path: String
-    /// The number of brokers.
-    let brokers: Int
+    let brokerCount: Int
     let directory: RunDirectory
     /// The port of each broker for clients.
     private let clientPorts: [Int]
@@ -18,11 +17,13 @@ struct KafkaHome: Sendable {
     private let routes: [ProcessRoute]
 
     /// Checks that Kafka and Java are installed, and chooses ports.
+    ///
+    /// `brokers` is the number of brokers.
     init(
         path: String, brokers: Int, directory: RunDirectory, routes: [ProcessRoute] = []
     ) throws(ClusterError) {
         self.path = RunDirectory(path).path
-        self.brokers = brokers
+        self.brokerCount = brokers
         self.directory = directory
         // A route that leads only to Redis has no brokers.
         self.routes = routes.filter { $0.brokers.count == brokers }
@@ -61,7 +62,7 @@ struct KafkaHome: Sendable {
         let idFile = root + "/cluster-id"
         let existing = FileManager.default.contents(atPath: idFile).map { String(decoding: $0, as: UTF8.self) }
         let idAndCount = existing?.split(separator: " ") ?? []
-        if let count = idAndCount.last, count != "\(self.brokers)" {
+        if let count = idAndCount.last, count != "\(self.brokerCount)" {
             throw .badOption(
                 "\(root) holds the data of \(count) broker(s). Give --brokers \(count), "
                     + "remove that directory, or use another --run-dir.")
@@ -69,8 +70,8 @@ struct KafkaHome: Sendable {
         // "L" replaces the first character of a random id, because a leading dash would be parsed as an option.
         let id =
             idAndCount.first.map(String.init) ?? "L" + Base64URL.encode(RandomBytes.generate(count: 16)).dropFirst()
-        if existing == nil { try RunDirectory.write(Data("\(id) \(self.brokers)".utf8), to: idFile, mode: 0o600) }
-        for node in 1...self.brokers {
+        if existing == nil { try RunDirectory.write(Data("\(id) \(self.brokerCount)".utf8), to: idFile, mode: 0o600) }
+        for node in 1...self.brokerCount {
             try RunDirectory.write(
                 Data(self.properties(of: node).utf8), to: self.configurationFile(of: node), mode: 0o600)
             // Kafka's format tool writes `meta.properties`, so storage that has the file is formatted already.
@@ -154,20 +155,20 @@ struct KafkaHome: Sendable {
             group.min.session.timeout.ms=1000
             group.initial.rebalance.delay.ms=0
             transaction.abort.timed.out.transaction.cleanup.interval.ms=200
-            broker.session.timeout.ms=\(self.brokers == 1 ? 3000 : 1000)
-            broker.heartbeat.interval.ms=\(self.brokers == 1 ? 500 : 250)
+            broker.session.timeout.ms=\(self.brokerCount == 1 ? 3000 : 1000)
+            broker.heartbeat.interval.ms=\(self.brokerCount == 1 ? 500 : 250)
             controller.quorum.fetch.timeout.ms=1000
             controller.quorum.election.timeout.ms=300
             controller.quorum.election.backoff.max.ms=100
 
-            default.replication.factor=\(self.brokers)
-            min.insync.replicas=\(self.brokers == 1 ? 1 : 2)
-            offsets.topic.replication.factor=\(self.brokers)
+            default.replication.factor=\(self.brokerCount)
+            min.insync.replicas=\(self.brokerCount == 1 ? 1 : 2)
+            offsets.topic.replication.factor=\(self.brokerCount)
             offsets.topic.num.partitions=4
-            transaction.state.log.replication.factor=\(self.brokers)
-            transaction.state.log.min.isr=\(self.brokers == 1 ? 1 : 2)
+            transaction.state.log.replication.factor=\(self.brokerCount)
+            transaction.state.log.min.isr=\(self.brokerCount == 1 ? 1 : 2)
             transaction.state.log.num.partitions=4
-            share.coordinator.state.topic.replication.factor=\(self.brokers)
+            share.coordinator.state.topic.replication.factor=\(self.brokerCount)
             share.coordinator.state.topic.min.isr=1
             offsets.topic.segment.bytes=16777216
             log.cleaner.dedupe.buffer.size=33554432

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Calls of users and of the app's server, with their idempotency (I15).
+/// Calls of users and of the app's server. A repeated message, gift or like has no second effect (I15, idempotency).
 extension BarrageMachine {
     /// Replies to a call and records its outcome: a repeated call gets its recorded outcome, a new call gets the result
     /// of `decide`.
@@ -114,6 +114,7 @@ extension BarrageMachine {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
+        // 0: without a hint when to try again.
         let outcome =
             rejection.error(retryAfter: 0, under: rules).map { Outcome.failure(error: $0) } ?? .success(result: .done)
         effects.append(.reply(Reply(to: caller, app: key.app, outcome)))

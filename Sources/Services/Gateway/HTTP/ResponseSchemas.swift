@@ -30,6 +30,8 @@ enum ResponseSchemas {
     /// A list with any number of elements.
     private static func list(_ element: Schema) -> Schema { .list(of: element, 0...Int.max) }
 
+    // In these lists, a string after a schema is the description of the property.
+
     private static let people: [(String, Schema)] = [
         (
             "UserInfo",

@@ -183,9 +183,8 @@ final class WebhookDispatcher {
 
     /// Starts a catch-up, unless one is running or no lagging app has enough free capacity.
     private func beginCatchUp() throws(KafkaError) {
-        guard self.catchUp == nil, let catchUp = self.queue.nextCatchUp(after: self.lastCatchUpPartition) else {
-            return
-        }
+        guard self.catchUp == nil else { return }
+        guard let catchUp = self.queue.nextCatchUp(after: self.lastCatchUpPartition) else { return }
         let offsets = [TopicPartition(PlazaTopic.webhooks.rawValue, catchUp.partition): catchUp.offset]
         try self.catchUpConsumer.assign(offsets)
         self.catchUpStatus.report { $0.partitionsAssigned(offsets, at: MonotonicClock.now) }
@@ -211,10 +210,8 @@ final class WebhookDispatcher {
         if let end = outcome.reachedEnds[topicPartition] {
             self.catchUpReadOffset = max(self.catchUpReadOffset, end)
         }
-        guard let catchUp = self.catchUp, self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpReadOffset) else {
-            return
-        }
-        self.endCatchUp()
+        guard let catchUp = self.catchUp else { return }
+        if self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpReadOffset) { self.endCatchUp() }
     }
 
     /// Stops the running catch-up.
@@ -258,10 +255,10 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Stores the request body: the record's JSON object, into which an `id` is inserted as the first field.
-    ///
-    /// The id lets the backend recognize repeated events.
+    /// Stores the request body: the record's JSON object with an `id` as its first field, by which the backend
+    /// recognizes repeated events.
     private func storeBody(_ event: WebhookEvent, _ value: [UInt8], at position: DeliveryQueue.EventPosition) {
+        // Replaces the opening brace of the record's object.
         let id = Array("{\"id\":\"\(position.partition)-\(position.offset)\",".utf8)
         self.bodies[position] = (event.app, event.content.name, id + value.dropFirst())
     }
@@ -284,8 +281,7 @@ final class WebhookDispatcher {
         var isDelivered = false
         if case .answered(200..<300, _) = attempt.result { isDelivered = true }
         let outcome = self.queue.attemptEnded(
-            attempt.position, isDelivered: isDelivered, jitter: Double.random(in: 0...1),
-            at: now)
+            attempt.position, isDelivered: isDelivered, jitter: Double.random(in: 0...1), at: now)
         switch outcome {
         case .delivered:
             self.metrics.deliveredEvents.add()
