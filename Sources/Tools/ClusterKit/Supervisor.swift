@@ -59,7 +59,11 @@ struct Supervisor: Sendable {
             pid = try ChildProcess.start(
                 plan.command(kafka), environment: plan.environment, endsWithThread: true, output: .log(plan.log))
         } catch {
-            self.table.update { self.recordEnd(.notStarted("\(error)"), in: &$0) }
+            self.table.update { table in
+                // The requested start was tried, so the next one waits again.
+                table[self.name]?.isRestartRequested = false
+                self.recordEnd(.notStarted("\(error)"), in: &table)
+            }
             return
         }
         self.table.update { table in
