@@ -236,9 +236,10 @@ extension ClientCore {
     ///
     /// The numbers of the feed continue if the client was in this live before and the feed has no new epoch.
     private mutating func joined(_ live: LiveID?, ticket: Ticket, epoch: Int64, startToken: FeedToken?) {
-        if self.live != live || self.tracker.position?.epoch != epoch { self.tracker = FeedTracker() }
-        // A reply without a token leaves the token of an earlier join.
-        let startToken = startToken ?? self.joinedLive?.startToken
+        let isSameFeed = self.live == live && self.tracker.position?.epoch == epoch
+        if !isSameFeed { self.tracker = FeedTracker() }
+        // A reply without a token leaves the token of an earlier join, unless that is of another feed.
+        let startToken = startToken ?? (isSameFeed ? self.joinedLive?.startToken : nil)
         self.joinedLive = live.map { JoinedLive(live: $0, ticket: ticket, startToken: startToken) }
     }
 
