@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of all metrics: `<service>_<noun>_<unit>`, with the base units of Prometheus.
+/// Names of metrics: `<service>_<noun>_<unit>`, with the base units of Prometheus.
 ///
 /// The prefixes `shell_`, `kafka_`, `redis_` and `http_` mark metrics that several services have; the job label of the
 /// scrape distinguishes the services. Names of counters end in `_total`, those of times in `_seconds`.
+/// A metric whose name only one place needs is named in that place.
 package enum MetricNames {
     /// The shell: the loop around a machine that consumes a batch of inputs, decides, commits and replies.
     package enum Shell {

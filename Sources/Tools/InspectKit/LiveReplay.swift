@@ -176,7 +176,8 @@ package struct LiveReplay {
 extension CallRecord {
     /// The class of the feed item that the call asked for; nil for a call that asks for none.
     ///
-    /// The kinds `refused` and `forbidden` are messages or gifts that the app's backend rejected.
+    /// The kind `refused` stands for a message or gift that the gateway found invalid, and `forbidden` for one that the
+    /// app's backend rejected. Only `forbidden` says whether it was a gift.
     var feedClass: FeedClass? {
         switch self.kind {
         case "sendText", "sendCustom", "refused": .barrage

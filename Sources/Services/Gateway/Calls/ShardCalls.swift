@@ -102,6 +102,7 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live):
             if let count = parsed.sanctionedUserCount { try self.admitSanctions(of: count, frame.id, client) }
+            // Equal reads of many clients share one record and its answer.
             let waitsForSharedAnswer = try self.shard.sharedReads.addCall(
                 effect, frame, in: live, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
             if waitsForSharedAnswer { return }

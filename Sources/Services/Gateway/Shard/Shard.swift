@@ -181,7 +181,7 @@ final class Shard {
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
-        // Admission counts each login of a user or server until the connection ends.
+        // Admission has counted the login, unless it refused it.
         if client.isCounted { self.gateway.admission.removeLogin(client.userKey, role: client.role) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }

@@ -33,7 +33,10 @@ package final class Gateway: Sendable {
     let sharedReads = Locked(SharedReads<WaitingRead>())
     /// The caches of the feeds that this gateway reads, and the shards that are subscribed to each live's feed.
     package let feeds: FeedHub
+    /// The mailbox of each shard, by the shard's number.
     private let mailboxes: [Mailbox<MailboxMessage>]
+    /// When each shard's loop last turned, by the shard's number.
+    let shardTurns: [TurnClock]
     /// Where the gateway's records are written; nil before `start`.
     private let sink = Locked<(any RecordSink)?>(nil)
     /// Reads the items that are no longer cached; nil before `start`, after `stop`, or if there is no replay reader.
@@ -89,9 +92,6 @@ package final class Gateway: Sendable {
         ) { shard, messages in Self.post(messages, to: shard, of: mailboxes, metrics) }
         self.observe(registry)
     }
-
-    /// When each shard's loop last turned.
-    let shardTurns: [TurnClock]
 
     /// The port for WebSocket connections; 0 before the gateway listens.
     package var port: UInt16 { self.state.withLock { $0.port } }
