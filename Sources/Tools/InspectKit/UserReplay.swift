@@ -137,16 +137,17 @@ package enum UserReplay {
         let sorted = entries.sorted(by: TopicEntry.isBefore)
         var answers = CallAnswers()
         for entry in sorted { answers.add(entry) }
+        // The user's requests, in the order of their first records.
         var requests: [RequestID] = []
-        var steps: [RequestID: [CallRecord]] = [:]
+        var stepsByRequest: [RequestID: [CallRecord]] = [:]
         for call in sorted.compactMap({ CallRecord($0) }) where call.app == user.app && call.user == user.user {
-            if steps[call.request] == nil { requests.append(call.request) }
-            steps[call.request, default: []].append(call)
+            if stepsByRequest[call.request] == nil { requests.append(call.request) }
+            stepsByRequest[call.request, default: []].append(call)
         }
-        answers.reserveAnsweredItems(of: steps.values.joined().map(\.self))
+        answers.reserveAnsweredItems(of: stepsByRequest.values.joined().map(\.self))
         var lines: [Line] = []
         for request in requests {
-            guard let steps = steps[request], let first = steps.first, let last = steps.last else { continue }
+            guard let steps = stepsByRequest[request], let first = steps.first, let last = steps.last else { continue }
             guard window.contains(first.time), live == nil || steps.contains(where: { $0.live == live }) else {
                 continue
             }

@@ -29,8 +29,8 @@ extension HistoryChecker {
     static func checkBattles(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for (battle, lives) in history.battles.sorted(by: { $0.key.text < $1.key.text }) {
-            // The score of each side, from the calls that were sent.
-            let sums = Self.sums(of: battle, lives, history)
+            // What each side's score must be, from the calls that were sent.
+            let bounds = Self.scoreBounds(of: battle, lives, history)
             var results = Set(history.battleReads.filter { $0.battle == battle && $0.hasEnded }.map(\.scores))
             // The clients that received no end, because a gap may hide it.
             var clientsWithHiddenEnd: [String] = []
@@ -55,7 +55,7 @@ extension HistoryChecker {
                 }
                 guard let result = observation.results.last else { continue }
                 results.insert(result)
-                findings += Self.scoreFindings(context, result, sums)
+                findings += Self.scoreFindings(context, result, bounds)
             }
             if results.count > 1 {
                 findings.append(
@@ -77,14 +77,14 @@ extension HistoryChecker {
             let context = "battle \(read.battle.text), as read after its end"
             guard read.hasEnded else { return [Finding(promise: "I14", text: "\(context): it still runs")] }
             let lives = history.battles[read.battle] ?? []
-            return Self.scoreFindings(context, read.scores, Self.sums(of: read.battle, lives, history))
+            return Self.scoreFindings(context, read.scores, Self.scoreBounds(of: read.battle, lives, history))
         }
     }
 
     /// The bounds of each side's score, which is the sum of the scores of its calls.
     ///
     /// A call without an answer may or may not have been applied.
-    private static func sums(
+    private static func scoreBounds(
         of battle: BattleID, _ lives: Set<LiveID>, _ history: RoundHistory
     ) -> [LiveID: SumBounds] {
         Dictionary(
@@ -99,12 +99,12 @@ extension HistoryChecker {
 
     /// One finding for each side whose score in `result` is out of its bounds.
     private static func scoreFindings(
-        _ context: String, _ result: [LiveID: Int64], _ sums: [LiveID: SumBounds]
+        _ context: String, _ result: [LiveID: Int64], _ boundsByLive: [LiveID: SumBounds]
     ) -> [Finding] {
-        sums.sorted { $0.key.text < $1.key.text }.compactMap { live, sum in
+        boundsByLive.sorted { $0.key.text < $1.key.text }.compactMap { live, bounds in
             let score = result[live] ?? 0
-            guard !sum.range.contains(score) else { return nil }
-            return Finding(promise: "I14", text: "\(context): \(live) ends with \(score) instead of \(sum.text)")
+            guard !bounds.range.contains(score) else { return nil }
+            return Finding(promise: "I14", text: "\(context): \(live) ends with \(score) instead of \(bounds.text)")
         }
     }
 
@@ -118,7 +118,7 @@ extension HistoryChecker {
         // Whether there was a gap since the last stage that tells whether the battle runs.
         var hasGap = false
         // Whether the client saw the battle or one of its events.
-        var hasSeen = false
+        var hasSeenBattle = false
         // Whether a later stage no longer shows the battle running.
         var isOver = false
         for step in feed.steps {
@@ -134,17 +134,17 @@ extension HistoryChecker {
             observation.endCount += endCount
             // The battle as this stage shows it.
             let view = record.battle.flatMap { $0.id == battle ? $0 : nil }
-            if !hasSeen, view != nil || startCount + endCount > 0 {
+            if !hasSeenBattle, view != nil || startCount + endCount > 0 {
                 observation.mayMissStart = hasGap
-                hasSeen = true
+                hasSeenBattle = true
             }
             if let view, view.ended == nil {
                 hasGap = false
                 observation.lastRunningItem = number
-            } else if hasSeen, !isOver {
+            } else if hasSeenBattle, !isOver {
                 observation.mayMissEnd = hasGap
                 isOver = true
-            } else if !hasSeen {
+            } else if !hasSeenBattle {
                 // The battle has not begun at this stage, so earlier gaps do not hide its start.
                 hasGap = false
             }
@@ -153,7 +153,7 @@ extension HistoryChecker {
                     Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first }))
             }
         }
-        if !hasSeen {
+        if !hasSeenBattle {
             // A gap may hide the whole battle.
             let hasAnyGap = !feed.isComplete
             (observation.mayMissStart, observation.mayMissEnd) = (hasAnyGap, hasAnyGap)

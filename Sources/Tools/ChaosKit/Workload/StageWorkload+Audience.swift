@@ -15,12 +15,12 @@ extension StageWorkload {
         let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
         try await self.call(
             self.appServer, "the app's server", "app.setGifts", CallParams(categories: [category]))
-        var count = 0
-        while !isOver(), count < Self.maxSteadyGiftCount {
-            count += 1
+        var giftCount = 0
+        while !isOver(), giftCount < Self.maxSteadyGiftCount {
+            giftCount += 1
             for viewer in self.viewers {
-                await self.sendGift(count, from: viewer)
-                await self.sendLikes(1 + count % 5, from: viewer)
+                await self.sendGift(giftCount, from: viewer)
+                await self.sendLikes(1 + giftCount % 5, from: viewer)
             }
             try? await Task.sleep(for: .milliseconds(400))
         }

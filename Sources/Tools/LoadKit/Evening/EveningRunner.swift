@@ -77,7 +77,7 @@ package struct EveningRunner: Sendable {
             // The app's server need not join a live.
             group.addTask { await self.appServer.sendCalls {} }
             group.addTask { await self.appServer.receiveUpdates { _ in } }
-            await self.open()
+            await self.openLives()
             await self.performActions(for: duration)
             // The tasks above run until they are cancelled.
             group.cancelAll()
@@ -87,10 +87,10 @@ package struct EveningRunner: Sendable {
     }
 
     /// Opens all lives, and lets the first viewers join.
-    private func open() async {
+    private func openLives() async {
         await withTaskGroup { group in
             group.addTask { await self.putGifts() }
-            for live in self.cast { group.addTask { await self.open(live) } }
+            for live in self.cast { group.addTask { await self.openLive(live) } }
         }
         guard !Task.isCancelled else { return }
         for action in self.state.withLock({ $0.script.openingActions() }) { self.perform(action) }
@@ -98,7 +98,7 @@ package struct EveningRunner: Sendable {
     }
 
     /// Opens one live: its host and its admin, who is its first viewer, join it, and the host gives the admin rights.
-    private func open(_ live: EveningLive) async {
+    private func openLive(_ live: EveningLive) async {
         guard let host = self.members[live.hostID], let admin = self.members[live.viewerID(0)] else { return }
         // The host tries again until it has joined the live.
         while !Task.isCancelled {
