@@ -97,9 +97,7 @@ package final class LeaseStore {
                 let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)
                 // If an earlier attempt has begun an epoch, this attempt continues it.
                 let expectedEpoch = newEpoch ?? cursor.epoch
-                // The name of an epoch ends with the run id of its server. A server with another run id has restarted,
-                // and may have lost leases.
-                let isEpochExpected = opened.epoch == expectedEpoch && expectedEpoch.hasSuffix(opened.identity.runID)
+                let isEpochExpected = Self.isEpoch(expectedEpoch, stillIn: opened)
                 var epoch = expectedEpoch
                 if !isEpochExpected || (needsEpoch && newEpoch == nil) {
                     epoch = try self.beginEpoch(opened.identity, cursor, at: first.moment.now, lives)
@@ -135,7 +133,7 @@ package final class LeaseStore {
         self.openedPartition = nil
         do {
             let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)
-            return opened.epoch == cursor.epoch && cursor.epoch.hasSuffix(opened.identity.runID)
+            return Self.isEpoch(cursor.epoch, stillIn: opened)
         } catch {
             self.openedPartition = nil
             switch error {
@@ -146,6 +144,16 @@ package final class LeaseStore {
                 return false
             }
         }
+    }
+
+    /// Whether an opened partition still has the leases of the epoch with this name.
+    ///
+    /// The name of an epoch ends with the run id of its server. A server with another run id has restarted, and may have
+    /// lost leases.
+    private static func isEpoch(
+        _ name: String, stillIn opened: (identity: RedisClient.Identity, epoch: String)
+    ) -> Bool {
+        opened.epoch == name && name.hasSuffix(opened.identity.runID)
     }
 
     /// Connects and opens the partition, unless it is already open on this connection.
