@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the live page, for docs/PERFORMANCE.md: bytes of script, frames and main thread at 40 messages a second on
-sample data; then, on a local cluster, the time to the first item after a click, and to a connection after a kill."""
+sample data, and the frames of an empty page beside them; then, on a local cluster, the time to the first item after a
+click, and to a connection after a kill."""
 
 import gzip
 import statistics
@@ -27,6 +28,23 @@ def scripts(browser, url):
     page.close()
     print(f"scripts of a live: {len(sizes)} files, {sum(plain for plain, _ in sizes.values()) / 1000:.1f} kB, "
           f"gzip {sum(small for _, small in sizes.values()) / 1000:.1f} kB")
+
+
+def most_frames(browser, seconds=10):
+    """Frames a second of an empty page: what this browser and machine can show at most."""
+    page = browser.new_page(viewport={"width": 1360, "height": 860})
+    rate = page.evaluate("""(milliseconds) => new Promise((done) => {
+        const begun = performance.now();
+        let frames = 0;
+        const draw = () => {
+            frames += 1;
+            const passed = performance.now() - begun;
+            if (passed < milliseconds) requestAnimationFrame(draw); else done(frames / passed * 1000);
+        };
+        requestAnimationFrame(draw);
+    })""", seconds * 1000)
+    page.close()
+    print(f"an empty page: {rate:.1f} frames/s")
 
 
 def frames(browser, url, seconds=30):
@@ -113,7 +131,9 @@ def main():
     url = f"http://127.0.0.1:{server.server_port}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        most_frames(browser)
         frames(browser, url)
+        most_frames(browser)
         cluster = Cluster()
         try:
             scripts(browser, cluster.url)
