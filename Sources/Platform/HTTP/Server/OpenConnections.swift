@@ -29,11 +29,10 @@ struct OpenConnections {
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
-        /// The size of the response that is being sent; 0 in other phases, and after
-        /// `takeConnectionWithUnreadResponse`.
+        /// The size of the response that is being sent; 0 in other phases, and in each phase of a connection that is in
+        /// `closing`.
         var responseBytes = 0
-        /// When the current phase must have ended; nil without a limit, and after the connection was chosen to be shut
-        /// down.
+        /// When the current phase must have ended; nil without a limit, and for a connection that is in `closing`.
         var deadline: MonotonicTime?
 
         /// Whether the server waits for the client's next bytes.
@@ -47,8 +46,10 @@ struct OpenConnections {
     private var connectionCounts: [IPAddress: Int] = [:]
     /// The number of open requests of each client behind a trusted proxy.
     private var requestCounts: [IPAddress: Int] = [:]
-    /// The connections that were chosen by `takeConnectionToEvict`, and that the daemon has not closed yet.
-    private var evicted: Set<UInt> = []
+    /// The connections that were chosen to be shut down, and that the daemon has not closed yet.
+    ///
+    /// The daemon may still report phases of them, for example of a request that it has read already.
+    private var closing: Set<UInt> = []
     /// The total size in bytes of the responses that are being sent; without those that were chosen to be cut off.
     private(set) var responseBytes = 0
 
@@ -75,7 +76,7 @@ struct OpenConnections {
 
     /// Removes a connection.
     mutating func remove(_ id: UInt) {
-        self.evicted.remove(id)
+        self.closing.remove(id)
         self.forgetResponse(of: id)
         guard let key = self.connections.removeValue(forKey: id)?.address else { return }
         Self.decrement(key, in: &self.connectionCounts)
@@ -90,13 +91,13 @@ struct OpenConnections {
     /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
     ///   for its client.
     mutating func takeConnectionToEvict() -> Int32? {
-        let openCount = self.connections.count - self.evicted.count
+        let openCount = self.connections.count - self.closing.count
         guard openCount > self.limits.connections - self.limits.connections / 10 else { return nil }
         /// The number of connections of the address that opened this connection.
         func addressCount(_ connection: Connection) -> Int {
             connection.address.map { self.connectionCounts[$0] ?? 0 } ?? 0
         }
-        let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.evicted.contains($0.key) }
+        let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.closing.contains($0.key) }
         let chosen = waiting.max { left, right in
             let (leftCount, rightCount) = (addressCount(left.value), addressCount(right.value))
             guard leftCount == rightCount, let leftDeadline = left.value.deadline,
@@ -106,12 +107,11 @@ struct OpenConnections {
             return rightDeadline < leftDeadline
         }
         guard let chosen else { return nil }
-        self.evicted.insert(chosen.key)
-        self.connections[chosen.key]?.deadline = nil
+        self.beginClosing(chosen.key)
         return chosen.value.descriptor
     }
 
-    /// Sets the phase of a connection, and the deadline of the phase.
+    /// Sets the phase of a connection, and the deadline of the phase; a connection that is being shut down gets none.
     mutating func enterPhase(_ phase: Phase, of id: UInt, at now: MonotonicTime) {
         let limit: Duration? =
             switch phase {
@@ -123,12 +123,12 @@ struct OpenConnections {
             }
         self.forgetResponse(of: id)
         self.connections[id]?.phase = phase
-        self.connections[id]?.deadline = limit.map { now + Milliseconds($0) }
+        self.connections[id]?.deadline = self.closing.contains(id) ? nil : limit.map { now + Milliseconds($0) }
     }
 
-    /// Counts the response that a connection in the phase `sendingResponse` sends.
+    /// Counts the response that a connection in the phase `sendingResponse` sends, unless it is being shut down.
     mutating func addResponse(ofBytes bytes: Int, of id: UInt) {
-        guard self.connections[id] != nil else { return }
+        guard self.connections[id] != nil, !self.closing.contains(id) else { return }
         self.connections[id]?.responseBytes = bytes
         self.responseBytes += bytes
     }
@@ -154,9 +154,15 @@ struct OpenConnections {
             return rightDeadline < leftDeadline
         }
         guard let chosen else { return nil }
-        self.forgetResponse(of: chosen.key)
-        self.connections[chosen.key]?.deadline = nil
+        self.beginClosing(chosen.key)
         return chosen.value.descriptor
+    }
+
+    /// Records that a connection was chosen to be shut down, so that it is not chosen again.
+    private mutating func beginClosing(_ id: UInt) {
+        self.closing.insert(id)
+        self.forgetResponse(of: id)
+        self.connections[id]?.deadline = nil
     }
 
     /// Stops counting the response of a connection.
@@ -184,7 +190,7 @@ struct OpenConnections {
         var overdue: [Overdue] = []
         for (id, connection) in self.connections {
             guard let deadline = connection.deadline, deadline <= now else { continue }
-            self.connections[id]?.deadline = nil
+            self.beginClosing(id)
             let refusal: HTTPRefusal =
                 switch connection.phase {
                 case .readingHead: .headTimeout
