@@ -39,10 +39,7 @@ struct StrictJSONDecoder: Decoder {
         switch self.kind {
         case .trueLiteral: return true
         case .falseLiteral: return false
-        // Unlike for other types, a null is a type mismatch, too.
-        default:
-            let context = DecodingError.Context(codingPath: self.codingPath, debugDescription: "not a Bool")
-            throw DecodingError.typeMismatch(Bool.self, context)
+        default: throw self.mismatch(Bool.self)
         }
     }
 

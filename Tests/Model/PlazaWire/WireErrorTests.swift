@@ -31,6 +31,7 @@ import Testing
             (#","count":3"#, "", "count", "is missing"), (#""count":3"#, #""count":"3""#, "count", "is not a whole"),
             (#""count":3"#, #""count":null"#, "count", "is null"),
             (#""stale":false"#, #""stale":0"#, "stale", "is not true or false"),
+            (#""stale":false"#, #""stale":null"#, "stale", "is null"),
             (#""live":"l""#, #""live":7"#, "live", "is not a string"), (#""at":1"#, #""at":"x""#, "at", "is not"),
             (#""epoch":7"#, #""epoch":1e30"#, "epoch", "is not a whole number in range"),
             (#""count":3"#, #""count":1.5"#, "count", "is not a whole number in range"),
