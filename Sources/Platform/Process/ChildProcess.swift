@@ -95,10 +95,14 @@ package enum ChildProcess {
 
     /// Blocks until the child has ended, and releases its pid.
     ///
-    /// - Returns: how the child ended.
+    /// - Returns: how the child ended; `unknown` if the pid is not that of a child that has not been reaped.
     package static func reap(_ pid: Int32) -> ProcessEnd {
         var status: Int32 = 0
-        while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        while unsafe waitpid(pid, &status, 0) < 0 {
+            let code = errno
+            // The system has not set the status, whose 0 would read as a success.
+            if code != EINTR { return .unknown(Self.text(of: code)) }
+        }
         // The lowest seven bits are the signal that ended the process, or 0; the next byte is the exit status.
         let signal = status & 0x7f
         return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)

@@ -40,6 +40,12 @@ import Testing
         #expect(process.end() == .signalled(SIGKILL))
     }
 
+    @Test func `the end of a process that is no child of this one is unknown, and not a success`() {
+        let end = ChildProcess.reap(getpid())
+        #expect(end == .unknown("No child processes"))
+        #expect(end.description == "ended in an unknown way: No child processes")
+    }
+
     @Test func `the error names a program that does not exist`() {
         let error = #expect(throws: ChildProcess.StartFailure.self) { try TestProcess(["no-such-program"]) }
         #expect(error?.description == "no-such-program: No such file or directory")
