@@ -180,6 +180,8 @@ import Testing
     @Test(
         arguments: [
             (.integer(1...9), "10", "count is 10; 1 to 9 are possible"),
+            (.integer(-1...9, but: 0), "0", "count is 0; -1 to 9 except 0 are possible"),
+            (.integer(-1...9, but: 0), "10", "count is 10; -1 to 9 except 0 are possible"),
             (.text(1...2), "\"abc\"", "count has 3 characters; 1 to 2 are possible"),
             (.list(of: .boolean, 1...2), "[]", "count has 0 entries; 1 to 2 are possible"),
             (.list(of: .text(1...2), 1...2), "[\"a\", \"\"]", "count.1 has 0 characters; 1 to 2 are possible"),

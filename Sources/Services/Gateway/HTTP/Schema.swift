@@ -5,11 +5,11 @@ internal import PlazaWire
 ///
 /// Only the structure of a body is checked: types, property names and choices. A body's lengths and ranges are only
 /// described: the OpenAPI description contains them, and the machine that executes the call checks them. So a violation
-/// has the same error code over HTTP and WebSocket. The lengths and ranges of query items are checked (`limitError`). Lengths in a schema are in characters; the machine's limits are in bytes.
+/// has the same error code over HTTP and WebSocket. The lengths and ranges of query items are checked (`limitError`).
+/// Lengths in a schema are in characters; the machine's limits are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
-    /// A whole number in the range, except the number `but`, if given. The range is only described, not checked in a
-    /// body.
+    /// A whole number in the range, except the number `but`, if given. Both are only described, not checked in a body.
     case integer(ClosedRange<Int64>, but: Int64? = nil)
     /// A text with a length in characters. The pattern is only described, not checked.
     case text(ClosedRange<Int>, pattern: String? = nil)
@@ -107,9 +107,10 @@ extension Schema {
     /// The values of a body are not checked here: the call's machine checks them.
     func limitError(in value: JSONValue, at path: String) -> String? {
         switch (self, value) {
-        case (.integer(let range, _), .integer(let number)):
-            guard !range.contains(number) else { return nil }
-            return "\(path) is \(number); \(range.lowerBound) to \(range.upperBound) are possible"
+        case (.integer(let range, let excluded), .integer(let number)):
+            if range.contains(number), number != excluded { return nil }
+            let exception = excluded.map { " except \($0)" } ?? ""
+            return "\(path) is \(number); \(range.lowerBound) to \(range.upperBound)\(exception) are possible"
         case (.text(let range, _), .text(let text)):
             let length = text.unicodeScalars.count
             guard !range.contains(length) else { return nil }
