@@ -34,6 +34,16 @@ import Testing
         for file in files { #expect(allowed.isSuperset(of: file.imports), "\(file.path)") }
     }
 
+    /// The core of the SDK: a folder of its target, because apps import the SDK as one module.
+    private static let coreOfSDK = "Sources/Client/LivePlazaKit/Core/"
+
+    @Test func `the core of the SDK, which decides without I/O, imports only modules without I/O`() {
+        let files = SourceTree.sources.filter { $0.path.hasPrefix(Self.coreOfSDK) }
+        #expect(!files.isEmpty)
+        let allowed: Set = ["MachineKit", "PlazaModel", "PlazaWire"]
+        for file in files { #expect(allowed.isSuperset(of: file.imports), "\(file.path)") }
+    }
+
     /// The folders that may import each C library.
     private static let foldersOfCLibraries: [String: [String]] = [
         "CRdkafka": ["Sources/Platform/Kafka/Client/RDKafka/", "Sources/Platform/Kafka/EmbeddedBroker/"],
@@ -106,7 +116,9 @@ import Testing
         let sleepCalls = ["Thread.sleep", "usleep(", "nanosleep("]
         let clocksAndRandomness = ["Clock", ".now()", "SystemRandomNumberGenerator", "Date("]
         for file in SourceTree.sources {
-            let isCore = file.target.hasSuffix("Core") || ["MachineKit", "PlazaModel"].contains(file.target)
+            let isCore =
+                file.target.hasSuffix("Core") || ["MachineKit", "PlazaModel"].contains(file.target)
+                || file.path.hasPrefix(Self.coreOfSDK)
             for (number, text) in file.code {
                 // The open loop of a benchmark has its own timing.
                 if file.target != "Bench" {

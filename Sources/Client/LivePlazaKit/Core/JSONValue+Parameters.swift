@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import PlazaWire
 
 extension JSONValue {
@@ -16,7 +15,7 @@ extension JSONValue {
     ///
     /// A value that no integer can hold, such as infinity, is sent as 0, which the server refuses or replaces by its
     /// default.
-    static func seconds(_ interval: TimeInterval) -> JSONValue {
+    static func seconds(_ interval: Double) -> JSONValue {
         .integer(Int64(exactly: interval.rounded(.up)) ?? 0)
     }
 }
