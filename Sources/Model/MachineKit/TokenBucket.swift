@@ -14,6 +14,9 @@ package struct RateLimit: Hashable, Sendable {
         self.count = max(1, count)
         self.period = max(Milliseconds(1), period)
     }
+
+    /// The time in which a bucket gains one token, rounded up.
+    package var timePerToken: Milliseconds { Milliseconds((self.period.count - 1) / Int64(self.count) + 1) }
 }
 
 /// A token bucket in one number: the time at which the bucket will be full again if no more tokens are taken.

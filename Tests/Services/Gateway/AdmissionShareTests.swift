@@ -99,7 +99,7 @@ import Tokens
         let cluster = try FakeCluster {
             $0.admission.serverConnections = 2
             $0.admission.serverLogins = RateLimit(5, per: .seconds(60))
-            $0.admission.serverCalls = RateLimit(7, per: .seconds(60))
+            $0.admission.serverCalls = RateLimit(7, per: .seconds(700))
             $0.admission.serverReads = RateLimit(42, per: .seconds(60))
         }
         cluster.create("room")
@@ -121,7 +121,10 @@ import Tokens
         // ping. The ban needs three calls, one for each user that it names. The gateway counts one when it receives the
         // ban, and then refuses the ban, because the other two exceed the limit.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
-        #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
+        let refusedBan = try shop.call("live.ban", ban).error
+        // At seven calls in 700 s, the three calls that the repeated ban needs are there after 300 s, less the time that
+        // this test has taken.
+        #expect(refusedBan?.code == .tooFrequent && (200_001...300_000).contains(refusedBan?.retryAfter ?? 0))
         #expect(try jobs.getsPong() == false, "the servers have made all seven calls")
         #expect(cluster.refusalCount(.serverCalls) == 2, "the ban and the ping")
 

@@ -285,11 +285,8 @@ final class ShardCalls {
         if self.isRepeated(id, client) { return }
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
-        case .server:
-            // `admit` has counted the call once, so it counts `userCount - 1` times more. A call for more users than
-            // the limit could never be admitted, so it counts as many times as the limit, including that first time.
-            let maxCount = self.gateway.settings.admission.serverCalls.count - 1
-            try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: min(userCount - 1, maxCount))
+        // `admit` has counted the call once. That remains if the call is refused here.
+        case .server: try self.gateway.admission.admitServerCall(naming: userCount, of: client.app)
         }
     }
 

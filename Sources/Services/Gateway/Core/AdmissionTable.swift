@@ -144,6 +144,27 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         return self.admit(.servers(call), of: app, limit: limit, counting: count, at: microseconds)
     }
 
+    /// Counts a call of an app's server for each user that it names beyond the first.
+    ///
+    /// `admitServerCall` has counted the call once before, when its users were not known yet, and does so again when
+    /// the call is repeated.
+    ///
+    /// - Parameters:
+    ///   - userCount: How many users the call names, at least 1; a count above the limit of calls counts as the limit,
+    ///     because the call could never be admitted otherwise.
+    ///   - app: The app, whose servers share the limit.
+    ///   - microseconds: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted if it is repeated.
+    package mutating func admitServerCall(
+        naming userCount: Int, of app: AppID, at microseconds: Int64
+    ) -> Milliseconds? {
+        let limit = self.limits.serverCalls
+        let furtherCount = min(userCount, limit.count) - 1
+        let wait = self.admitServerCall(.call, of: app, counting: furtherCount, at: microseconds)
+        // The repeated call needs one token more, because it is counted once before its further users are.
+        return wait.map { $0 + limit.timePerToken }
+    }
+
     /// Takes `count` tokens from the token bucket (the state of a rate limit) that the app has for `key`.
     private mutating func admit(
         _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at microseconds: Int64

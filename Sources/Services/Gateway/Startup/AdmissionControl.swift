@@ -103,6 +103,17 @@ final class AdmissionControl: WebSocketAdmission {
         throw self.tooFrequent(call.reason, wait)
     }
 
+    /// Checks the rate limit that the servers of an app share for calls, and counts a call that was counted once already
+    /// for each user that it names beyond the first.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitServerCall(naming userCount: Int, of app: AppID) throws(ReplyError) {
+        let now = MonotonicClock.microseconds
+        let wait = self.table.withLock { $0.admitServerCall(naming: userCount, of: app, at: now) }
+        guard let wait else { return }
+        throw self.tooFrequent(ServerCall.call.reason, wait)
+    }
+
     /// Counts a call that is about to be forwarded to the services.
     ///
     /// - Parameters:

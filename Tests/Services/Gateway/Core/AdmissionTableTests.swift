@@ -107,6 +107,26 @@ import Testing
         #expect(ServerCall.readCount(method: method) == count)
     }
 
+    /// Rules: R12.14.
+    @Test func `a server's call that names many users is admitted if it is repeated after the time of its refusal`() {
+        var table = self.table { $0.serverCalls = RateLimit(5) }
+        let demo = AppID("demo")
+        /// Counts a call first once and then for its users; returns the time of its refusal.
+        func ban(_ userCount: Int, at microseconds: Int64) -> Milliseconds? {
+            table.admitServerCall(.call, of: demo, at: microseconds)
+                ?? table.admitServerCall(naming: userCount, of: demo, at: microseconds)
+        }
+        #expect(ban(3, at: 0) == nil)
+        // Of five calls, two are left. The refused call takes one of them, so its repeat needs two more.
+        #expect(ban(3, at: 0) == Milliseconds(400))
+        #expect(ban(3, at: 400_000) == nil)
+        // No call is left: the call is refused before its users are counted.
+        #expect(ban(20, at: 400_000) == Milliseconds(200))
+        // One call is left, and is taken. Twenty users count as the whole limit of five calls.
+        #expect(ban(20, at: 600_000) == Milliseconds(1000))
+        #expect(ban(20, at: 1_600_000) == nil)
+    }
+
     @Test func `I16 the users of one app cannot fill the table of rates of another app`() {
         var table = self.table()
         var refusedCount = 0
