@@ -22,6 +22,10 @@ package enum MetricNames {
         package static let rows = "shell_rows"
         /// Partitions that this instance owns.
         package static let partitions = "shell_partitions"
+        /// Whether this instance owns a partition, by machine and partition: 1 or 0.
+        ///
+        /// Only partitions that the process has been assigned since its start are exported.
+        package static let ownedPartition = "shell_owned_partition"
         /// Assigned partitions that are not served, because their rows cannot be restored.
         package static let damagedPartitions = "shell_damaged_partitions"
         /// Inputs and rows that were skipped because they could not be decoded.

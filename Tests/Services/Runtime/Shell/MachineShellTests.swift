@@ -66,16 +66,19 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a shell exports the rebalances, the producer queue and the consumer lag as metrics`() throws {
+    func `a shell exports its partitions, rebalances, producer queue and consumer lag as metrics`() throws {
         let harness = try ShellHarness(.embedded)
         let live = Self.lives("metrics", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendText("x", in: live)
         try harness.flush()
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        #expect(shell.namedPartitions == Set(0..<ShellHarness.partitions))
         #expect(shell.stop())
+        #expect(shell.namedPartitions == [])
         let text = PrometheusText.render(shell.metrics)
         for line in [
+            #"shell_owned_partition{machine="barrage",partition="0"} 0"#,
             #"kafka_rebalances_total{kind="assigned",machine="barrage"} 1"#,
             #"kafka_rebalances_total{kind="revoked",machine="barrage"} 1"#,
             #"kafka_consumer_lag_messages{reader="barrage"} 0"#,

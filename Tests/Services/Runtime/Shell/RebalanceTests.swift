@@ -20,6 +20,8 @@ extension MachineShellTests {
         let secondShell = harness.start("second")
         // The inbox has four partitions.
         try Self.waitForOwnedPartitions([(firstShell, 2), (secondShell, 2)])
+        #expect(firstShell.namedPartitions.isDisjoint(with: secondShell.namedPartitions))
+        #expect(firstShell.namedPartitions.union(secondShell.namedPartitions) == [0, 1, 2, 3])
         try Self.sendTextToAll("joined", to: lives, harness, untilItemCount: 4)
         let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
         #expect(

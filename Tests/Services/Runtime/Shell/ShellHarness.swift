@@ -224,6 +224,15 @@ final class RunningShell {
         self.metrics.gauge(MetricNames.Shell.partitions, help: "", labels: ["machine": "barrage"]).value
     }
 
+    /// The partitions that the shell's metrics name as its own.
+    var namedPartitions: Set<Int> {
+        let family = self.metrics.snapshot().first { $0.name == MetricNames.Shell.ownedPartition }
+        return Set(
+            (family?.samples ?? []).filter { $0.value == .number(1) }.compactMap { sample in
+                sample.labels.pairs.first { $0.name == "partition" }.flatMap { Int($0.value) }
+            })
+    }
+
     /// The number of partitions whose rows the shell cannot restore.
     var damagedPartitions: Int {
         self.metrics.gauge(MetricNames.Shell.damagedPartitions, help: "", labels: ["machine": "barrage"]).value

@@ -27,8 +27,12 @@ struct ShellMetrics {
     let damagedPartitions: Gauge
     /// The number of rows of the owned partitions.
     let rows: Gauge
+    private let registry: MetricsRegistry
+    private let machine: String
 
     init(_ registry: MetricsRegistry, machine: String) {
+        self.registry = registry
+        self.machine = machine
         func labels(_ additional: [String: String] = [:]) -> [String: String] {
             additional.merging(["machine": machine]) { first, _ in first }
         }
@@ -59,6 +63,14 @@ struct ShellMetrics {
         self.damagedPartitions = registry.gauge(
             names.damagedPartitions, help: "Assigned partitions whose rows cannot be restored.", labels: labels())
         self.rows = registry.gauge(names.rows, help: "Rows held.", labels: labels())
+    }
+
+    /// Records whether this instance owns a partition after a rebalance that assigned or revoked it.
+    func setOwned(_ isOwned: Bool, partition: Int32) {
+        self.registry.gauge(
+            MetricNames.Shell.ownedPartition, help: "Whether a partition is owned: 1 or 0.",
+            labels: ["machine": self.machine, "partition": "\(partition)"]
+        ).set(isOwned ? 1 : 0)
     }
 
     /// Records a committed batch.

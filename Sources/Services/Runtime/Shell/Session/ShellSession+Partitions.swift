@@ -61,10 +61,18 @@ extension ShellSession {
                 // Without the end, nothing could show that the rows are still current.
                 if partition.endAtRevocation != nil { self.revoked[topicPartition] = partition }
             }
-            self.metrics.partitions.set(self.owned.count)
+            self.reportOwners(of: partitions)
             // A failure makes the client unusable, and its next poll throws.
             try? self.consumer.unassign()
         }
+    }
+
+    /// Exports how many partitions this instance owns, and whether it owns each of `partitions`.
+    private func reportOwners(of partitions: [TopicPartition]) {
+        for topicPartition in partitions {
+            self.metrics.setOwned(self.owned[topicPartition] != nil, partition: topicPartition.partition)
+        }
+        self.metrics.partitions.set(self.owned.count)
     }
 
     /// Restores the rows of `partitions` and starts consuming them; the group's heartbeats continue meanwhile.
@@ -111,7 +119,7 @@ extension ShellSession {
         }
         try self.restore(unrestored, deadline: deadline)
         self.beginAttempts(at: partitions)
-        self.metrics.partitions.set(self.owned.count)
+        self.reportOwners(of: partitions)
         let duration = MonotonicClock.now - beganAt
         self.metrics.restore.record(milliseconds: Int(duration.count))
         self.log.info(
