@@ -34,10 +34,8 @@ final class LoadLive {
     /// The servers applied such a message twice. The trackers of the connections cannot detect it, because they compare
     /// only item numbers.
     private(set) var appliedTwiceCount = 0
-    /// When a viewer last received an item during the stage `sending`, in microseconds of the monotonic clock.
-    private var lastDeliveryAt: Int64?
-    /// The longest time during the stage `sending` in which no viewer received anything.
-    private(set) var longestPauseMicroseconds: Int64 = 0
+    /// Measures the longest time during the stage `sending` in which no viewer received anything.
+    var pauseClock = PauseClock()
 
     /// Identifies a call within its live: the index of the viewer and the id of the call on its connection.
     struct CallKey: Hashable {
@@ -64,18 +62,6 @@ final class LoadLive {
         let earlier = self.checkerNumbers.updateValue(number, forKey: sequence)
         if earlier != nil { self.appliedTwiceCount += 1 }
         return earlier
-    }
-
-    /// Records that a viewer received an item.
-    ///
-    /// - Parameters:
-    ///   - now: the time in microseconds of the monotonic clock.
-    ///   - isSending: whether messages are being sent; pauses count only while they are.
-    func recordDelivery(at now: Int64, isSending: Bool) {
-        if isSending, let previous = self.lastDeliveryAt {
-            self.longestPauseMicroseconds = max(self.longestPauseMicroseconds, now - previous)
-        }
-        self.lastDeliveryAt = isSending ? now : nil
     }
 
     /// The messages whose feed number differs between the checker's copy and the reply to the sender.

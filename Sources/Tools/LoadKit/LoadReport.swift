@@ -72,11 +72,18 @@ package struct LoadReport: Encodable, Sendable {
     /// The number of tips that a viewer left; no viewer leaves during a run, so each is wrong.
     package var unexpectedLeaveTips: Int
     /// The longest time in which no viewer of a live received anything while messages were due.
+    ///
+    /// A feed that stops for good pauses until the end of the sending.
     package var longestPauseMilliseconds: Double
     /// The faults other than lost messages, one sentence each: a failed login, a failed join, or a lost live.
     package var failures: [String]
     /// The first events of each kind that the counts above count; not part of the JSON.
     package var incidents: [LoadIncident] = []
+    /// The longest time in which any one viewer received nothing while messages were due; not part of the JSON.
+    ///
+    /// A pause of one gateway shows here. `longestPauseMilliseconds` hides it, because the viewers on other gateways
+    /// still receive the feed.
+    package var longestViewerPauseMilliseconds = 0.0
     /// The sums of the servers' own counters over the run, without those in `ledgerAtLeast`.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.

@@ -84,9 +84,9 @@ extension LoadRun: PlazaConnectionDelegate {
         guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
         let now = MonotonicClock.microseconds
         self.noteIncidents(of: viewer, scan)
-        let isSending = self.stage == .sending
         self.deliveredItems += scan.count - knownItemCount
-        viewer.live.recordDelivery(at: now, isSending: isSending)
+        viewer.live.pauseClock.recordDelivery(at: now)
+        viewer.pauseClock.recordDelivery(at: now)
         // Only the first viewer of each live, its checker, compares what it receives with what was sent.
         let isChecker = viewer.index == 0
         var sequences: [Int] = []

@@ -39,8 +39,10 @@ extension LoadRun {
             unanswered: self.lives.reduce(0) { $0 + $1.openCalls.count },
             numberMismatches: self.lives.reduce(0) { $0 + $1.numberMismatches.count }, reconnects: reconnects,
             unexpectedLeaveTips: self.unexpectedLeaveTips,
-            longestPauseMilliseconds: Double(self.lives.map(\.longestPauseMicroseconds).max() ?? 0) / 1000,
+            longestPauseMilliseconds: Double(self.lives.map(\.pauseClock.longestMicroseconds).max() ?? 0) / 1000,
             failures: self.failures)
+        let viewerPauses = self.viewerOfConnection.values.map(\.pauseClock.longestMicroseconds)
+        report.longestViewerPauseMilliseconds = Double(viewerPauses.max() ?? 0) / 1000
         report.incidents = self.firstIncidents
         if let failure = report.nothingAdmittedFailure { report.failures.append(failure) }
         return report

@@ -139,7 +139,7 @@ final class LoadRun {
             if elapsed >= .seconds(2) { self.beginSending(now) }
         case .sending:
             self.sendDueMessages(now)
-            if elapsed >= self.plan.duration { self.beginStage(.draining) }
+            if elapsed >= self.plan.duration { self.endSending(now) }
         case .draining:
             if self.lives.allSatisfy({ $0.isComplete }) || elapsed >= self.plan.drainTimeout { self.endLives() }
         case .ending:
@@ -162,12 +162,22 @@ final class LoadRun {
             // Without staggered starts, all lives would send in the same millisecond.
             let delay = intervalMicroseconds * Double(index) / Double(self.lives.count)
             live.startMicroseconds = now + Int64(delay)
+            live.pauseClock.begin(at: live.startMicroseconds)
             for viewer in live.viewers {
+                viewer.pauseClock.begin(at: live.startMicroseconds)
                 viewer.receivedBeforeSending = viewer.connection.tracker.received
                 viewer.numberBeforeSending = viewer.connection.tracker.position?.number ?? 0
             }
         }
         self.beginStage(.sending)
+    }
+
+    private func endSending(_ now: Int64) {
+        for live in self.lives {
+            live.pauseClock.end(at: now)
+            for viewer in live.viewers { viewer.pauseClock.end(at: now) }
+        }
+        self.beginStage(.draining)
     }
 
     private func sendDueMessages(_ now: Int64) {

@@ -15,6 +15,8 @@ final class LoadViewer {
     var receivedBeforeSending = 0
     /// What the connection's tracker had counted after the last frame.
     var trackerOfLastFrame = FeedTracker()
+    /// Measures the longest time during the stage `sending` in which this viewer received nothing.
+    var pauseClock = PauseClock()
     /// The feed number of the last item that the viewer had received when sending began.
     var numberBeforeSending: Int64 = 0
 
