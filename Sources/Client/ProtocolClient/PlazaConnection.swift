@@ -54,6 +54,8 @@ package final class PlazaConnection {
     package var live: LiveID? { self.core.live }
     package var tracker: FeedTracker { self.core.tracker }
     package var reconnectCount: Int { self.core.reconnectCount }
+    /// The gateway to which the client is connected, or connects next.
+    package var address: PlazaAddress { self.addresses[self.addressIndex] }
 
     /// Begins to connect.
     package func start() {

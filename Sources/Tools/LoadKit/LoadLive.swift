@@ -34,6 +34,10 @@ final class LoadLive {
     /// The servers applied such a message twice. The trackers of the connections cannot detect it, because they compare
     /// only item numbers.
     private(set) var appliedTwiceCount = 0
+    /// Compares what the viewers receive, if several of them compare (`LoadPlan.comparedViewers`).
+    var order = OrderComparison()
+    /// The number of gateways on which the comparing viewers were when sending began.
+    var comparedGateways = 0
     /// Measures the longest time during the stage `sending` in which no viewer received anything.
     var pauseClock = PauseClock()
 

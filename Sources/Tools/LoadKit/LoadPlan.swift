@@ -10,6 +10,11 @@ package struct LoadPlan: Sendable {
     package var lives = 1
     /// The number of viewers of each live; each of them also sends messages.
     package var viewers = 1000
+    /// How many viewers of each live compare the messages that they receive; with 1, none do.
+    ///
+    /// The viewers are distributed among the gateways, so the comparison covers as many gateways as there are
+    /// comparing viewers. It stores each message of a live once.
+    package var comparedViewers = 1
     /// The number of messages a second in each live.
     package var rate = 40.0
     /// The size of a message's text in bytes.

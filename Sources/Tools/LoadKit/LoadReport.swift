@@ -84,6 +84,13 @@ package struct LoadReport: Encodable, Sendable {
     /// A pause of one gateway shows here. `longestPauseMilliseconds` hides it, because the viewers on other gateways
     /// still receive the feed.
     package var longestViewerPauseMilliseconds = 0.0
+    /// How often a viewer received another message under a number than another viewer of its live (I7); not part of the
+    /// JSON, like the two numbers below it.
+    package var orderConflicts = 0
+    /// The number of messages that at least two viewers of their live have compared.
+    package var comparedMessages = 0
+    /// The number of gateways on which the comparing viewers of each live were at first; the least of all lives.
+    package var comparedGateways = 0
     /// The sums of the servers' own counters over the run, without those in `ledgerAtLeast`.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.
@@ -114,7 +121,7 @@ package struct LoadReport: Encodable, Sendable {
     /// failures.
     package var isClean: Bool {
         self.missing == 0 && self.repeated == 0 && self.reordered == 0 && self.numberMismatches == 0
-            && self.failures.isEmpty && self.nothingAdmittedFailure == nil
+            && self.orderConflicts == 0 && self.failures.isEmpty && self.nothingAdmittedFailure == nil
             && self.published == self.admitted + self.dropped + self.unanswered + self.refused.values.reduce(0, +)
     }
 }

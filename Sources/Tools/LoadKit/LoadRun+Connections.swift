@@ -89,10 +89,12 @@ extension LoadRun: PlazaConnectionDelegate {
         viewer.pauseClock.recordDelivery(at: now)
         // Only the first viewer of each live, its checker, compares what it receives with what was sent.
         let isChecker = viewer.index == 0
+        // These viewers compare what they receive with each other.
+        let isCompared = self.plan.comparedViewers > 1 && viewer.index < self.plan.comparedViewers
         var sequences: [Int] = []
         LoadMessage.find(in: text) { sequence, due in
             self.latencies.recordDelivery(now - due)
-            if isChecker { sequences.append(sequence) }
+            if isChecker || isCompared { sequences.append(sequence) }
         }
         // No viewer leaves during a run, so a leave tip is a fault.
         if isChecker, LoadMessage.containsLeaveTip(text) {
@@ -103,10 +105,15 @@ extension LoadRun: PlazaConnectionDelegate {
         // A frame names the feed number of its first item only. If every item of the frame is a load message, the
         // number of each follows from its index. In frames that also contain tips, the numbers of messages are not
         // checked; the client's `FeedTracker` still finds lost and repeated items.
-        if isChecker, knownItemCount == 0, sequences.count == scan.count {
+        if isChecker || isCompared, knownItemCount == 0, sequences.count == scan.count {
             for (offset, sequence) in sequences.enumerated() {
                 let number = scan.firstNumber + Int64(offset)
-                guard let earlier = viewer.live.recordCheckerReceipt(sequence, at: number) else { continue }
+                if isCompared, let other = viewer.live.order.record(sequence, at: number) {
+                    self.incidents.add(
+                        .misplaced, viewer.name, in: viewer.live.id,
+                        "gets message \(sequence) as item \(number), and another viewer got message \(other)")
+                }
+                guard isChecker, let earlier = viewer.live.recordCheckerReceipt(sequence, at: number) else { continue }
                 self.incidents.add(
                     .repeated, viewer.name, in: viewer.live.id,
                     "gets message \(sequence) as item \(number), and got it as item \(earlier)")

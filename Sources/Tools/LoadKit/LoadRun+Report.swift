@@ -41,6 +41,9 @@ extension LoadRun {
             unexpectedLeaveTips: self.unexpectedLeaveTips,
             longestPauseMilliseconds: Double(self.lives.map(\.pauseClock.longestMicroseconds).max() ?? 0) / 1000,
             failures: self.failures)
+        report.orderConflicts = self.lives.reduce(0) { $0 + $1.order.conflictCount }
+        report.comparedMessages = self.lives.reduce(0) { $0 + $1.order.comparedCount }
+        report.comparedGateways = self.lives.map(\.comparedGateways).min() ?? 0
         let viewerPauses = self.viewerOfConnection.values.map(\.pauseClock.longestMicroseconds)
         report.longestViewerPauseMilliseconds = Double(viewerPauses.max() ?? 0) / 1000
         report.incidents = self.firstIncidents

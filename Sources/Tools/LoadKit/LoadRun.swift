@@ -163,6 +163,8 @@ final class LoadRun {
             let delay = intervalMicroseconds * Double(index) / Double(self.lives.count)
             live.startMicroseconds = now + Int64(delay)
             live.pauseClock.begin(at: live.startMicroseconds)
+            let comparedViewers = live.viewers.prefix(self.plan.comparedViewers)
+            live.comparedGateways = Set(comparedViewers.map(\.connection.address)).count
             for viewer in live.viewers {
                 viewer.pauseClock.begin(at: live.startMicroseconds)
                 viewer.receivedBeforeSending = viewer.connection.tracker.received

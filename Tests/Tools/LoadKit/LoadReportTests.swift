@@ -27,7 +27,7 @@ import Testing
         #expect(!report.isClean)
         (report.missing, report.repeated, report.reordered) = (0, 0, 0)
         #expect(report.isClean)
-        for fault in [\LoadReport.missing, \.repeated, \.reordered, \.numberMismatches] {
+        for fault in [\LoadReport.missing, \.repeated, \.reordered, \.numberMismatches, \.orderConflicts] {
             var faulty = report
             faulty[keyPath: fault] = 1
             #expect(!faulty.isClean)
