@@ -5,38 +5,52 @@ package import Tokens
 
 /// The file with the apps' signing keys and policies, which services read and `plaza token` signs with.
 package enum AppsFile {
-    /// The name of the app that `prepare` creates for a local cluster.
+    /// The name of the app that each local cluster has.
     package static let demoApp = "demo"
     /// The demo app's feed budget in a new file, in messages a second.
     private static let defaultFeedBudget = 40
 
-    /// Creates the file with a random key if it is missing, and sets the demo app's feed budget if one is given.
+    /// Creates the file if it is missing, sets the demo app's feed budget if one is given, and adds missing apps.
     ///
+    /// Each app gets a random key. Apps that the file has already keep their keys.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file.
+    ///   - feedBudget: the demo app's feed budget in messages a second; nil to leave it as it is.
+    ///   - additionalApps: the names of the apps that the file must have besides the demo app.
     /// - Throws: `ClusterError.file` when an existing file is invalid.
-    package static func prepare(at path: String, feedBudget: Int?) throws(ClusterError) {
+    package static func prepare(
+        at path: String, feedBudget: Int?, additionalApps: [String] = []
+    ) throws(ClusterError) {
         guard let existing = FileManager.default.contents(atPath: path) else {
-            let app = Self.appObject(
-                key: Base64URL.encode(RandomBytes.generate(count: 32)), feedBudget: feedBudget ?? Self.defaultFeedBudget
-            )
-            return try self.write(["apps": [Self.demoApp: app]], to: path)
+            var apps: [String: Any] = [:]
+            for name in [Self.demoApp] + additionalApps { apps[name] = Self.makeApp(feedBudget: feedBudget) }
+            return try self.write(["apps": apps], to: path)
         }
         // Reading the keys validates the whole file.
         try self.keyring(in: .file(path))
-        guard let feedBudget else { return }
+        guard feedBudget != nil || !additionalApps.isEmpty else { return }
         guard var file = (try? JSONSerialization.jsonObject(with: existing)) as? [String: Any],
             var apps = file["apps"] as? [String: Any], var demo = apps[Self.demoApp] as? [String: Any]
         else { throw .file(path: path, reason: "has no app \(Self.demoApp); remove the file to get a new one") }
-        var policy = demo["policy"] as? [String: Any] ?? [:]
-        policy["feedBudget"] = feedBudget
-        demo["policy"] = policy
-        apps[Self.demoApp] = demo
+        if let feedBudget {
+            var policy = demo["policy"] as? [String: Any] ?? [:]
+            policy["feedBudget"] = feedBudget
+            demo["policy"] = policy
+            apps[Self.demoApp] = demo
+        }
+        for name in additionalApps where apps[name] == nil { apps[name] = Self.makeApp(feedBudget: feedBudget) }
         file["apps"] = apps
         try self.write(file, to: path)
     }
 
-    /// The JSON object of an app with one HS256 key.
-    private static func appObject(key: String, feedBudget: Int) -> [String: Any] {
-        ["keys": [["kid": "k1", "alg": "HS256", "k": key]], "policy": ["feedBudget": feedBudget]]
+    /// The JSON object of a new app with one random HS256 key.
+    private static func makeApp(feedBudget: Int?) -> [String: Any] {
+        let key = Base64URL.encode(RandomBytes.generate(count: 32))
+        return [
+            "keys": [["kid": "k1", "alg": "HS256", "k": key]],
+            "policy": ["feedBudget": feedBudget ?? Self.defaultFeedBudget],
+        ]
     }
 
     private static func write(_ object: [String: Any], to path: String) throws(ClusterError) {

@@ -46,6 +46,8 @@ package struct ClusterOptions: Sendable {
     package var restartsExitedProcesses = true
     /// The demo app's feed budget in messages a second; nil: the budget in the apps file (40 in a new file).
     package var feedBudget: Int?
+    /// The names of the apps that the apps file gets besides the demo app, unless it has them already.
+    package var additionalApps: [String] = []
     /// The number of partitions of each topic, fixed when the topics are created.
     package var partitions = Self.defaultPartitionsLocally
     /// The address that gateways bind.

@@ -222,7 +222,9 @@ package final class LocalCluster: Sendable {
         let apps = try AppsFile.Source(
             environment: ClusterPlans.environment(self.options), defaultFile: self.directory.appsFile)
         switch apps {
-        case .file(let path): try AppsFile.prepare(at: path, feedBudget: self.options.feedBudget)
+        case .file(let path):
+            try AppsFile.prepare(
+                at: path, feedBudget: self.options.feedBudget, additionalApps: self.options.additionalApps)
         case .json: try AppsFile.keyring(in: apps)
         }
         let appsFileParts = try AppsFileParts(apps, directory: self.directory)

@@ -13,6 +13,34 @@ import Tokens
         #expect(backOff.takePause(afterRunOf: .seconds(10)) == .milliseconds(100))
     }
 
+    @Test func `a preparation adds the missing apps, and keeps the keys of those that are there`() throws {
+        let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        /// The key of each app.
+        func readKeys() throws -> [String: String] {
+            struct File: Decodable {
+                struct App: Decodable {
+                    struct Key: Decodable { let k: String }
+                    let keys: [Key]
+                }
+                let apps: [String: App]
+            }
+            let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            return file.apps.mapValues { $0.keys[0].k }
+        }
+        try AppsFile.prepare(at: path, feedBudget: nil, additionalApps: ["first"])
+        let initial = try readKeys()
+        #expect(Set(initial.keys) == ["demo", "first"])
+        #expect(initial["demo"] != initial["first"])
+        try AppsFile.prepare(at: path, feedBudget: nil, additionalApps: ["first", "second"])
+        let extended = try readKeys()
+        #expect(Set(extended.keys) == ["demo", "first", "second"])
+        for (app, key) in initial { #expect(extended[app] == key, "\(app)") }
+        // The services must accept the file.
+        let keyring = try AppsFile.keyring(in: .file(path))
+        #expect(keyring.apps == ["demo", "first", "second"])
+    }
+
     @Test func `only its owner can read the apps file, and a second preparation keeps its key`() throws {
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
