@@ -158,7 +158,7 @@ let edge: [Target] = [
         ]),
     library(
         "ScaleKit", in: "Tools/ScaleKit",
-        ["ClusterKit", "LoadKit", "ProtocolClient", "PlazaModel", "Concurrency"]),
+        ["ClusterKit", "DashboardKit", "LoadKit", "ProtocolClient", "PlazaModel", "Concurrency", "Observability"]),
     library("DashboardKit", in: "Tools/DashboardKit", ["LoadKit", "Observability"]),
     library(
         "InspectKit", in: "Tools/InspectKit",
@@ -320,7 +320,8 @@ let testTargets: [Target] = [
         "AttackKitTests", in: "Tools/AttackKit",
         ["AttackKit", "ProtocolClient", "PlazaModel", "WebSocket", "MachineKit"]),
     tests("DashboardKitTests", in: "Tools/DashboardKit", ["DashboardKit", "LoadKit"]),
-    tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
+    tests(
+        "ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit", "ClusterKit", "LoadKit", "PlazaModel", "ProtocolClient"]),
     tests(
         "ChaosKitTests", in: "Tools/ChaosKit",
         [

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
+internal import Concurrency
+internal import LoadKit
+
+extension PartitionOwners {
+    /// Waits until the partitions of a service are spread evenly over its instances.
+    ///
+    /// The group may still be distributing the partitions when an instance is ready.
+    ///
+    /// - Parameters:
+    ///   - kind: the service.
+    ///   - cluster: the cluster in which it runs.
+    ///   - limit: how long to wait.
+    /// - Returns: the owners at last, even if the partitions are not spread evenly.
+    static func waitUntilSettled(
+        _ kind: ServiceKind, in cluster: LocalCluster, within limit: Duration = .seconds(15)
+    ) async -> PartitionOwners {
+        let deadline = ContinuousClock.now + limit
+        var owners = await Self.read(kind, in: cluster)
+        while !owners.areSettled(of: cluster.options.partitions), ContinuousClock.now < deadline, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(100))
+            owners = await Self.read(kind, in: cluster)
+        }
+        return owners
+    }
+
+    /// Whether each machine's partitions are spread evenly; false if no machine is known.
+    private func areSettled(of partitions: Int) -> Bool {
+        !self.partitions.isEmpty && self.spreads(of: partitions).allSatisfy(\.isEven)
+    }
+
+    /// Reads the metrics of a service's instances; one that does not answer is left out.
+    private static func read(_ kind: ServiceKind, in cluster: LocalCluster) async -> PartitionOwners {
+        let instances = cluster.processes.filter { $0.kind == kind.rawValue }
+        return await runOnDedicatedThread("scale-owners") {
+            PartitionOwners(
+                instances.compactMap { instance in
+                    guard let port = instance.opsPort, let text = HealthProbe.metrics(port: port) else { return nil }
+                    return (instance: instance.name, metrics: MetricsPage(text))
+                })
+        }
+    }
+}
