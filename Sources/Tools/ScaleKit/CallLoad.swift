@@ -28,7 +28,7 @@ package final class CallLoad: Sendable {
     /// - Parameters:
     ///   - kind: the service whose work the calls are.
     ///   - lives: the number of lives.
-    ///   - addresses: the gateways.
+    ///   - addresses: the gateways, among which the owners are distributed.
     ///   - name: the beginning of the lives' names.
     ///   - token: makes a token for a user.
     /// - Throws: the error with which a call was refused, or `LoopError`.
@@ -43,12 +43,21 @@ package final class CallLoad: Sendable {
         for index in 0..<lives {
             let live = LiveID("\(name)-\(index)")
             let options = ClientCore.Options(token: token(live.text), session: SessionID(live.text))
-            let client = hub.client(addresses: addresses, options: options)
+            let client = hub.client(addresses: Self.rotate(addresses, by: index), options: options)
             try await client.call("live.create", Params(live: live))
             try await client.call("live.join", Params(live: live), live: live)
             owners.append((live, client))
         }
         self.owners = owners
+    }
+
+    /// The addresses in the same order, beginning with another one.
+    ///
+    /// A client connects to the first address. Without this, one gateway would do the work of all.
+    static func rotate(_ addresses: [PlazaAddress], by index: Int) -> [PlazaAddress] {
+        guard !addresses.isEmpty else { return [] }
+        let first = index % addresses.count
+        return Array(addresses[first...] + addresses[..<first])
     }
 
     /// The name of a service's units of work, for the report.
