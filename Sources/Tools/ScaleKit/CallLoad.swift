@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ClusterKit
 internal import Concurrency
 internal import PlazaModel
 package import ProtocolClient
 
 /// Calls of one kind at a steady rate, sent by the owners of many lives, so that all partitions of a service have work.
+///
+/// Each call of an owner replaces the effect of its call before. So at the end a live shows whether its last
+/// acknowledged call was lost.
 package final class CallLoad: Sendable {
     /// The parameters of all kinds of calls; a field that is nil is not encoded.
     private struct Params: Encodable, Sendable {
@@ -13,42 +15,65 @@ package final class CallLoad: Sendable {
         var locked: Bool?
         var metadata: [String: String]?
         var to: [LiveID]?
+        var timeout: Int?
+        var inviter: LiveID?
+        var other: LiveID?
+        var muted: Bool?
         var text: String?
         var count: Int?
     }
 
-    private let kind: ServiceKind
+    /// The owner of a live.
+    private struct Owner: Sendable {
+        var live: LiveID
+        /// The live with which this one is connected, if the calls are about co-hosts.
+        var partner: LiveID
+        var client: PlazaClient
+    }
+
+    private let load: ScaleLoad
     private let hub: ClientHub
-    private let owners: [(live: LiveID, client: PlazaClient)]
+    private let owners: [Owner]
     private let acknowledged = Locked(0)
     private let refused = Locked<[String: Int]>([:])
+    /// What each live may show, in the order of `owners`.
+    private let rounds: Locked<[AcknowledgedRounds]>
 
-    /// Logs the owners in, and lets each create and join its live.
+    /// Logs the owners in, lets each create and join its live, and connects the lives in pairs for the load of co-hosts.
     ///
     /// - Parameters:
-    ///   - kind: the service whose work the calls are.
-    ///   - lives: the number of lives.
+    ///   - load: what the calls do.
+    ///   - lives: the number of lives, which is even.
+    ///   - apps: the apps, to which the pairs of lives belong in turn.
     ///   - addresses: the gateways, among which the owners are distributed.
     ///   - name: the beginning of the lives' names.
-    ///   - token: makes a token for a user.
+    ///   - token: makes a token for a user of an app.
     /// - Throws: the error with which a call was refused, or `LoopError`.
     package init(
-        _ kind: ServiceKind, lives: Int, addresses: [PlazaAddress], name: String,
-        token: @Sendable (_ user: String) -> String
+        _ load: ScaleLoad, lives: Int, apps: [String], addresses: [PlazaAddress], name: String,
+        token: @Sendable (_ app: String, _ user: String) -> String
     ) async throws {
-        self.kind = kind
+        self.load = load
         let hub = try ClientHub(name: "scale-calls")
         self.hub = hub
-        var owners: [(LiveID, PlazaClient)] = []
+        var owners: [Owner] = []
         for index in 0..<lives {
             let live = LiveID("\(name)-\(index)")
-            let options = ClientCore.Options(token: token(live.text), session: SessionID(live.text))
+            // The lives with the numbers 0 and 1 are a pair, then those with 2 and 3.
+            let app = apps[index / 2 % apps.count]
+            let options = ClientCore.Options(token: token(app, live.text), session: SessionID(live.text))
             let client = hub.client(addresses: Self.rotate(addresses, by: index), options: options)
             try await client.call("live.create", Params(live: live))
             try await client.call("live.join", Params(live: live), live: live)
-            owners.append((live, client))
+            owners.append(Owner(live: live, partner: LiveID("\(name)-\(index ^ 1)"), client: client))
         }
         self.owners = owners
+        self.rounds = Locked(Array(repeating: AcknowledgedRounds(), count: lives))
+        if load == .coHost {
+            for first in stride(from: 0, to: lives - 1, by: 2) {
+                try await Self.connect(owners[first], with: owners[first + 1])
+            }
+        }
     }
 
     /// The addresses in the same order, beginning with another one.
@@ -60,15 +85,22 @@ package final class CallLoad: Sendable {
         return Array(addresses[first...] + addresses[..<first])
     }
 
-    /// The name of a service's units of work, for the report.
-    package static func unit(of kind: ServiceKind) -> String {
-        switch kind {
-        case .roomDirectory: "metadata changes"
-        case .audiencePresence: "pages of an audience"
-        case .barrageFanout: "messages"
-        case .cohostBattle: "seats locked and unlocked"
-        case .gateway: "reads"
+    /// Connects two lives of one app.
+    private static func connect(_ inviter: Owner, with invitee: Owner) async throws {
+        let request = Params(live: inviter.live, to: [invitee.live], timeout: 30)
+        var result = try await inviter.client.call("cohost.request", request)
+        // A live sends ten requests at once at most. A live that is not known yet is known soon.
+        for _ in 1..<10 where !Self.isSent(result) {
+            try await Task.sleep(for: .milliseconds(500))
+            result = try await inviter.client.call("cohost.request", request)
         }
+        try await invitee.client.call("cohost.accept", Params(live: invitee.live, inviter: inviter.live))
+    }
+
+    /// Whether a co-host request was sent to all lives that it names.
+    private static func isSent(_ result: CallResult) -> Bool {
+        guard case .coHost(let codes) = result else { return false }
+        return codes.allSatisfy { $0.code == 0 }
     }
 
     /// The number of calls acknowledged so far.
@@ -77,16 +109,16 @@ package final class CallLoad: Sendable {
     /// The number of calls refused so far, by reply code.
     package var refusedCounts: [String: Int] { self.refused.withLock { $0 } }
 
-    /// Sends calls until the task is cancelled.
+    /// Sends calls until the task is cancelled, then waits for the answers.
     ///
     /// - Parameter interval: the time between two calls of one owner.
     package func run(every interval: Duration) async {
         await withTaskGroup(of: Void.self) { group in
-            for (index, owner) in self.owners.enumerated() {
+            for index in self.owners.indices {
                 group.addTask {
                     // Staggered starts spread the owners' calls evenly over the interval.
                     try? await Task.sleep(for: interval * index / max(1, self.owners.count))
-                    await self.callRepeatedly(owner.live, owner.client, every: interval)
+                    await self.callRepeatedly(index, every: interval)
                 }
             }
         }
@@ -95,17 +127,20 @@ package final class CallLoad: Sendable {
     /// Ends the clients.
     package func stop() { self.hub.stop() }
 
-    private func callRepeatedly(_ live: LiveID, _ client: PlazaClient, every interval: Duration) async {
+    private func callRepeatedly(_ index: Int, every interval: Duration) async {
+        let owner = self.owners[index]
         var round = 0
         var nextCallAt = ContinuousClock.now
         while !Task.isCancelled {
             round += 1
-            let (method, params) = self.makeCall(round, live)
+            let (method, params) = self.makeCall(round, owner)
             do {
-                try await client.call(method, params)
+                try await owner.client.call(method, params)
                 self.acknowledged.withLock { $0 += 1 }
+                self.rounds.withLock { $0[index].acknowledge(round) }
             } catch {
                 self.refused.withLock { $0[error.code.name, default: 0] += 1 }
+                self.rounds.withLock { $0[index].leaveOpen(round) }
             }
             // After a delay, at most one call is made up for.
             nextCallAt = max(nextCallAt + interval, .now - interval)
@@ -113,14 +148,79 @@ package final class CallLoad: Sendable {
         }
     }
 
-    /// The method and the parameters of an owner's call number `round`.
-    private func makeCall(_ round: Int, _ live: LiveID) -> (method: String, params: Params) {
-        switch self.kind {
-        case .roomDirectory: ("metadata.set", Params(live: live, metadata: ["round": "\(round)"]))
-        case .audiencePresence: ("audience.list", Params(live: live, count: 10))
-        case .barrageFanout: ("barrage.sendText", Params(live: live, text: "\(round)"))
-        case .cohostBattle: ("seat.lock", Params(live: live, seatIndex: 3, locked: round % 2 == 0))
+    /// The method and the parameters of an owner's call number `round`, which begins with 1.
+    private func makeCall(_ round: Int, _ owner: Owner) -> (method: String, params: Params) {
+        let live = owner.live
+        return switch self.load {
+        case .directory: ("metadata.set", Params(live: live, metadata: ["round": "\(round)"]))
+        case .presence: ("audience.list", Params(live: live, count: 10))
+        case .barrage: ("barrage.sendText", Params(live: live, text: "\(round)"))
+        case .seats:
+            ("seat.lock", Params(live: live, seatIndex: Self.lockedSeat, locked: !round.isMultiple(of: 2)))
+        case .coHost:
+            ("cohost.muteRemote", Params(live: live, other: owner.partner, muted: !round.isMultiple(of: 2)))
         case .gateway: ("live.get", Params(live: live))
         }
+    }
+
+    private static let lockedSeat = 3
+
+    // MARK: Effects
+
+    /// Looks for lives that do not show the effect of their last acknowledged call (I15).
+    ///
+    /// Only the calls of the directory, of seats and of co-hosts have an effect that a live keeps.
+    ///
+    /// - Returns: a sentence for each such live.
+    package func findLostCalls() async -> [String] {
+        var lost: [String] = []
+        for index in self.owners.indices {
+            let possible = self.rounds.withLock { $0[index].possible }.map { self.effect(of: $0) }
+            // The stage shows co-hosts some milliseconds after the reply.
+            let deadline = ContinuousClock.now + .seconds(5)
+            var shown = await self.readEffect(index)
+            while let effect = shown, !possible.contains(effect), ContinuousClock.now < deadline {
+                try? await Task.sleep(for: .milliseconds(100))
+                shown = await self.readEffect(index)
+            }
+            if let effect = shown, !possible.contains(effect) {
+                let expected = possible.joined(separator: " or ")
+                lost.append("\(self.owners[index].live) shows \(effect) instead of \(expected)")
+            }
+        }
+        return lost
+    }
+
+    /// What a live shows after call number `round`; after 0, what it shows at first.
+    private func effect(of round: Int) -> String {
+        self.load == .directory ? "\(round)" : "\(!round.isMultiple(of: 2))"
+    }
+
+    /// What a live shows; nil if the calls have no lasting effect.
+    private func readEffect(_ index: Int) async -> String? {
+        let owner = self.owners[index]
+        do {
+            switch self.load {
+            case .directory:
+                let result = try await owner.client.call("metadata.get", Params(live: owner.live))
+                guard case .metadata(let values) = result else { return "no metadata" }
+                return values["round"] ?? "0"
+            case .seats:
+                let seats = try await Self.stage(of: owner)?.seats
+                return "\(seats?.first { $0.index == Self.lockedSeat }?.isLocked == true)"
+            case .coHost:
+                let connection = try await Self.stage(of: owner)?.connection
+                return "\(connection?.mutedLives.contains(owner.partner) == true)"
+            case .presence, .barrage, .gateway: return nil
+            }
+        } catch {
+            return error.code.name
+        }
+    }
+
+    private static func stage(of owner: Owner) async throws(ReplyError) -> StageRecord? {
+        let result = try await owner.client.call("stage.get", Params(live: owner.live))
+        if case .stage(let record) = result { return record }
+        return nil
     }
 }

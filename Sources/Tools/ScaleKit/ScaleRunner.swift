@@ -1,100 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClusterKit
-internal import LoadKit
 internal import ProtocolClient
 
-/// The parameters of a scale test.
-package struct ScalePlan: Sendable {
-    /// The services to scale, one after the other.
-    package var services: [ServiceKind]
-    /// The numbers of instances, ascending; costs are compared with the first, which must be 1.
-    package var instances = [1, 2, 4]
-    /// How long each step is measured.
-    package var measuringTime = Duration.seconds(15)
-    /// The number of lives with calls, per instance of the service.
-    ///
-    /// The load grows with the instances. Otherwise each instance would get fewer calls in a batch, and the fixed cost
-    /// of a batch would make each call more expensive.
-    package var lives = 24
-    /// The time between two calls of one live.
-    package var interval = Duration.milliseconds(150)
-    /// The beginning of the names of lives and users, unique in the cluster.
-    package var name: String
-    /// Makes a token for a user.
-    package var token: @Sendable (_ user: String) -> String
-
-    package init(services: [ServiceKind], name: String, token: @escaping @Sendable (_ user: String) -> String) {
-        self.services = services
-        self.name = name
-        self.token = token
-    }
-}
-
-/// Runs each service with more and more instances under a steady load, and compares what a unit of work costs.
+/// Runs each service with more and more instances under a steady load, and then with fewer and fewer.
+///
+/// It compares what a unit of work costs, and checks the promises that must hold while instances come and go.
 package enum ScaleRunner {
     /// Runs the plan.
     ///
     /// - Parameters:
-    ///   - plan: the services and numbers of instances.
+    ///   - plan: the kinds of work and the numbers of instances.
     ///   - cluster: a running cluster that this process started, with one instance of each service.
     ///   - say: called with a line before each step.
-    /// - Returns: the measured steps.
+    /// - Returns: the measured costs and the observed changes.
     /// - Throws: the reason why an instance could not be started, or why the load could not run.
     package static func run(
         _ plan: ScalePlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
     ) async throws -> ScaleReport {
         var report = ScaleReport()
-        for kind in plan.services {
-            report.services.append(try await Self.scale(kind, plan, cluster, say))
-        }
+        for load in plan.loads { report.services.append(try await Self.scale(load, plan, cluster, say)) }
         return report
     }
 
-    /// Runs one service with each number of instances, then removes the added instances.
+    /// Runs one kind of work with each number of instances, upwards and downwards.
     private static func scale(
-        _ kind: ServiceKind, _ plan: ScalePlan, _ cluster: LocalCluster, _ say: (String) -> Void
+        _ load: ScaleLoad, _ plan: ScalePlan, _ cluster: LocalCluster, _ say: (String) -> Void
     ) async throws -> ServiceScale {
-        var result = ServiceScale(service: kind.rawValue, unit: CallLoad.unit(of: kind))
+        var result = ServiceScale(load)
+        // The cluster has had one instance from the start. The others have been added here, the newest last.
         var addedInstances: [String] = []
         for count in plan.instances {
-            say("\(kind.rawValue) with \(count)")
-            // `count - 1` instances must have been added: the cluster has had one from the start.
-            let missingCount = count - 1 - addedInstances.count
-            var newInstances: [String] = []
-            // Messages are sent while instances are added, so that a pause, a loss or a repetition is noticed.
-            let load = try await Self.runLoad(plan, "\(kind.shortName)\(count)", cluster) {
-                // A consumer that has just joined its group can join again only after a second. If another new member
-                // joined within that second, the rebalance would wait for it. So instances are added one by one.
-                for _ in 0..<max(0, missingCount) {
-                    newInstances.append(try cluster.add(kind))
-                    try await cluster.waitUntilReady(within: .seconds(60))
-                }
-                if missingCount <= 0 { try await cluster.waitUntilReady(within: .seconds(60)) }
-            }
-            addedInstances += newInstances
-            var step = try await Self.measure(kind, count, plan, cluster)
-            // A pause counts only in a run in which instances were added.
-            step.pauseMilliseconds = missingCount > 0 ? load.longestPauseMilliseconds : 0
-            step.findings += Self.findings(in: load)
-            result.steps.append(step)
+            say("\(load.title) with \(count)")
+            result.changes.append(try await Self.change(to: count, &addedInstances, load, plan, cluster))
+            result.steps.append(try await Self.measure(load, count, plan, cluster))
         }
-        // Messages are also sent while the added instances are removed; the suffix 0 names this run.
-        let load = try await Self.runLoad(plan, "\(kind.shortName)0", cluster) {
-            for name in addedInstances { try await cluster.remove(name) }
+        if load == .gateway, let most = plan.instances.last, most > 1 {
+            say("\(load.title): one order on \(most)")
+            result.changes.append(try await Self.change(to: most, &addedInstances, load, plan, cluster))
         }
-        if let last = result.steps.indices.last { result.steps[last].findings += Self.findings(in: load) }
-        try await cluster.waitUntilReady(within: .seconds(60))
+        for count in plan.instances.dropLast().reversed() {
+            say("\(load.title) back to \(count)")
+            result.changes.append(try await Self.change(to: count, &addedInstances, load, plan, cluster))
+        }
         return result
     }
 
     /// Measures the processor time of the instances, idle and under the steady calls.
     private static func measure(
-        _ kind: ServiceKind, _ count: Int, _ plan: ScalePlan, _ cluster: LocalCluster
+        _ load: ScaleLoad, _ count: Int, _ plan: ScalePlan, _ cluster: LocalCluster
     ) async throws -> ScaleStep {
-        let addresses = Self.addresses(cluster)
+        let kind = load.service
         let calls = try await CallLoad(
-            kind, lives: plan.lives * count, addresses: addresses, name: "\(plan.name)-\(kind.shortName)\(count)c",
-            token: plan.token)
+            load, lives: plan.lives(of: load) * count, apps: plan.apps(of: load), addresses: Self.addresses(cluster),
+            name: "\(plan.name)-\(load.shortName)\(count)c", token: plan.token)
         defer { calls.stop() }
         let idleTime = Duration.seconds(5)
         let cpuBeforeIdle = CPUMeter(kind, in: cluster)
@@ -115,60 +73,13 @@ package enum ScaleRunner {
         await calling.value
         // The idle instances would have used processor time too; it is not a cost of the calls.
         let callCPUSeconds = max(0, cpuSeconds - idleShare * seconds)
-        let refusals = calls.refusedCounts.map { "\($0.value) calls were refused (\($0.key))" }.sorted()
         return ScaleStep(
-            instances: count, work: work, seconds: seconds, cpuSeconds: callCPUSeconds, pauseMilliseconds: 0,
-            findings: refusals)
+            instances: count, work: work, seconds: seconds, cpuSeconds: callCPUSeconds,
+            findings: ScaleChange.refusals(calls.refusedCounts, of: "calls"))
     }
 
-    /// Sends messages in some lives, and performs `change` two seconds after the first message.
-    ///
-    /// `suffix` is a part of the names of users, which have at most 32 bytes, so it must be short.
-    private static func runLoad(
-        _ plan: ScalePlan, _ suffix: String, _ cluster: LocalCluster, change: () async throws -> Void
-    ) async throws -> LoadReport {
-        var load = LoadPlan(addresses: Self.addresses(cluster), name: "\(plan.name)-\(suffix)", token: plan.token)
-        // At 20 messages a second in each live, the time between two messages of a live is 50 ms: a tenth of
-        // `ScaleReport.maxPauseMilliseconds`.
-        (load.lives, load.viewers, load.rate) = (8, 8, 20)
-        load.duration = .seconds(12)
-        // The stream ends two seconds after the first message, or when the load ends without one.
-        let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
-        let run = Task { [load] in
-            defer { sendingBegan.finish() }
-            return try await LoadRunner.run(load) { progress in
-                if progress.stage == .sending, progress.elapsed >= .seconds(2) { sendingBegan.finish() }
-            }
-        }
-        for await _ in untilSending {}
-        do {
-            try await change()
-        } catch {
-            run.cancel()
-            throw error
-        }
-        return try await run.value
-    }
-
-    private static func addresses(_ cluster: LocalCluster) -> [PlazaAddress] {
+    /// The addresses of the gateways that run now.
+    static func addresses(_ cluster: LocalCluster) -> [PlazaAddress] {
         cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
-
-    /// The faults in the results of a load, one sentence each.
-    private static func findings(in load: LoadReport) -> [String] {
-        var findings = load.failures
-        if let failure = load.nothingAdmittedFailure { findings.append(failure) }
-        for (count, what) in [
-            (load.missing, "acknowledged messages were lost (I8)"), (load.repeated, "messages came twice (I15)"),
-            (load.reordered, "messages came out of order (I7)"),
-            (load.numberMismatches, "messages came under another number than their reply named (I7)"),
-            (load.unexpectedLeaveTips, "viewers were said to have left (I5)"),
-        ] where count > 0 { findings.append("\(count) \(what)") }
-        return findings
-    }
-}
-
-extension ServiceKind {
-    /// The first letter of the service's name, for names that must be short; the letters are all different.
-    fileprivate var shortName: String { String(self.rawValue.prefix(1)) }
 }

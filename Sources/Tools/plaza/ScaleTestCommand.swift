@@ -5,16 +5,20 @@ import ScaleKit
 import Settings
 import Tokens
 
-/// `plaza scale-test`: runs each service with 1, 2 and 4 instances under load and compares what a unit of work costs.
+/// `plaza scale-test`: runs each service with 1, 2, 4, 2 and 1 instances under load, compares what a unit of work costs,
+/// and checks what must hold while instances come and go.
 enum ScaleTestCommand: Subcommand {
     static let name = "scale-test"
     static let summary = "runs each service with 1, 2 and 4 instances under load; exits 0 if it scales without loss"
     static let help = """
-        starts a cluster of its own, and runs each service with 1, 2 and 4 instances under a steady load. The exit \
-        status is 1 if a unit of work costs more than 115 % of the processor time that it costs with one instance, if a \
-        feed pauses for more than 500 ms while instances are added, or if anything acknowledged is lost, repeated or \
-        reordered while instances come and go. Costs are compared, not rates, because one machine has few cores; what \
-        idle instances use is subtracted. Prints a table in Markdown.
+        starts a cluster of its own, and runs each service with 1, 2 and 4 instances, and back, under a steady load: \
+        changes of metadata, pages of audiences, messages, seats, co-hosts of many apps, and reads of gateways. Takes \
+        about four minutes for each of the six. The exit status is 1 if a promise is broken: a unit of work costs more \
+        than 115 % of the processor time that it costs with one instance; a feed pauses for more than 500 ms while \
+        instances are added; anything acknowledged is lost, repeated or reordered while instances come and go; viewers \
+        of a live on four gateways see different orders; an instance has not its share of the partitions; or too many \
+        partitions move when one is added. Costs are compared, not rates, because one machine has few cores; what idle \
+        instances use is subtracted. Prints two tables in Markdown, and each promise with what became of it.
 
         For example: plaza scale-test --kafka-home ~/kafka
                      plaza scale-test --service barrage-fanout,gateway --kafka-home ~/kafka
@@ -43,6 +47,8 @@ enum ScaleTestCommand: Subcommand {
         // Any free ports, so that another cluster may run on this machine.
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
         options.partitions = partitions
+        let coHostApps = ScaleLoad.coHostApps(partitions: partitions)
+        options.additionalApps = coHostApps
         // In messages a second for each live. The loads of this test send far fewer, so the budget drops none.
         options.feedBudget = 200
 
@@ -53,30 +59,32 @@ enum ScaleTestCommand: Subcommand {
         let result: Result<ScaleReport, any Error>
         do {
             try await cluster.waitUntilReady(within: .seconds(120))
-            result = .success(try await Self.scale(kinds, seconds, cluster))
+            result = .success(try await Self.scale(kinds, coHostApps, seconds, cluster))
         } catch {
             result = .failure(error)
         }
         await cluster.stop()
         let report = try result.get()
-        Subcommands.printLine(report.table)
+        Subcommands.printLine(report.text)
         if let reportFile { try Data(report.json.utf8).write(to: URL(filePath: reportFile)) }
         return report.isPassed ? 0 : 1
     }
 
-    /// Runs the scale test with tokens of the demo app, which are valid for one day.
+    /// Runs the scale test with tokens of the demo app and of the other apps, which are valid for one day.
     private static func scale(
-        _ kinds: [ServiceKind], _ seconds: Int, _ cluster: LocalCluster
+        _ kinds: [ServiceKind], _ coHostApps: [String], _ seconds: Int, _ cluster: LocalCluster
     ) async throws -> ScaleReport {
-        let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
+        var keys: [String: AppKey] = [:]
+        for app in [AppsFile.demoApp] + coHostApps {
+            keys[app] = try AppsFile.signingKey(of: app, in: .file(cluster.directory.appsFile))
+        }
         // Random, so that no live or user has the name of one from an earlier test in the same directory.
         let namePrefix = "sc" + String(UInt32.random(in: .min ... .max), radix: 36)
-        var plan = ScalePlan(services: kinds, name: namePrefix) { user in
-            let claims = TokenClaims(
-                app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400)
-            // Signing cannot fail, because the key can sign. If it failed nevertheless, a gateway would reject the
-            // empty token.
-            return (try? TokenSigner.sign(claims, with: key)) ?? ""
+        var plan = ScalePlan(services: kinds, coHostApps: coHostApps, name: namePrefix) { [keys] app, user in
+            let claims = TokenClaims(app: app, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400)
+            // Signing cannot fail, because each app has a key that can sign. If it failed nevertheless, a gateway would
+            // reject the empty token.
+            return keys[app].flatMap { try? TokenSigner.sign(claims, with: $0) } ?? ""
         }
         plan.measuringTime = .seconds(seconds)
         return try await ScaleRunner.run(plan, on: cluster) { Subcommands.printDiagnostic($0) }

@@ -1,46 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
-import ScaleKit
+import Foundation
 import Testing
 
-/// Tests of the report of a run that adds instances of a service, and of when the run passes.
+@testable import ScaleKit
+
+/// Tests of the report of a run that adds and removes instances of a service, and of when the run passes.
 struct ScaleReportTests {
-    /// A step of 10 s; `cpu` is in seconds and `pause` in milliseconds.
+    /// A step of 10 s; `cpu` is in seconds.
     private static func step(
-        _ instances: Int, work: Int = 1000, cpu: Double = 1, pause: Double = 0, _ findings: [String] = []
+        _ instances: Int, work: Int = 1000, cpu: Double = 1, _ findings: [ScaleFinding] = []
     ) -> ScaleStep {
-        ScaleStep(
-            instances: instances, work: work, seconds: 10, cpuSeconds: cpu, pauseMilliseconds: pause,
-            findings: findings)
+        ScaleStep(instances: instances, work: work, seconds: 10, cpuSeconds: cpu, findings: findings)
     }
 
-    private static func report(_ steps: ScaleStep...) -> ScaleReport {
-        ScaleReport(services: [ServiceScale(service: "barrage-fanout", unit: "messages", steps: steps)])
+    private static func report(_ steps: ScaleStep..., changes: [ScaleChange] = []) -> ScaleReport {
+        ScaleReport(services: [ServiceScale(.barrage, steps: steps, changes: changes)])
+    }
+
+    /// A change from one to two instances, whose new instance takes half of the 12 partitions.
+    private static var change: ScaleChange {
+        var change = ScaleChange(from: 1, to: 2)
+        change.pauseMilliseconds = 150.4
+        change.spreads = [
+            PartitionSpread(machine: "barrage", partitions: 12, owned: ["barrage-fanout-1": 6, "barrage-fanout-2": 6])
+        ]
+        change.moves = [
+            PartitionMoves(
+                machine: "barrage", newcomer: "barrage-fanout-2", instances: 2, partitions: 12, moved: 6, taken: 6)
+        ]
+        (change.comparedMessages, change.comparedGateways) = (960, 1)
+        return change
     }
 
     @Test func `equal cost per unit of work passes, whatever the throughput is`() {
         let report = Self.report(Self.step(1), Self.step(2, work: 500, cpu: 0.55), Self.step(4, work: 4000, cpu: 4.5))
         #expect(report.findings == [] && report.isPassed)
-        // The columns behind the number of instances are units a second, microseconds of CPU for each unit, the ratio
-        // to one instance, and the pause in milliseconds.
-        #expect(report.table.contains("| barrage-fanout (messages) | 2 | 50 | 1100 | 1.10 | 0 |"))
+        // The columns behind the number of instances are units a second, those of each instance, microseconds of CPU
+        // for each unit, and the ratio to one instance.
+        #expect(report.table.contains("| barrage-fanout (messages) | 2 | 50 | 25 | 1100 | 1.10 |"))
+        #expect(report.text.hasSuffix("Every promise held."))
     }
 
     @Test func `a unit of work that costs more with more instances fails`() {
         #expect(
             Self.report(Self.step(1), Self.step(2, cpu: 1.2)).findings == [
-                "barrage-fanout with 2: a unit of work costs 120 % of its cost with one instance, more than 115 %"
+                ScaleFinding(
+                    .cost,
+                    "barrage-fanout with 2: a unit of work costs 120 % of its cost with one instance, more than 115 %")
             ])
     }
 
-    @Test func `a pause of a feed, a broken promise and a standstill fail`() {
+    @Test func `a step with refused calls or without work fails`() {
         let report = Self.report(
-            Self.step(1), Self.step(2, pause: 501), Self.step(4, work: 0, ["3 messages were lost"]))
+            Self.step(1), Self.step(2, ScaleChange.refusals(["unavailable": 2, "timedOut": 1], of: "calls")),
+            Self.step(4, work: 0))
         #expect(
-            report.findings == [
-                "barrage-fanout with 2: a feed paused for 501 ms while instances were added, more than 500 ms",
-                "barrage-fanout with 4: 3 messages were lost", "barrage-fanout with 4: no unit of work was done",
+            report.findings.map(\.text) == [
+                "barrage-fanout with 2: 1 calls were refused (timedOut)",
+                "barrage-fanout with 2: 2 calls were refused (unavailable)",
+                "barrage-fanout with 4: no unit of work was done",
             ])
-        #expect(report.table.contains("FAILED:"))
+        #expect(report.findings.allSatisfy { $0.promise == .answers })
+    }
+
+    @Test func `the table shows the partitions, the moves, the pause and the order of each change`() {
+        let report = Self.report(Self.step(1), changes: [Self.change])
+        #expect(
+            report.table.contains(
+                "| barrage-fanout | 1 → 2 | barrage 6, 6 | barrage 6/6/7 | 150 | 0, 0, 0 | 960 on 1 |"))
+    }
+
+    @Test func `a run that fails says which promise broke, and one that cannot be tested is not said to hold`() {
+        var change = Self.change
+        change.pauseMilliseconds = 501
+        let report = Self.report(Self.step(1), changes: [change])
+        #expect(!report.isPassed)
+        let lines = report.text.split(separator: "\n").map(String.init)
+        #expect(lines.contains("held: each instance owns its share of the partitions"))
+        #expect(lines.contains("BROKEN: a feed pauses for at most 500 ms while an instance is added"))
+        #expect(
+            lines.contains(
+                "    barrage-fanout with 1 → 2: a feed paused for 501 ms while instances were added, more than 500 ms"))
+        // All viewers were on one gateway.
+        #expect(lines.contains("not tested: viewers of a live on all gateways see one order (I7)"))
+        #expect(lines.last == "FAILED: see the promises above.")
+    }
+
+    @Test func `the JSON has the changes, the findings with their promises, and whether the run passed`() throws {
+        var change = Self.change
+        change.lost = 3
+        let text = Self.report(Self.step(1), changes: [change]).json
+        let json = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        let report = try #require(json)
+        #expect(report["passed"] as? Bool == false)
+        let findings = try #require(report["findings"] as? [[String: String]])
+        #expect(
+            findings == [
+                ["promise": "loss", "text": "barrage-fanout with 1 → 2: 3 acknowledged messages were lost"]
+            ])
+        let service = try #require((report["services"] as? [[String: Any]])?.first)
+        #expect(service["service"] as? String == "barrage-fanout")
+        let written = try #require((service["changes"] as? [[String: Any]])?.first)
+        #expect(written["pauseMilliseconds"] as? Double == 150.4)
+        let spread = try #require((written["spreads"] as? [[String: Any]])?.first)
+        #expect(spread["owned"] as? [String: Int] == ["barrage-fanout-1": 6, "barrage-fanout-2": 6])
+        let moves = try #require((written["moves"] as? [[String: Any]])?.first)
+        #expect(moves["moved"] as? Int == 6 && moves["taken"] as? Int == 6 && moves["limit"] as? Int == 7)
     }
 
     @Test func `a report without a service does not pass`() { #expect(!ScaleReport().isPassed) }
