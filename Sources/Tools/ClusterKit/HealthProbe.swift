@@ -9,12 +9,12 @@ package enum HealthProbe {
     package struct Answer: Sendable, Equatable {
         /// The status, such as 200.
         package let status: Int
-        /// The body, which is cut off if the response has more than about 64 KB.
+        /// The whole body.
         package let body: String
     }
 
     /// Sends a GET request; returns nil when the server cannot be reached, exceeds the timeout, or does not respond
-    /// with HTTP.
+    /// with HTTP, and when its response is incomplete or has more than `maxResponseBytes`.
     ///
     /// The request carries `bearerToken` in its header `Authorization`.
     package static func http(
@@ -25,14 +25,37 @@ package enum HealthProbe {
             "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(authorization)Connection: close\r\n\r\n"
         // The header `Connection: close` makes the server close the connection behind the response.
         let bytes = self.exchange(host: host, port: port, Array(request.utf8), timeout) { _ in false }
-        guard let bytes, !bytes.isEmpty else { return nil }
+        return bytes.flatMap { self.parse(response: $0) }
+    }
+
+    /// The answer in the bytes of a response; nil if they are no HTTP or if the body is shorter than its length.
+    package static func parse(response bytes: [UInt8]) -> Answer? {
         let text = String(decoding: bytes, as: UTF8.self)
         // The words of the status line. Swift reads a carriage return with a line feed as one character.
         let words = text.prefix { $0 != "\r\n" && $0 != "\n" }.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
-        let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
-        return Answer(status: status, body: body)
+        guard let headEnd = text.range(of: "\r\n\r\n") else { return nil }
+        let body = text[headEnd.upperBound...]
+        // A body that was cut off may end in the middle of a number.
+        if let length = self.contentLength(of: text[..<headEnd.lowerBound]), body.utf8.count < length { return nil }
+        return Answer(status: status, body: String(body))
     }
+
+    /// The value of the header `Content-Length`; nil if there is none.
+    private static func contentLength(of head: Substring) -> Int? {
+        for line in head.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "content-length" else { continue }
+            return Int(parts[1].trimmingCharacters(in: .whitespaces))
+        }
+        return nil
+    }
+
+    /// The largest response that is read.
+    ///
+    /// A page of metrics has some 100 KB at most, because a metric has at most 200
+    /// samples.
+    private static let maxResponseBytes = 4 << 20
 
     /// The metrics of a process on this machine, by its port for operators; nil when it does not answer with 200.
     package static func metrics(port: Int) -> String? {
@@ -130,7 +153,7 @@ package enum HealthProbe {
     }
 
     /// Sends `request` and reads until `isComplete` returns true, the peer closes the connection, a read exceeds the
-    /// timeout, or 64 KB were received.
+    /// timeout, or `maxResponseBytes` were received.
     ///
     /// The timeout limits each system call, not the whole exchange. `isComplete` is called with all bytes received so
     /// far.
@@ -146,8 +169,8 @@ package enum HealthProbe {
         }
         guard sent == request.count else { return nil }
         var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while answer.count < 65_536, !isComplete(answer) {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while answer.count < self.maxResponseBytes, !isComplete(answer) {
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in
                 unsafe recv(descriptor, bytes.baseAddress, bytes.count, 0)
             }

@@ -35,8 +35,7 @@ package struct CounterGrowth: Sendable {
                 let isRestarted = previous.startTime != startTime
                 for (sample, value) in counters {
                     let previousValue = isRestarted ? 0 : previous.values[sample] ?? 0
-                    // A counter never decreases in one process. But a metrics page that was cut off may end in the
-                    // middle of a number, which is then too low.
+                    // A counter never decreases in one process.
                     self.lastRoundGrowth[sample, default: 0] += max(0, value - previousValue)
                 }
             }

@@ -111,6 +111,16 @@ import Tokens
     @Test(arguments: ["", "host", ":1", "host:", "host:0", "host:65536", "host:x"])
     func `text that is not an address is refused`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
 
+    @Test func `a response is read whole or not at all`() throws {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nitems 42"
+        let answer = try #require(HealthProbe.parse(response: Array(whole.utf8)))
+        #expect(answer.status == 200 && answer.body == "items 42")
+        // Cut off at each byte: the number of items would be 4, or would be missing.
+        for count in 0..<whole.utf8.count {
+            #expect(HealthProbe.parse(response: Array(whole.utf8.prefix(count))) == nil)
+        }
+    }
+
     @Test func `allocated ports are free, unique, and in the range that outgoing connections do not use`() throws {
         let ports = try (0..<50).map { _ in try PortRange.allocate() }
         #expect(Set(ports).count == 50)
