@@ -124,7 +124,7 @@ package final class LocalCluster: Sendable {
         return table.map { ($0.version, self.state(of: $0)) }
     }
 
-    // MARK: Signals and restarts
+    // MARK: Signals and instances
 
     /// Sends a signal, such as SIGSTOP or SIGCONT, to the process `name`.
     ///
@@ -159,30 +159,6 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Ends a process with SIGTERM if it runs, and starts it again without back-off.
-    ///
-    /// Returns when the new process has a pid.
-    package func restart(_ name: String) async throws(ClusterError) {
-        try await runOnDedicatedThread("cluster-restart") { () -> Result<Void, ClusterError> in
-            guard let memberBefore = self.table.current[name] else { return .failure(.unknownProcess(name)) }
-            self.table.update { table in
-                table[name]?.desiredState = .running
-                table[name]?.isRestartRequested = true
-                table[name]?.isStopRequested = true
-                table[name]?.terminate()
-            }
-            let hasRestarted = { @Sendable (table: inout ProcessTable) -> Bool? in
-                guard let member = table[name] else { return true }
-                return member.starts > memberBefore.starts && member.pid != nil ? true : nil
-            }
-            if self.table.wait(timeout: Self.terminationTimeout, for: hasRestarted) == nil {
-                self.table.update { if $0[name]?.pid == memberBefore.pid { $0[name]?.send(SIGKILL) } }
-                _ = self.table.wait(timeout: Self.terminationTimeout, for: hasRestarted)
-            }
-            return .success(())
-        }.get()
-    }
-
     /// Starts one more instance of a service and returns its name.
     @discardableResult
     package func add(_ kind: ServiceKind) throws(ClusterError) -> String {
@@ -208,7 +184,7 @@ package final class LocalCluster: Sendable {
     // MARK: Private
 
     /// How long a process may take to end after SIGTERM, before it is killed.
-    private static let terminationTimeout = Duration.seconds(5)
+    package static let terminationTimeout = Duration.seconds(5)
 
     /// How often in a row a process may end without having been ready, before the cluster counts it as failed.
     private static let maxUnreadyEnds = 5
