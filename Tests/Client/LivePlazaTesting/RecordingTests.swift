@@ -75,6 +75,31 @@ struct CrowdTests {
         #expect((scores["party-host"] ?? 0) > 0)
     }
 
+    @Test func `users whose join was not answered act once presence has handled it`() throws {
+        let cluster = SimulatedCluster(seed: 4)
+        try cluster.user("host").createLive("party")
+        cluster.stop(.presence)
+        let crowd = try cluster.addCrowd(Crowd(viewers: 10, messagesPerSecond: 10, changesPerSecond: 0), to: "party")
+        cluster.advance(by: .seconds(1))
+        #expect(crowd.totals.messages == 0)
+        cluster.start(.presence)
+        cluster.advance(by: .seconds(5))
+        // Ten messages a second are 50 in five seconds.
+        #expect(crowd.totals.messages > 30)
+    }
+
+    @Test func `a user who joins is not toggled before the join is answered`() throws {
+        let cluster = SimulatedCluster(seed: 4)
+        try cluster.user("host").createLive("party")
+        cluster.stop(.presence)
+        let crowd = try cluster.addCrowd(
+            Crowd(viewers: 1, messagesPerSecond: 0, giftsPerSecond: 0, likesPerSecond: 0, changesPerSecond: 10),
+            to: "party")
+        cluster.advance(by: .seconds(1))
+        // Only the first join has failed.
+        #expect(crowd.totals.refused == 1)
+    }
+
     @Test func `a cluster with a crowd and a client is released with its last reference`() async throws {
         weak var weakCluster: SimulatedCluster?
         do {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
@@ -44,6 +45,12 @@ struct ClusterState: Sendable {
             for effect in published { self.gateway.recordReceived(effect) }
             if written.isEmpty, published.isEmpty { return }
         }
+    }
+
+    /// Whether a client is in a live; nil while calls of the client are open.
+    func isInLive(_ connection: Int, _ live: LiveID) -> Bool? {
+        guard let core = self.gateway.connections[connection]?.core else { return false }
+        return core.openCallCount == 0 ? core.live == live : nil
     }
 
     // MARK: Changes

@@ -14,7 +14,7 @@ public final class RunningCrowd: Sendable {
         public var gifts = 0
         /// Likes that the server has accepted.
         public var likes = 0
-        /// Calls that the server has refused, for example because the live has ended.
+        /// Calls that the server has not answered, or has refused, for example because the live has ended.
         public var refused = 0
     }
 
@@ -27,6 +27,10 @@ public final class RunningCrowd: Sendable {
         var changes = DueActions()
         /// The indices of the users who are in the live.
         var presentUsers: Set<Int> = []
+        /// The indices of the users whose last join or leave has not been answered, because a service is stopped.
+        ///
+        /// The service handles the call when it runs again, so only then is it known whether they are in the live.
+        var undecidedUsers: Set<Int> = []
         var totals = Totals()
         var timer: PlazaTimer?
         var isStopped = false
@@ -85,11 +89,23 @@ public final class RunningCrowd: Sendable {
     }
 
     private func performStep() {
+        self.decideUsers()
         for _ in 0..<self.takeDue(\.messages, perSecond: self.crowd.messagesPerSecond) { self.sendMessage() }
         for _ in 0..<self.takeDue(\.gifts, perSecond: self.crowd.giftsPerSecond) { self.sendGift() }
         self.sendLikes(self.takeDue(\.likes, perSecond: self.crowd.likesPerSecond))
         for _ in 0..<self.takeDue(\.changes, perSecond: self.crowd.changesPerSecond) { self.toggleUser() }
         self.scheduleNextStep()
+    }
+
+    /// Learns of the users whose join or leave has been answered by now whether they are in the live.
+    private func decideUsers() {
+        for number in self.state.withLock({ $0.undecidedUsers.sorted() }) {
+            guard let isPresent = self.users[number].isInLive(self.liveID) else { continue }
+            self.state.withLock { state in
+                state.undecidedUsers.remove(number)
+                if isPresent { state.presentUsers.insert(number) }
+            }
+        }
     }
 
     private func sendMessage() {
@@ -140,11 +156,13 @@ public final class RunningCrowd: Sendable {
     /// Makes a random user leave the live, or enter it if the user is not in it.
     private func toggleUser() {
         let number = self.state.withLock { $0.random.pick(Array(self.users.indices)) }
+        // Two joins, or a leave before the join is answered, would not toggle the user.
+        if self.state.withLock({ $0.undecidedUsers.contains(number) }) { return }
         guard self.state.withLock({ $0.presentUsers.remove(number) }) != nil else { return self.enter(number) }
         do throws(ErrorInfo) {
             try self.users[number].leaveLive(self.liveID)
         } catch {
-            self.state.withLock { $0.totals.refused += 1 }
+            self.recordFailure(error, of: number)
         }
     }
 
@@ -154,7 +172,15 @@ public final class RunningCrowd: Sendable {
             try self.users[number].joinLive(self.liveID)
             self.state.withLock { _ = $0.presentUsers.insert(number) }
         } catch {
-            self.state.withLock { $0.totals.refused += 1 }
+            self.recordFailure(error, of: number)
+        }
+    }
+
+    /// Counts a join or leave of the user with this index that was refused or not answered.
+    private func recordFailure(_ error: ErrorInfo, of number: Int) {
+        self.state.withLock { state in
+            state.totals.refused += 1
+            if error.name == .timedOut { state.undecidedUsers.insert(number) }
         }
     }
 }

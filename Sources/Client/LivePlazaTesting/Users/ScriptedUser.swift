@@ -189,6 +189,13 @@ public final class ScriptedUser: Sendable {
         return reply["result"] ?? .null
     }
 
+    /// Whether the user is in a live; nil while a call of the user waits for a stopped service.
+    func isInLive(_ liveID: String) -> Bool? {
+        var answer: Bool?
+        self.cluster?.perform { answer = $0.isInLive(self.connection, LiveID(liveID)) }
+        return answer
+    }
+
     private func callSeat(_ method: String, _ liveID: String, _ params: [String: JSONValue]) throws(ErrorInfo) {
         var params = params
         params["live"] = .text(liveID)
