@@ -131,18 +131,20 @@ export class LiveSession {
   }
 
   /**
-   * Folds what a read has given into the live that the client is in.
+   * Folds what a read has given, if it is about the live that the client is in.
    *
    * @param {string} liveID
    * @param {string} name
    * @param {import('./core/read.js').JSONObject} body
+   * @returns {boolean} whether it is
    */
   snapshot(liveID, name, body) {
     const fold = this.#fold;
-    if (fold?.liveID !== liveID) return;
+    if (fold?.liveID !== liveID) return false;
     const { events, error } = fold.snapshotRead(name, body);
     if (error) throw error;
     this.#show(fold, events);
+    return true;
   }
 
   /**

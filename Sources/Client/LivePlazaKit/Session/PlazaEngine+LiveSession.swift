@@ -51,10 +51,14 @@ extension PlazaEngine {
     }
 
     /// Folds the result of a read, if it is about the live that the client is in.
-    func applySnapshot(_ snapshot: Snapshot, in liveID: String) {
-        guard self.liveSession?.fold.liveID.text == liveID else { return }
+    ///
+    /// - Returns: whether it is.
+    @discardableResult
+    func applySnapshot(_ snapshot: Snapshot, in liveID: String) -> Bool {
+        guard self.liveSession?.fold.liveID.text == liveID else { return false }
         let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
         self.showStates(publishing: events)
+        return true
     }
 
     /// The states of a live: the defaults, unless the client is in it.

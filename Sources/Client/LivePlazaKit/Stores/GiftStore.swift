@@ -26,8 +26,7 @@ public final class GiftStore: @unchecked Sendable {
 
     /// Reads the app's gifts into `usableGifts`; no other method reads them.
     ///
-    /// - Parameter completion: is called when the gifts were read. The gifts are not shown if the client is not in the
-    ///   live.
+    /// - Parameter completion: errors: `notInRoom`.
     public func refreshUsableGifts(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.refreshOperation)
     }
@@ -86,7 +85,10 @@ public final class GiftStore: @unchecked Sendable {
             guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
                 throw .unexpectedResult
             }
-            engine.applySnapshot(.gifts(categories), in: stores.handle.liveID)
+            // It is not checked before the call, because a join that the app has begun may be complete by now.
+            guard engine.applySnapshot(.gifts(categories), in: stores.handle.liveID) else {
+                throw ErrorInfo(.notInRoom, "join the live before you read its gifts")
+            }
         }
     }
 

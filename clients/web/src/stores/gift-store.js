@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { plazaError } from '../core/errors.js';
 import { initial } from '../core/state/gift.js';
 import { LiveStore, liveStores } from './live-store.js';
 
@@ -38,7 +39,11 @@ export class GiftStore extends LiveStore {
    */
   async refreshUsableGifts() {
     const params = this.#language === undefined ? {} : { language: this.#language };
-    this.session.snapshot(this.liveID, 'gifts', await this.session.call('gift.list', params));
+    const gifts = await this.session.call('gift.list', params);
+    // It is not checked before the call, because a join that the app has begun may be complete by now.
+    if (!this.session.snapshot(this.liveID, 'gifts', gifts)) {
+      throw plazaError('notInRoom', 'join the live before you read its gifts');
+    }
   }
 
   /**
