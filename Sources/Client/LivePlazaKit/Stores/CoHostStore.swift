@@ -100,7 +100,7 @@ public final class CoHostStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - cursor: the state's `candidatesCursor`; empty to read from the beginning.
-    ///   - completion: errors: `needsOwner`.
+    ///   - completion: errors: `needsOwner`; `notInRoom` to an owner who is not in the live.
     public func getCoHostCandidates(cursor: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.candidatesOperation(cursor))
     }
@@ -205,6 +205,10 @@ extension PlazaEngine {
         guard case .lives(let lives, let nextCursor) = try await self.perform(call, in: liveID) else {
             throw .unexpectedResult
         }
-        self.applySnapshot(.candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty), in: liveID)
+        let candidates = Snapshot.candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty)
+        // The server answers the owner also outside the live, whose stores show nothing then.
+        guard self.applySnapshot(candidates, in: liveID) else {
+            throw ErrorInfo(.notInRoom, "join the live before you read its candidates")
+        }
     }
 }

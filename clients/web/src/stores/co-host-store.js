@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { PlazaError, ReplyCode } from '../core/errors.js';
+import { plazaError, PlazaError, ReplyCode } from '../core/errors.js';
 import { array, object, whole } from '../core/read.js';
 import { initial } from '../core/state/co-host.js';
 import { LiveStore, liveStores } from './live-store.js';
@@ -128,7 +128,7 @@ export class CoHostStore extends LiveStore {
    *
    * @param {{ cursor?: string }} [page]
    * @returns {Promise<void>}
-   * @throws {PlazaError} `needsOwner`
+   * @throws {PlazaError} `needsOwner`; `notInRoom` to an owner who is not in the live
    */
   async getCoHostCandidates(page = {}) {
     const { cursor = '' } = page;
@@ -154,7 +154,10 @@ export class CoHostStore extends LiveStore {
   /** @param {string} cursor */
   async #readCandidates(cursor) {
     const page = await this.call('cohost.candidates', cursor === '' ? {} : { cursor });
-    this.session.snapshot(this.liveID, 'candidates', { ...page, isFirst: cursor === '' });
+    // The server answers the owner also outside the live, whose stores show nothing then.
+    if (!this.session.snapshot(this.liveID, 'candidates', { ...page, isFirst: cursor === '' })) {
+      throw plazaError('notInRoom', 'join the live before you read its candidates');
+    }
   }
 
   /** @param {string[]} lives */
