@@ -21,6 +21,9 @@ public final class GiftStore: @unchecked Sendable {
 
     /// Sets the language of the gifts' names and descriptions, from the next refresh on.
     ///
+    /// The choice lasts as long as the client is in the live, or the app holds a store of the live or a subscription to
+    /// one.
+    ///
     /// - Parameter language: such as `en` or `zh-CN`.
     public func setLanguage(_ language: String) { self.stores.giftLanguage = language }
 

@@ -31,15 +31,20 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
 
     /// The likes that are not sent yet.
     let likeTaps = Locked(LikeTaps())
-    private let language = Locked<String?>(nil)
+    /// The language of the gifts' names, from the next refresh on; nil if the app has set none.
+    private let language: Locked<String?>
     /// The existing stores, so that repeated requests get the same store.
     private let stores = Locked<[ObjectIdentifier: WeakStore]>([:])
 
     /// Creates the states and events of the stores.
     ///
     /// `publishers`: those that exist are used again, and those that are missing are created and added.
-    init(_ liveID: String, on engine: PlazaEngine, _ publishers: inout WeakPublishers) {
+    /// `giftLanguage`: shared with the former stores of the live.
+    init(
+        _ liveID: String, on engine: PlazaEngine, _ publishers: inout WeakPublishers, giftLanguage: Locked<String?>
+    ) {
         self.handle = LiveHandle(engine: engine, liveID: liveID)
+        self.language = giftLanguage
         self.audience = publishers.state(LiveAudienceState())
         self.barrage = publishers.state(BarrageState())
         self.seat = publishers.state(LiveSeatState())
@@ -59,7 +64,6 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
         self.likeEvents = publishers.events()
     }
 
-    /// The language of the gifts' names, from the next refresh on; nil if the app has set none.
     var giftLanguage: String? {
         get { self.language.withLock { $0 } }
         set { self.language.withLock { $0 = newValue } }

@@ -5,7 +5,8 @@ internal import LivePlazaCombine
 ///
 /// The registry retains neither stores nor publishers. The client retains the stores of the live that it is in. An app
 /// retains the stores that it holds, and each of its subscriptions retains a publisher. The registry finds the stores
-/// and publishers that exist. Therefore stores that are made again publish to the subscribers of the former ones.
+/// and publishers that exist. Therefore stores that are made again publish to the subscribers of the former ones, and
+/// keep the language that the app has set for gifts.
 final class StoreRegistry: Sendable {
     private struct State {
         weak var engine: PlazaEngine?
@@ -21,6 +22,8 @@ final class StoreRegistry: Sendable {
     private struct LiveEntry {
         weak var stores: LiveStores?
         var publishers = WeakPublishers()
+        /// The language that the app has set for gifts; valid as long as the entry is not released.
+        let giftLanguage = Locked<String?>(nil)
 
         var isReleased: Bool { self.stores == nil && self.publishers.areReleased }
     }
@@ -55,8 +58,10 @@ final class StoreRegistry: Sendable {
                 state.lives = state.lives.filter { !$0.value.isReleased }
                 state.cleanUpCount = max(Self.minCleanUpCount, state.lives.count * 2)
             }
-            var entry = state.lives[liveID] ?? LiveEntry()
-            let stores = LiveStores(liveID, on: engine, &entry.publishers)
+            // The app's choices last as long as a store or a subscription, so those of a released entry are dropped.
+            var entry = LiveEntry()
+            if let existing = state.lives[liveID], !existing.isReleased { entry = existing }
+            let stores = LiveStores(liveID, on: engine, &entry.publishers, giftLanguage: entry.giftLanguage)
             entry.stores = stores
             state.lives[liveID] = entry
             return stores

@@ -19,7 +19,7 @@ import Testing
                         "totalMessageCount": 0, "totalUniqueGiftSenders": 0, "totalViewers": 1,
                     ]
                 ]
-            ], "ping": ["done": [:]],
+            ], "gift.list": ["gifts": ["categories": []]], "ping": ["done": [:]],
         ])
 
     /// The values that a subscription has received.
@@ -128,6 +128,28 @@ import Testing
         #expect(laterStore.state.value.messageList.map(\.textContent) == received.values.last)
         #expect(received.values.last == ["hello"])
         cancellable.cancel()
+    }
+
+    /// Reads the gifts, and returns the language in this call; nil if it names none.
+    private func refreshLanguage(_ plaza: LivePlaza) throws -> JSONValue? {
+        plaza.giftStore(liveID: "concert").refreshUsableGifts(completion: nil)
+        self.harness.queue.drain()
+        let call = self.harness.network.socket?.sent.last { $0.method == "gift.list" }
+        return try #require(call).params.members["language"]
+    }
+
+    @Test func `a cancellable alone keeps the language of the gifts until it is cancelled`() throws {
+        let plaza = self.harness.makeClient()
+        self.harness.login(plaza)
+        let cancellable = plaza.giftStore(liveID: "concert").state.subscribe().sink { _ in }
+        plaza.giftStore(liveID: "concert").setLanguage("zh-CN")
+        self.visitOtherLives(plaza)
+        #expect(try self.refreshLanguage(plaza) == .text("zh-CN"))
+        self.harness.enter(plaza)
+        self.harness.leave(plaza)
+        #expect(try self.refreshLanguage(plaza) == .text("zh-CN"))
+        cancellable.cancel()
+        #expect(try self.refreshLanguage(plaza) == nil)
     }
 
     @Test func `a model that the app holds without the store shows the state of the live`() {
