@@ -191,8 +191,9 @@ def check_evening(project):
     status, text = get(f"http://127.0.0.1:{project.http}/")
     if status != 200 or "<html" not in text.lower():
         raise Failure(f"the pages: {status}")
-    if restarted := [container.name for container in project.containers() if container.restarts]:
-        raise Failure(f"restarted: {restarted}")
+    if restarted := [container for container in project.containers() if container.restarts]:
+        logs = "".join(container.last_lines(60) for container in restarted)
+        raise Failure(f"restarted: {[container.name for container in restarted]}\n{logs}")
     say(f"evening: {live_count()} lives, and the pages are served")
     project.down()
 

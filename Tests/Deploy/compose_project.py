@@ -60,6 +60,11 @@ class Container:
         """Whether the container runs, and is healthy if it has a health check."""
         return self.status == "running" and self.health in ("none", "healthy")
 
+    def last_lines(self, count):
+        """The end of what the container wrote, of the runs before a restart too."""
+        log = subprocess.run(["docker", "logs", "--tail", str(count), self.id], capture_output=True, text=True)
+        return f"{self.name}: {self.status}, {self.health}\n{log.stdout}{log.stderr}"
+
 
 class Project:
     """A cluster of docker-compose.yml; the end of the `with` block removes what is left of it, volumes too.
@@ -137,7 +142,6 @@ class Project:
         if kind:
             for container in self.containers():
                 if not container.is_healthy:
-                    log = subprocess.run(["docker", "logs", "--tail", "15", container.id], capture_output=True, text=True)
-                    say(f"{container.name}: {container.status}, {container.health}\n{log.stdout}{log.stderr}")
+                    say(container.last_lines(15))
         for names, remove in self.leftovers():
             docker(*remove, *names)
