@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
 package import LoadKit
 
 /// What was seen under a steady load while the number of instances of a service changed, or stayed.

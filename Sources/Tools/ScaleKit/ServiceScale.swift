@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
 
 /// What a unit of work cost with one number of instances of a service.
 package struct ScaleStep: Sendable, Encodable {

@@ -66,6 +66,24 @@ struct FailureTests {
         }
     }
 
+    @Test(arguments: [
+        // LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, COORDINATOR_LOAD_IN_PROGRESS and an unknown server error.
+        Int32(5), 6, 14, -1,
+    ])
+    func `an offset query that a broker rejects again and again ends with a typed error`(error: Int32) async throws {
+        try await runOnDedicatedThread {
+            let broker = try EmbeddedBroker(topics: ["t": 1])
+            // 2 is ListOffsets. Each attempt is rejected at once, so there are about 100 attempts in 3 s.
+            try broker.injectFault(intoRequests: 2, count: 10_000, error: error)
+            let consumer = try KafkaConsumer(Self.silentSettings(broker.bootstrap))
+            let queryError = #expect(throws: KafkaError.self) {
+                _ = try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(3))
+            }
+            #expect(queryError?.kind != nil)
+            consumer.close()
+        }
+    }
+
     @Test func `a query for the ends of a partition finds its new leader after the known leader is gone`()
         async throws
     {
