@@ -42,7 +42,7 @@ package struct KafkaAdmin: Sendable {
                 guard isTransient || (isSecured && error.kind == .timedOut), !deadline.hasPassed else {
                     throw error
                 }
-                attemptTimeout *= 2
+                attemptTimeout = min(attemptTimeout * 2, timeout)
             }
         }
     }

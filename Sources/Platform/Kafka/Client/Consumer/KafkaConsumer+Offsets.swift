@@ -103,7 +103,8 @@ extension KafkaConsumer {
             } catch {
                 guard error.isRetriable, remaining > Self.retryPause else { throw error }
             }
-            attemptTimeout *= 2
+            // Without the limit, some 60 attempts that are rejected at once would overflow.
+            attemptTimeout = min(attemptTimeout * 2, timeout)
             DedicatedThread.sleep(for: Self.retryPause)
             for topic in Set(times.keys.map(\.topic)) {
                 _ = try? client.clusterInfo(topic: topic, timeout: attemptTimeout)
@@ -111,7 +112,7 @@ extension KafkaConsumer {
         }
     }
 
-    /// The timeout of the first attempt of `offsets(forTimes:timeout:)`; it doubles with each attempt.
+    /// The timeout of the first attempt of `offsets(forTimes:timeout:)`; it doubles with each attempt, up to the whole timeout.
     private static let firstAttemptTimeout: Duration = .milliseconds(150)
     /// The pause between two attempts.
     private static let retryPause: Duration = .milliseconds(20)
