@@ -80,7 +80,10 @@ def start(project, what, *options):
     project.wait_healthy(what, 240)
     # A gateway answers 401 to a request without a token.
     wait_until("the proxy has a gateway", lambda: get(f"http://127.0.0.1:{project.http}/v1/lives")[0] == 401, 60)
-    say(f"{what}: all containers are healthy {time.monotonic() - began:.0f} s after `up`")
+    if restarted := [container for container in project.containers() if container.restarts]:
+        logs = "".join(container.last_lines(60) for container in restarted)
+        raise Failure(f"{what}: restarted: {[container.name for container in restarted]}\n{logs}")
+    say(f"{what}: all containers are healthy {time.monotonic() - began:.0f} s after `up`, and none has restarted")
 
 
 def check_clients(project, what):
@@ -191,9 +194,6 @@ def check_evening(project):
     status, text = get(f"http://127.0.0.1:{project.http}/")
     if status != 200 or "<html" not in text.lower():
         raise Failure(f"the pages: {status}")
-    if restarted := [container for container in project.containers() if container.restarts]:
-        logs = "".join(container.last_lines(60) for container in restarted)
-        raise Failure(f"restarted: {[container.name for container in restarted]}\n{logs}")
     say(f"evening: {live_count()} lives, and the pages are served")
     project.down()
 
