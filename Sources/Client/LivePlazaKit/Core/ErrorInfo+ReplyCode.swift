@@ -18,6 +18,9 @@ extension ErrorInfo {
         ErrorInfo(.badFrame, "the server sent \(description)")
     }
 
+    /// The error for a result of another kind than its method's.
+    static let wrongResultKind = ErrorInfo.badFrame("a result of another kind")
+
     /// Whether the error has this code.
     func has(_ code: ReplyCode) -> Bool { self.code == code.code }
 

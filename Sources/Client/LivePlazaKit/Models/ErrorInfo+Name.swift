@@ -80,7 +80,7 @@ extension ErrorInfo.Name {
     public static let requestForgotten = ErrorInfo.Name(rawValue: "requestForgotten")
     /// The method does not exist.
     public static let unknownMethod = ErrorInfo.Name(rawValue: "unknownMethod")
-    /// The frame is not a call.
+    /// The frame is not a call; or the server has sent what is not of the protocol, such as a result of another kind.
     public static let badFrame = ErrorInfo.Name(rawValue: "badFrame")
     /// The feed's budget dropped the message.
     public static let droppedByBudget = ErrorInfo.Name(rawValue: "droppedByBudget")

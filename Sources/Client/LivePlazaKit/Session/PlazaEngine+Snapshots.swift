@@ -7,30 +7,29 @@ extension PlazaEngine {
     /// The maximum number of mutes that are read.
     private static var maxMutes: Int { 1000 }
     private static var mutesPerPage: Int { 100 }
-    private static var wrongResultKind: ErrorInfo { .badFrame("a result of another kind") }
 
     /// Calls the method that returns a snapshot.
     func fetch(_ name: SnapshotName, of live: LiveID) async throws(ErrorInfo) -> Snapshot {
         switch name {
         case .details:
             guard case .room(let details) = try await self.call("live.get", live: live) else {
-                throw Self.wrongResultKind
+                throw .wrongResultKind
             }
             return .details(details)
         case .audience:
             let result = try await self.call(
                 "audience.list", ["count": .whole(LiveAudienceState.maxListedViewers)], live: live)
-            guard case .audience(let page) = result else { throw Self.wrongResultKind }
+            guard case .audience(let page) = result else { throw .wrongResultKind }
             return .audience(page)
         case .statistics:
             guard case .statistics(let statistics, let at) = try await self.call("live.summary", live: live) else {
-                throw Self.wrongResultKind
+                throw .wrongResultKind
             }
             return .statistics(statistics, at: at)
         case .seatRequests:
             let result = try await self.call("seat.requests", live: live)
             guard case .seatRequests(let applications, let invitations, let at) = result else {
-                throw Self.wrongResultKind
+                throw .wrongResultKind
             }
             return .seatRequests(applications: applications, invitations: invitations, at: at)
         case .mutes: return .mutes(try await self.fetchMutes(of: live))
@@ -41,13 +40,13 @@ extension PlazaEngine {
             guard
                 case .coHostRequests(let sent, let received, let at) = try await self.call(
                     "cohost.requests", live: live)
-            else { throw Self.wrongResultKind }
+            else { throw .wrongResultKind }
             return .coHostRequests(sent: sent, received: received, at: at)
         case .battleRequests:
             guard
                 case .battleRequests(let sent, let received, let at) = try await self.call(
                     "battle.requests", live: live)
-            else { throw Self.wrongResultKind }
+            else { throw .wrongResultKind }
             return .battleRequests(sent: sent, received: received, at: at)
         }
     }
@@ -73,7 +72,7 @@ extension PlazaEngine {
         of live: LiveID, _ params: [String: JSONValue]
     ) async throws(ErrorInfo) -> SanctionPage {
         guard case .sanctions(let page) = try await self.call("live.mutes", params, live: live) else {
-            throw Self.wrongResultKind
+            throw .wrongResultKind
         }
         return page
     }

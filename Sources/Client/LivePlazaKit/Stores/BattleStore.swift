@@ -105,7 +105,7 @@ public final class BattleStore: @unchecked Sendable {
                     "extensionInfo": .text(config.extensionInfo),
                 ])
             guard case .battle(let battle, let start, let end, let codes) = try await engine.perform(call, in: liveID)
-            else { throw .unexpectedResult }
+            else { throw .wrongResultKind }
             let info = BattleInfo(
                 battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
                 endTime: UInt(clamping: end?.seconds ?? 0))

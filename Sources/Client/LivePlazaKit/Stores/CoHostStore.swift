@@ -147,7 +147,7 @@ public final class CoHostStore: @unchecked Sendable {
             engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
             do throws(ErrorInfo) {
                 guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
-                    throw .unexpectedResult
+                    throw .wrongResultKind
                 }
                 // The result has a code for each live that was to be asked, here only one; 0 means that its host was
                 // asked.
@@ -203,7 +203,7 @@ extension PlazaEngine {
     fileprivate func readCandidates(_ cursor: String, in liveID: String) async throws(ErrorInfo) {
         let call = StoreCall("cohost.candidates", ["cursor": cursor.isEmpty ? nil : .text(cursor)])
         guard case .lives(let lives, let nextCursor) = try await self.perform(call, in: liveID) else {
-            throw .unexpectedResult
+            throw .wrongResultKind
         }
         let candidates = Snapshot.candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty)
         // The server answers the owner also outside the live, whose stores show nothing then.

@@ -86,7 +86,7 @@ public final class GiftStore: @unchecked Sendable {
             if let language = stores.giftLanguage { params["language"] = .text(language) }
             // The gifts are those of the app, so the call names no live.
             guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
-                throw .unexpectedResult
+                throw .wrongResultKind
             }
             // It is not checked before the call, because a join that the app has begun may be complete by now.
             guard engine.applySnapshot(.gifts(categories), in: stores.handle.liveID) else {

@@ -66,7 +66,7 @@ extension LiveListStore {
     ) async throws(ErrorInfo) -> (lives: [LiveInfo], cursor: String) {
         let params = query.params(cursor)
         guard case .lives(let entries, let nextCursor) = try await engine.call("live.list", params, live: nil) else {
-            throw .unexpectedResult
+            throw .wrongResultKind
         }
         return (entries.map { LiveInfo($0.info, totalViewerCount: $0.totalViewerCount) }, nextCursor)
     }

@@ -195,7 +195,7 @@ extension LiveListStore {
     private func infoOperation(_ liveID: String) -> StoreOperation<LiveInfo> {
         return { engine async throws(ErrorInfo) in
             guard case .room(let details) = try await engine.call("live.get", [:], live: LiveID(liveID)) else {
-                throw .unexpectedResult
+                throw .wrongResultKind
             }
             return LiveInfo(details.info, totalViewerCount: details.audience.totalViewers)
         }
@@ -218,7 +218,7 @@ extension LiveListStore {
         return { engine async throws(ErrorInfo) in
             let liveID = try engine.currentLive
             guard case .statistics(let statistics, _) = try await engine.call("live.end", [:], live: liveID) else {
-                throw .unexpectedResult
+                throw .wrongResultKind
             }
             return TUILiveStatisticsData(statistics)
         }
@@ -229,7 +229,7 @@ extension LiveListStore {
             let params: [String: JSONValue] = keys.isEmpty ? [:] : ["keys": .texts(keys)]
             let liveID = try engine.currentLive
             guard case .metadata(let values) = try await engine.call("metadata.get", params, live: liveID) else {
-                throw .unexpectedResult
+                throw .wrongResultKind
             }
             return values
         }

@@ -64,8 +64,3 @@ extension PlazaEngine {
         return result
     }
 }
-
-extension ErrorInfo {
-    /// The error for a result that does not belong to the method.
-    static let unexpectedResult = ErrorInfo(code: ReplyCode.failed.code, message: "the server gave another result")
-}

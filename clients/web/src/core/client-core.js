@@ -5,7 +5,7 @@ import { callFrame, callParams } from './frames.js';
 import { Link } from './link.js';
 import { LivePlace } from './live-place.js';
 import { badFrame, object, text, whole } from './read.js';
-import { loginVerdict } from './reply-policy.js';
+import { loginVerdict, wrongResultKind } from './reply-policy.js';
 
 /**
  * @typedef {object} CoreOptions
@@ -327,6 +327,7 @@ export class ClientCore {
       if (!(fault instanceof PlazaError)) throw fault;
       error = fault;
     }
+    if (result !== undefined) error ??= wrongResultKind(call.method, result.kind);
     this.#actions.push({ type: 'callEnded', handle: call.handle, method: call.method, result, error });
     this.#events(events);
   }

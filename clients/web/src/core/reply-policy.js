@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CloseCode, ReplyCode } from './errors.js';
+import { badFrame } from './read.js';
 
 /**
  * Whether the same call, with the same id, may be tried again.
@@ -8,6 +9,28 @@ import { CloseCode, ReplyCode } from './errors.js';
  */
 export function isRetriable({ code }) {
   return code === ReplyCode.overloaded || code === ReplyCode.unavailable || code === ReplyCode.timedOut;
+}
+
+/**
+ * The kinds of the results that stores read, by method (PROTOCOL.md, section 5).
+ *
+ * @type {ReadonlyMap<string, string>}
+ */
+const resultKinds = new Map(Object.entries({
+  'audience.list': 'audience', 'battle.request': 'battle', 'battle.requests': 'battleRequests',
+  'cohost.candidates': 'lives', 'cohost.request': 'coHost', 'cohost.requests': 'coHostRequests', 'gift.list': 'gifts',
+  'live.end': 'statistics', 'live.get': 'room', 'live.list': 'lives', 'live.mutes': 'sanctions',
+  'live.summary': 'statistics', 'metadata.get': 'metadata', 'seat.requests': 'seatRequests',
+}));
+
+/**
+ * The error of a call whose result is of another kind than its method's; undefined if it is of its method's.
+ *
+ * @param {string} method
+ * @param {string} kind the kind of the result
+ */
+export function wrongResultKind(method, kind) {
+  return (resultKinds.get(method) ?? kind) === kind ? undefined : badFrame('a result of another kind');
 }
 
 /** The errors of a login that end a client as the close code does that would follow. */
