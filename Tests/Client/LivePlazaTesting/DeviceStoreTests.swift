@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
 import LivePlazaKit
 import LivePlazaTesting
 import Synchronization
@@ -165,6 +166,62 @@ struct DeviceStoreTests {
         #expect(devices.state.value == DeviceState())
     }
 
+    /// Rules: R7.19.
+    @Test func `the volumes that the media engine reports are published in their order, from 0 to 100`() async throws {
+        let (cluster, _, guest) = try await Self.makeLive()
+        let devices = guest.plaza.deviceStore
+        let reports = try #require(guest.media?.reports)
+        let volumes = Mutex<[Int]>([])
+        let subscription = devices.state.subscribe(StatePublisherSelector(keyPath: \DeviceState.currentMicVolume))
+            .sink { volume in volumes.withLock { $0.append(volume) } }
+        reports.microphoneVolumeChanged(5)
+        cluster.settle()
+        try await devices.openLocalMicrophone()
+        for volume in [10, 120, -5, 30] { reports.microphoneVolumeChanged(volume) }
+        devices.closeLocalMicrophone()
+        reports.microphoneVolumeChanged(20)
+        cluster.settle()
+        // The first and the last report came while the microphone was closed.
+        let publishedVolumes = volumes.withLock { $0 }
+        #expect(publishedVolumes == [0, 10, 100, 0, 30, 0])
+        subscription.cancel()
+    }
+
+    /// Rules: R7.19.
+    @Test func `the network and the statistics that the media engine reports are shown`() async throws {
+        let (cluster, _, guest) = try await Self.makeLive()
+        let reports = try #require(guest.media?.reports)
+        let network = NetworkInfo(userID: "guest", quality: .poor, upLoss: 3, downLoss: 4, delay: 80)
+        let statistics = [AVStatistics(userID: "host", frameRate: 30), AVStatistics(userID: "guest", audioBitrate: 48)]
+        reports.networkInfoChanged(network)
+        reports.statisticsChanged(statistics)
+        cluster.settle()
+        #expect(guest.plaza.deviceStore.state.value.networkInfo == network)
+        let seats = guest.plaza.seatStore(liveID: "eve")
+        #expect(seats.state.value.avStatistics == statistics)
+        // The statistics are of the live, and outside a live there are none.
+        try await guest.plaza.liveListStore.leaveLive()
+        reports.statisticsChanged(statistics)
+        cluster.settle()
+        #expect(seats.state.value.avStatistics == [])
+    }
+
+    @Test func `a media engine that was replaced cannot report any more`() async throws {
+        let (cluster, _, guest) = try await Self.makeLive()
+        let devices = guest.plaza.deviceStore
+        let media = try #require(guest.media)
+        let nextMedia = FakeMedia()
+        let formerReports = try #require(media.reports)
+        devices.mediaEngine = nextMedia
+        formerReports.networkInfoChanged(NetworkInfo(quality: .down))
+        cluster.settle()
+        #expect(devices.state.value.networkInfo == NetworkInfo())
+        #expect(media.reports == nil)
+        try #require(nextMedia.reports).networkInfoChanged(NetworkInfo(quality: .bad))
+        cluster.settle()
+        #expect(devices.state.value.networkInfo.quality == .bad)
+    }
+
     // MARK: Set-up
 
     /// A user with its media engine.
@@ -199,79 +256,4 @@ struct DeviceStoreTests {
     private static func seat(of guest: Guest, at host: AppUser) -> SeatUserInfo? {
         host.plaza.seatStore(liveID: "eve").state.value.seatList.first { $0.userInfo.userID == guest.user.id }?.userInfo
     }
-}
-
-/// A media engine that captures nothing, and records which devices are open.
-private final class FakeMedia: MediaEngine {
-    private struct State {
-        var openDevices: Set<String> = []
-        var isMuted = false
-        var fault = DeviceError.noError
-        var defersOpening = false
-        /// The openings that `finishOpening` completes.
-        var pendingOpenings: [@Sendable () -> Void] = []
-    }
-
-    private let state = Mutex(State())
-
-    /// The devices that capture.
-    var openDevices: Set<String> { self.state.withLock { $0.openDevices } }
-    var isMuted: Bool { self.state.withLock { $0.isMuted } }
-    /// The error that opening a device reports; `noError` if devices open.
-    var fault: DeviceError {
-        get { self.state.withLock { $0.fault } }
-        set { self.state.withLock { $0.fault = newValue } }
-    }
-    /// Whether devices open only when the test calls `finishOpening()`.
-    var defersOpening: Bool {
-        get { self.state.withLock { $0.defersOpening } }
-        set { self.state.withLock { $0.defersOpening = newValue } }
-    }
-
-    /// Opens all devices whose opening was deferred.
-    func finishOpening() {
-        let openings = self.state.withLock { state in
-            defer { state.pendingOpenings = [] }
-            return state.pendingOpenings
-        }
-        for finish in openings { finish() }
-    }
-
-    /// Opens a device now or, if openings are deferred, at `finishOpening()`.
-    private func openDevice(_ name: String, _ completion: @escaping @Sendable (DeviceError) -> Void) {
-        let finish: @Sendable () -> Void = {
-            let fault = self.state.withLock { state in
-                if state.fault == .noError { state.openDevices.insert(name) }
-                return state.fault
-            }
-            completion(fault)
-        }
-        let isDeferred = self.state.withLock { state in
-            if state.defersOpening { state.pendingOpenings.append(finish) }
-            return state.defersOpening
-        }
-        if !isDeferred { finish() }
-    }
-
-    private func closeDevice(_ name: String) { self.state.withLock { _ = $0.openDevices.remove(name) } }
-
-    func openCamera(isFront: Bool, completion: @escaping @Sendable (DeviceError) -> Void) {
-        self.openDevice("camera", completion)
-    }
-    func closeCamera() { self.closeDevice("camera") }
-    func openMicrophone(completion: @escaping @Sendable (DeviceError) -> Void) {
-        self.openDevice("microphone", completion)
-    }
-    func closeMicrophone() { self.closeDevice("microphone") }
-    func setMicrophoneMuted(_ isMuted: Bool) { self.state.withLock { $0.isMuted = isMuted } }
-    func startScreenShare(appGroup: String) { self.state.withLock { _ = $0.openDevices.insert("screen") } }
-    func stopScreenShare() { self.closeDevice("screen") }
-    func switchCamera(isFront: Bool) {}
-    func setMirror(_ mirror: MirrorType) {}
-    func setVideoQuality(_ quality: VideoQuality) {}
-    func setAudioRoute(_ route: AudioRoute) {}
-    func setCaptureVolume(_ volume: Int) {}
-    func setOutputVolume(_ volume: Int) {}
-    func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void) {}
-    func stopPreview(liveID: String) {}
 }

@@ -59,7 +59,10 @@ extension DeviceStore {
         case .camera: self.mediaEngine?.closeCamera()
         case .microphone: self.mediaEngine?.closeMicrophone()
         }
-        self.changeState { $0[keyPath: device.status] = .off }
+        self.changeState { state in
+            state[keyPath: device.status] = .off
+            if device == .microphone { state.currentMicVolume = 0 }
+        }
     }
 
     private func stopScreenShareNow() {

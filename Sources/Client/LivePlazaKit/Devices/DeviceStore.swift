@@ -6,15 +6,21 @@ internal import PlazaModel
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
 /// seat, so that others see at once that a guest's camera is on. If a device is open before the user sits down, the
 /// store reports it when the user sits down. The store closes a device when a host closes or locks it, and all devices
-/// when the user loses the seat or leaves the live. Without a media engine, opening a device always succeeds, so that
-/// an app can be tried without media.
+/// when the user loses the seat or leaves the live. What the engine measures, it reports by a `MediaEngineReports`.
+/// Without a media engine, opening a device always succeeds, so that an app can be tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
-    private let media = Locked<(any MediaEngine)?>(nil)
+    private let media = Locked(Media())
     /// The seat and the last calls.
     ///
     /// They are used on the delivery queue only; the lock is there only because the class must be `Sendable`.
     let progress = Locked(Progress())
+
+    /// The app's media engine, and the object by which it reports; both nil if the app has none.
+    private struct Media {
+        var engine: (any MediaEngine)?
+        var reports: MediaEngineReports?
+    }
 
     /// What the store must know besides `state`, which apps see.
     struct Progress {
@@ -36,8 +42,8 @@ public final class DeviceStore: Sendable {
 
     /// The app's engine that captures and plays media; nil if the app has none.
     public var mediaEngine: (any MediaEngine)? {
-        get { self.media.withLock { $0 } }
-        set { self.media.withLock { $0 = newValue } }
+        get { self.media.withLock { $0.engine } }
+        set { self.replaceMediaEngine(by: newValue) }
     }
 
     /// Opens the camera, and reports it to the seat if the user sits on one.
@@ -170,6 +176,38 @@ extension DeviceStore {
     func runInOrder(_ body: @escaping @Sendable (isolated PlazaEngine, (any MediaEngine)?) async -> Void) {
         self.engine.start(nil) { engine async throws(ErrorInfo) in await body(engine, self.mediaEngine) }
     }
+
+    private func replaceMediaEngine(by newEngine: (any MediaEngine)?) {
+        let reports = newEngine == nil ? nil : MediaEngineReports(self)
+        let former = self.media.withLock { media in
+            let former = media.engine
+            media = Media(engine: newEngine, reports: reports)
+            return former
+        }
+        self.runInOrder { _, _ in
+            former?.setReports(nil)
+            newEngine?.setReports(reports)
+        }
+    }
+
+    /// Changes the state by a report of the media engine.
+    func change(by reports: MediaEngineReports, _ body: @escaping @Sendable (inout DeviceState) -> Void) {
+        self.runInOrder { _, _ in
+            if self.isCurrent(reports) { self.changeState(body) }
+        }
+    }
+
+    /// Shows statistics that the media engine has reported in the live that the client is in.
+    func showStatistics(_ statistics: [AVStatistics], by reports: MediaEngineReports) {
+        self.runInOrder { engine, _ in
+            if self.isCurrent(reports) {
+                engine.applyLocalChange(.mediaMeasured(statistics), in: engine.currentLiveID)
+            }
+        }
+    }
+
+    /// Whether the app has not replaced the media engine that got this object.
+    private func isCurrent(_ reports: MediaEngineReports) -> Bool { self.media.withLock { $0.reports === reports } }
 
     /// Changes the state, and publishes it only if it differs from the former one.
     func changeState(_ body: (inout DeviceState) -> Void) {

@@ -43,6 +43,15 @@ public protocol MediaEngine: AnyObject, Sendable {
     func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void)
     /// Ends the preview of a live.
     func stopPreview(liveID: String)
+    /// Hands over the object by which this engine reports what it measures; nil after the app has replaced this engine.
+    ///
+    /// An engine that measures nothing need not implement this method.
+    func setReports(_ reports: MediaEngineReports?)
+}
+
+extension MediaEngine {
+    /// Does nothing, for an engine that reports nothing.
+    public func setReports(_ reports: MediaEngineReports?) {}
 }
 
 /// An event of a live's preview.

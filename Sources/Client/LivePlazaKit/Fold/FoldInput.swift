@@ -41,4 +41,6 @@ enum LocalChange: Sendable {
     case coHostRequestEnded(inviter: String, invitee: String)
     /// This many milliseconds have passed since the last tick of the timer that increases the displayed duration.
     case elapsed(UInt)
+    /// The app's media engine has measured this.
+    case mediaMeasured([AVStatistics])
 }

@@ -21,6 +21,7 @@ extension LiveSeatState {
                     device == .microphone
                         ? .onLocalMicrophoneOpenedByAdmin(policy: .unlockOnly)
                         : .onLocalCameraOpenedByAdmin(policy: .unlockOnly)))
+        case .local(.mediaMeasured(let statistics)): self.avStatistics = statistics
         default: break
         }
     }

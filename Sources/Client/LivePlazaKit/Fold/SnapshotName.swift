@@ -61,7 +61,7 @@ extension SnapshotName {
         switch change {
         case .applicationAnswered, .invited, .invitationCancelled: self == .seatRequests
         case .coHostRequested, .coHostRequestEnded: self == .coHostRequests
-        case .tip, .selfMuted, .elapsed: false
+        case .tip, .selfMuted, .elapsed, .mediaMeasured: false
         }
     }
 }

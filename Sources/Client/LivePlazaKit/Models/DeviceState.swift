@@ -16,7 +16,7 @@ public struct DeviceState: Sendable, Hashable {
     public var microphoneStatus = DeviceStatus.off
     /// Why the last attempt to open the microphone failed; `noError` if it succeeded.
     public var microphoneLastError = DeviceError.noError
-    /// How loud the user speaks now, 0 to 100; the app sets it from its media engine, and the kit itself leaves it 0.
+    /// How loud the user speaks now, 0 to 100, as the app's media engine reports it; 0 while the microphone is closed.
     public var currentMicVolume = 0
     /// The volume that is set for the microphone, 0 to 100.
     public var captureVolume = 100
@@ -26,7 +26,7 @@ public struct DeviceState: Sendable, Hashable {
     public var currentAudioRoute = AudioRoute.speakerphone
     /// Whether the screen is shared.
     public var screenStatus = DeviceStatus.off
-    /// The quality of the network; the app sets it from its media engine, and the kit itself does not change it.
+    /// The quality of the network, as the app's media engine has last reported it.
     public var networkInfo = NetworkInfo()
 
     /// Creates the initial state.

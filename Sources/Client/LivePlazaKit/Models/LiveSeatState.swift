@@ -8,7 +8,7 @@ public struct LiveSeatState: Sendable, Hashable {
     public var canvas = LiveCanvas()
     /// The speaking level of each user who speaks, 1 to 100, by user id.
     public var speakingUsers: [String: Int] = [:]
-    /// The measurements of the app's media engine; the kit itself leaves the list empty.
+    /// The measurements that the app's media engine has last reported in this live.
     public var avStatistics: [AVStatistics] = []
 
     /// Creates the initial state.
