@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import MachineKit
 import PlazaModel
 import Testing
@@ -59,6 +60,51 @@ import Testing
         let ban = Self.texts(client.takeTurn())
         #expect(ban.contains { $0.contains("live.ban") } && ban.allSatisfy { $0.utf8.count < Self.maxFrameBytes })
         #expect(Self.texts(client.cleanUp()).first?.contains("live.end") == true)
+    }
+
+    /// A call of the record attack.
+    private struct RowCall: Decodable {
+        struct Params: Decodable {
+            var metadata: [String: String]?
+            var users: [String]?
+            var reason: String?
+        }
+        var method: String
+        var params: Params
+    }
+
+    @Test func `the record attack fills rows up to the limits, and never beyond them`() throws {
+        var client = Self.client(OversizedRowAttack())
+        _ = client.opened()
+        _ = client.replied(.success(result: .joined(ticket: Ticket(1), epoch: 1, confirmed: true)))
+        var metadata: [String: String] = [:]
+        var bannedUsers: Set<String> = []
+        for turn in 1...20 {
+            for text in Self.texts(client.takeTurn()) {
+                let params = try JSONDecoder().decode(RowCall.self, from: Data(text.utf8)).params
+                if let values = params.metadata {
+                    try MetadataValidation.check(values)
+                    let former = metadata
+                    metadata.merge(values) { $1 }
+                    #expect(metadata != former, "turn \(turn) changes nothing")
+                }
+                if let users = params.users {
+                    #expect(users.count == SanctionLimits.usersPerCall)
+                    let areNewUsers = users.allSatisfy { UserID.isValid($0) && bannedUsers.insert($0).inserted }
+                    #expect(areNewUsers)
+                    let reason = params.reason ?? ""
+                    #expect(TextRule.isPlain(reason, maxBytes: SanctionLimits.reasonBytes))
+                    #expect(TextRule.encodedBytes(of: reason) == SanctionLimits.reasonBytes)
+                }
+            }
+            #expect(metadata.count == Limits.metadataKeys)
+            #expect(metadata.keys.allSatisfy { $0.utf8.count == Limits.metadataKeyBytes })
+            let bytes = metadata.values.reduce(0) { $0 + $1.utf8.count }
+            #expect(bytes == Limits.metadataTotalBytes)
+            // All but the few digits at the beginning of a value take two bytes in JSON.
+            let encodedBytes = metadata.values.reduce(0) { $0 + TextRule.encodedBytes(of: $1) }
+            #expect(encodedBytes > 2 * bytes - 100)
+        }
     }
 
     @Test func `slow readers stop reading after the login, and go on asking for the owner's large metadata`() {

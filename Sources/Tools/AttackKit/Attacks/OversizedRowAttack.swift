@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// An owner makes stored rows as large as the gateway allows, in one live of each partition of the directory.
+/// An owner makes stored rows as large as the limits allow, in one live of each partition of the directory.
 ///
-/// The bans with the longest reasons enlarge the row of bans, and the longest metadata enlarge the row of the live. If
+/// The bans with the longest reasons enlarge the rows of bans, and the longest metadata enlarge the row of the live. If
 /// a row exceeds the broker's maximum message size, every batch of its partition fails.
 package struct OversizedRowAttack: Attack {
     package let name = "record"
-    package let summary = "an owner in each partition bans 20 users at a time with the longest reasons"
+    package let summary = "an owner in each partition sets the longest metadata and bans users with the longest reasons"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(100)
 
@@ -51,23 +51,49 @@ private struct OversizedRowClient: AttackClient {
     mutating func takeTurn() -> [AttackAction] {
         guard self.hasJoined else { return [] }
         self.turns += 1
-        // A call may name 20 users.
-        let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
-            .joined(separator: ",")
-        // A reason may have 200 bytes, also as JSON. A control character takes six bytes in JSON, a quote two. Services
-        // refuse control characters, so only one call in eight is applied: the one whose reason consists of quotes. If
-        // a service accepted control characters too, a row of 1,000 bans would exceed the broker's default maximum
-        // message size.
-        let usesQuotes = self.turns % 8 == 0
-        let reason = String(repeating: usesQuotes ? #"\""# : #"\u0001"#, count: usesQuotes ? 100 : 200)
-        let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"
-        // These values have six times as many bytes in JSON, which is more than a service must accept.
-        let metadataValue = String(repeating: #"\u0001"#, count: 2_000)
-        let metadata = (0..<4).map { "\"k\($0)\":\"\(metadataValue)\"" }.joined(separator: ",")
-        return [
-            self.writer.call("live.ban", ban),
-            self.writer.call("metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(metadata)}}"),
-        ]
+        return [self.setMetadata(), self.banUsers()]
+    }
+
+    /// Fills the metadata in the first turn; then replaces one value in each turn, which stores the whole row again.
+    private mutating func setMetadata() -> AttackAction {
+        let keys = self.turns == 1 ? Array(0..<Limits.metadataKeys) : [self.turns % Self.longValues]
+        let metadata = keys.map { key in
+            // As many values as may be in all have the full length; the other keys have empty values.
+            let value = key < Self.longValues ? Self.longText("\(self.turns)", bytes: Limits.metadataValueBytes) : ""
+            return "\"\(Self.longText("\(key)", bytes: Limits.metadataKeyBytes))\":\"\(value)\""
+        }
+        return self.writer.call(
+            "metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(metadata.joined(separator: ","))}}")
+    }
+
+    /// Bans further users for good.
+    ///
+    /// The gateway admits only some of these calls, because it limits how many users a user bans in a second. It keeps
+    /// nothing of the others, so a call in each turn makes as many bans as it allows.
+    private mutating func banUsers() -> AttackAction {
+        let users = (0..<SanctionLimits.usersPerCall).map { index in
+            let number = "\(self.turns * SanctionLimits.usersPerCall + index)"
+            return "\"" + String(repeating: "u", count: Self.userIDBytes - number.utf8.count) + number + "\""
+        }
+        // The limit of a reason counts its bytes in JSON.
+        let reason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
+        return self.writer.call(
+            "live.ban",
+            "{\"live\":\"\(self.live)\",\"users\":[\(users.joined(separator: ","))],\"duration\":-1,"
+                + "\"reason\":\"\(reason)\"}")
+    }
+
+    /// The number of values of the full length that a live's metadata may have.
+    private static let longValues = Limits.metadataTotalBytes / Limits.metadataValueBytes
+    /// The maximum length of a user's id.
+    private static let userIDBytes = 32
+
+    /// The JSON, without quotation marks, of a text of `bytes` bytes that begins with `start`.
+    ///
+    /// The text consists of quotation marks, which have two bytes in JSON. That is the most that a service must accept
+    /// for a byte.
+    private static func longText(_ start: String, bytes: Int) -> String {
+        start + String(repeating: #"\""#, count: bytes - start.utf8.count)
     }
 
     mutating func cleanUp() -> [AttackAction] {
