@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [UInt8] {
-    /// A copy of bytes that are valid only during a call.
+    /// Copies the bytes of a span, so that they outlive the function that got the span.
     init(copying bytes: Span<UInt8>) {
         self = []
         self.reserveCapacity(bytes.count)

@@ -4,7 +4,7 @@ internal import PlazaWire
 
 /// Converts the events of one client's connection to updates, and resumes the callers that wait for a reply.
 ///
-/// It is used on the thread of the hub's loop only.
+/// It is used only on the thread of the event loop that runs its connection.
 final class ClientDriver: PlazaConnectionDelegate {
     let connection: PlazaConnection
     private let updates: UpdateQueue
@@ -49,7 +49,7 @@ final class ClientDriver: PlazaConnectionDelegate {
     }
 
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
-        // `FeedScan` has read the frame's numbers, but a server may still send items that cannot be decoded.
+        // `FeedScan` has read only the epoch and the item numbers, so the items may still be undecodable.
         guard let frame = try? Wire.decode(ServerFrame.self, from: [UInt8](copying: text)) else { return }
         switch frame {
         case .feed(_, let epoch, let items, _):

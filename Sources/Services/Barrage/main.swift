@@ -10,6 +10,7 @@ exit(
         build: { host in
             let machine = BarrageMachine(policies: host.settings.policies)
             let apps = host.makeAppTableFollower()
+            // The machine's name is its consumer group too. Readers of `room.feed` look up the group's offsets.
             let spec = MachineSpec(
                 name: AppendedFeed.group, inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed, apps: apps
             ) { context in

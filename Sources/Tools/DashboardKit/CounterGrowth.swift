@@ -10,15 +10,15 @@ package struct CounterGrowth: Sendable {
     private struct PreviousReading: Sendable {
         /// When the process started; a restarted process has a different start time.
         var startTime: Double
-        var values: [MetricsTable.Sample: Double]
+        var values: [MetricsTable.Series: Double]
     }
 
     /// The previous reading of each process, by its name.
     private var previousReadings: [String: PreviousReading] = [:]
     /// The growth of each counter since the first round, summed over the processes.
-    package private(set) var totalGrowth: [MetricsTable.Sample: Double] = [:]
+    package private(set) var totalGrowth: [MetricsTable.Series: Double] = [:]
     /// The growth of each counter in the last round, summed over the processes.
-    package private(set) var lastRoundGrowth: [MetricsTable.Sample: Double] = [:]
+    package private(set) var lastRoundGrowth: [MetricsTable.Series: Double] = [:]
 
     /// Creates a value before the first round.
     package init() {}
@@ -33,10 +33,10 @@ package struct CounterGrowth: Sendable {
             // The first reading of a process is only the base for later growth.
             if let previous = self.previousReadings[reading.name] {
                 let isRestarted = previous.startTime != startTime
-                for (sample, value) in counters {
-                    let previousValue = isRestarted ? 0 : previous.values[sample] ?? 0
+                for (series, value) in counters {
+                    let previousValue = isRestarted ? 0 : previous.values[series] ?? 0
                     // A counter never decreases in one process.
-                    self.lastRoundGrowth[sample, default: 0] += max(0, value - previousValue)
+                    self.lastRoundGrowth[series, default: 0] += max(0, value - previousValue)
                 }
             }
             self.previousReadings[reading.name] = PreviousReading(startTime: startTime, values: counters)
@@ -57,8 +57,8 @@ package struct CounterGrowth: Sendable {
     /// The growth of a metric since the first round, by the values of these labels, joined by a blank.
     package func totalGrowth(of name: String, by labels: [String]) -> [String: Double] {
         var sums: [String: Double] = [:]
-        for (sample, value) in self.totalGrowth where sample.name == name && value > 0 {
-            sums[labels.compactMap { sample.labels[$0] }.joined(separator: " "), default: 0] += value
+        for (series, value) in self.totalGrowth where series.name == name && value > 0 {
+            sums[labels.compactMap { series.labels[$0] }.joined(separator: " "), default: 0] += value
         }
         return sums
     }

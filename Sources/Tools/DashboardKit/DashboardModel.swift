@@ -20,7 +20,7 @@ package struct DashboardModel: Sendable {
     package init() {}
 
     /// Whether a process has ended and has not been ready again since then; the states are then read more often.
-    package var isRecovering: Bool { self.recoveryClock.isRunning }
+    package var isRecovering: Bool { self.recoveryClock.isMeasuring }
 
     /// Adds a whole round: the states and metrics of all processes.
     ///

@@ -16,10 +16,10 @@ package struct LatencyWindow: Sendable {
     }
 
     /// Adds a round; `growth` is how much each counter has grown in it.
-    package mutating func addRound(_ growth: [MetricsTable.Sample: Double]) {
+    package mutating func addRound(_ growth: [MetricsTable.Series: Double]) {
         var buckets: [Double: Double] = [:]
-        for (sample, value) in growth where sample.name == self.bucketName {
-            guard let text = sample.labels["le"], let bound = text == "+Inf" ? .infinity : Double(text) else {
+        for (series, value) in growth where series.name == self.bucketName {
+            guard let text = series.labels["le"], let bound = text == "+Inf" ? .infinity : Double(text) else {
                 continue
             }
             buckets[bound, default: 0] += value

@@ -36,37 +36,37 @@ package struct ProcessReading: Sendable {
     }
 }
 
-/// The samples of a metrics page, found by name and label.
+/// The values of a metrics page, found by name and label.
 package struct MetricsTable: Sendable, Equatable {
-    /// What identifies a sample on the page: its metric and labels.
-    package struct Sample: Sendable, Hashable {
+    /// What identifies a value on the page: its metric and labels.
+    package struct Series: Sendable, Hashable {
         /// The metric's name.
         package var name: String
         /// The values of the labels, by name.
         package var labels: [String: String]
 
-        /// Makes a sample's identity.
+        /// Makes a series.
         package init(name: String, labels: [String: String]) {
             self.name = name
             self.labels = labels
         }
     }
 
-    /// The values of all samples.
-    package let values: [Sample: Double]
+    /// The value of each series.
+    package let values: [Series: Double]
 
     /// Reads a page in the text format of Prometheus.
     package init(_ page: MetricsPage) {
-        var values: [Sample: Double] = [:]
-        for (text, value) in page.values { values[Self.sample(text)] = value }
+        var values: [Series: Double] = [:]
+        for (text, value) in page.values { values[Self.series(text)] = value }
         self.values = values
     }
 
-    /// Parses a sample's name with its labels, `name{label="value",…}`.
+    /// Parses a metric's name with its labels, `name{label="value",…}`.
     ///
     /// The values of this system's labels hold neither quotation marks nor backslashes, so none are decoded.
-    static func sample(_ text: String) -> Sample {
-        guard let brace = text.firstIndex(of: "{") else { return Sample(name: text, labels: [:]) }
+    static func series(_ text: String) -> Series {
+        guard let brace = text.firstIndex(of: "{") else { return Series(name: text, labels: [:]) }
         var labels: [String: String] = [:]
         let parts = text[text.index(after: brace)...].split(separator: "\"", omittingEmptySubsequences: false)
         // The quotation marks split `a="x",b="y"}` into names and values in turn: `a=`, `x`, `,b=`, `y`, `}`.
@@ -74,7 +74,7 @@ package struct MetricsTable: Sendable, Equatable {
             let name = parts[index].drop { $0 == "," || $0 == " " }.prefix { $0 != "=" }
             labels[String(name)] = String(parts[index + 1])
         }
-        return Sample(name: String(text[..<brace]), labels: labels)
+        return Series(name: String(text[..<brace]), labels: labels)
     }
 
     /// The sum of a metric over all its labels.
@@ -85,8 +85,8 @@ package struct MetricsTable: Sendable, Equatable {
     /// The sums of a metric by the value of one label.
     package func sums(_ name: String, by label: String) -> [String: Double] {
         var sums: [String: Double] = [:]
-        for (sample, value) in self.values where sample.name == name {
-            sums[sample.labels[label] ?? "", default: 0] += value
+        for (series, value) in self.values where series.name == name {
+            sums[series.labels[label] ?? "", default: 0] += value
         }
         return sums
     }

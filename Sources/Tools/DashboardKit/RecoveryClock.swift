@@ -36,7 +36,7 @@ package struct RecoveryClock: Sendable {
     package init() {}
 
     /// Whether a process has ended and has not been ready again since then.
-    package var isRunning: Bool { !self.endedPIDs.isEmpty }
+    package var isMeasuring: Bool { !self.endedPIDs.isEmpty }
 
     /// Begins to measure because the dashboard has killed a process.
     package mutating func processKilled(_ name: String, pid: Int32, at time: Int) {
@@ -52,8 +52,8 @@ package struct RecoveryClock: Sendable {
                 self.beginEntry(reading.name, pid: previousPID, isKill: false, at: time)
             }
             if let pid = reading.pid { self.pids[reading.name] = pid }
-            // Just after a kill, the state may still have the killed process's pid and readiness. Only a new pid
-            // counts.
+            // Just after a kill, a reading may still show the killed process's pid and readiness. Therefore the process
+            // is ready again only with a new pid.
             guard let endedPID = self.endedPIDs[reading.name], reading.isReady, reading.pid != nil,
                 reading.pid != endedPID
             else { continue }

@@ -31,7 +31,7 @@ package struct Inspector {
     private static let inboxes: [PlazaTopic] = [
         .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox,
     ]
-    /// How long before the window the reading of calls begins.
+    /// Calls are read from this much before the window.
     ///
     /// A feed item is newer than its call, so the call of the window's first item lies before the window.
     private static let callLead: Milliseconds = .seconds(30)
@@ -42,7 +42,7 @@ package struct Inspector {
     private let partitionCount: Int
     /// The records that were read so far.
     private var entries: [TopicEntry] = []
-    /// The data that could not be read, one sentence for people each.
+    /// One readable sentence for each part of the data that could not be read.
     package private(set) var gaps: [String] = []
 
     /// - Parameters:
@@ -105,8 +105,8 @@ package struct Inspector {
     package mutating func replay(_ user: UserID) throws(KafkaError) -> [UserReplay.Line] {
         let key = UserKey(self.query.app, user)
         let start = self.window.lowerBound
-        let userMember = Array("\"userID\":\"\(user.text)\"".utf8)
-        let mentionsUser: @Sendable (IncomingRecord) -> Bool = { $0.value?.contains(userMember) ?? false }
+        let quotedUserID = Array("\"userID\":\"\(user.text)\"".utf8)
+        let mentionsUser: @Sendable (IncomingRecord) -> Bool = { $0.value?.contains(quotedUserID) ?? false }
         for topic in Self.inboxes { try self.read(TopicScan(topic, from: start, isIncluded: mentionsUser)) }
         let noticePartition = [Int32(PlazaTopic.partition(of: key.text, among: self.partitionCount))]
         try self.read(
@@ -152,8 +152,8 @@ package enum ReplySession {
     package static func find(in reply: [UInt8]) -> String? {
         let marker = Array("\"session\":\"".utf8)
         guard reply.count > marker.count else { return nil }
-        // A user's text in the outcome may contain the marker too. The members of a reply are sorted by name, so its
-        // `request` follows the outcome, and the last marker is the right one.
+        // The outcome may contain a field `session` too. The fields of a reply are sorted by name, so `request`, which
+        // names the reply's session, comes after `outcome`: the last marker is the right one.
         for start in stride(from: reply.count - marker.count, through: 0, by: -1)
         where reply[start] == marker[0] && reply[start..<(start + marker.count)].elementsEqual(marker) {
             let bytesAfterMarker = reply[(start + marker.count)...]

@@ -5,12 +5,12 @@ import Testing
 /// Tests of the parts of the dashboard: quantiles, samples, the recovery clock, and the check of requests.
 @Suite struct DashboardPartsTests {
     /// A bucket of a histogram, with the number of values up to `bound` seconds.
-    private static func bucket(_ bound: String, _ value: Double) -> (MetricsTable.Sample, Double) {
-        (MetricsTable.Sample(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), value)
+    private static func bucket(_ bound: String, _ value: Double) -> (MetricsTable.Series, Double) {
+        (MetricsTable.Series(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), value)
     }
 
     /// The growth of a histogram in one round.
-    private static func growth(_ buckets: (MetricsTable.Sample, Double)...) -> [MetricsTable.Sample: Double] {
+    private static func growth(_ buckets: (MetricsTable.Series, Double)...) -> [MetricsTable.Series: Double] {
         Dictionary(uniqueKeysWithValues: buckets)
     }
 
@@ -56,12 +56,12 @@ import Testing
         clock.processKilled("gateway-1", pid: 7, at: 1001)
         // The state still names the killed process.
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 1010)
-        #expect(clock.isRunning)
+        #expect(clock.isMeasuring)
         clock.observe([Self.reading("gateway-1", pid: nil, isReady: false)], at: 1100)
         clock.observe([Self.reading("gateway-1", pid: 8, isReady: false)], at: 1500)
-        #expect(clock.isRunning)
+        #expect(clock.isMeasuring)
         clock.observe([Self.reading("gateway-1", pid: 8, isReady: true)], at: 2400)
-        #expect(!clock.isRunning)
+        #expect(!clock.isMeasuring)
         #expect(clock.entries == [.init(name: "gateway-1", isKill: true, endedAt: 1000, readyAt: 2400)])
     }
 

@@ -68,7 +68,7 @@ extension Publisher {
 
 /// Holds back the last value, and schedules at most one call of `timeReached` at a time.
 ///
-/// If a newer value has moved the due time when `timeReached` runs, it is scheduled again. Therefore many values in
+/// If a newer value has set a later `pending.due` when `timeReached` runs, it is scheduled again. Therefore many values in
 /// a short time need only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
@@ -154,7 +154,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             return pending
         }
         guard let pending else { return }
-        // A newer value has moved the due time.
+        // A newer value has set a later `due`.
         if pending.due > now { self.schedule(after: pending.due) } else { self.output.send(.value(pending.value)) }
     }
 }

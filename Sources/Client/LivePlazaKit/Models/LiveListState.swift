@@ -15,7 +15,7 @@ public struct LiveListState: Sendable, Hashable {
     public init() {}
 }
 
-/// Why a client is no longer in its live, although it did not leave.
+/// An event of `LiveListStore`: the client is no longer in its live, although it did not leave.
 public enum LiveListEvent: Sendable, Hashable {
     /// The live has ended.
     case onLiveEnded(liveID: String, reason: LiveEndedReason, message: String)
@@ -25,17 +25,18 @@ public enum LiveListEvent: Sendable, Hashable {
 
 /// Who ended a live.
 public enum LiveEndedReason: Int, Sendable, Hashable {
-    /// The owner.
+    /// The owner; apps know the case by this name.
     case endedByHost
     /// The app's server, or LivePlaza because of the app's dismissal policy.
     case endedByServer
 
+    /// `LiveEndReason` is the protocol's type.
     init(_ reason: LiveEndReason) { self = reason == .endedByHost ? .endedByHost : .endedByServer }
 }
 
 /// Why a client was removed from its live.
 public enum LiveKickedOutReason: Int, Sendable, Hashable {
-    /// A host has kicked or banned the user.
+    /// The owner or an admin has kicked or banned the user.
     case byAdmin
     /// The user has joined with another device.
     case byLoggedOnOtherDevice
@@ -57,7 +58,7 @@ public enum LiveKickedOutReason: Int, Sendable, Hashable {
     }
 }
 
-/// The final statistics of a live.
+/// The final statistics of a live; apps know the class by this name, with its prefix.
 public final class TUILiveStatisticsData: NSObject, Sendable {
     /// The number of joins, including repeated ones.
     public let totalViewers: Int

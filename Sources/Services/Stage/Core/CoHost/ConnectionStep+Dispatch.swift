@@ -4,9 +4,10 @@ import PlazaModel
 
 /// Passes each command to the function that handles it.
 extension ConnectionStep {
-    /// Decides a call that is not a query.
+    /// Decides a call that is recorded in the idempotency window.
     ///
-    /// `answer(query:by:)` answers queries, and `handleFact` handles the commands without a caller.
+    /// That is each call but `openRequests` and `openBattleRequests`, which `answer(query:by:)` answers. `handleFact`
+    /// handles the commands without a caller.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
         case .request(let from, let to, let template, let timeout, let extensionInfo, _):
@@ -42,7 +43,7 @@ extension ConnectionStep {
         case .opened(let id, let owner, let isVoice): self.openLive(id, owner: owner, isVoice: isVoice)
         case .ended(let id, let ending): self.endLive(id, ending)
         case .userGone(let id, let user):
-            if self.live(id)?.value.owner.userID == user { self.withdrawLive(id) }
+            if self.live(id)?.value.owner.userID == user { self.leaveConnection(id) }
         // The live left its connection when its owner left. When the owner is back, only the profile is updated: to
         // connect again, the owner has to send a new co-host request.
         case .userBack(let id, let user), .profile(let id, let user): self.updateOwnerProfile(id, user)

@@ -9,7 +9,7 @@ extension ConnectionStep {
         if let storedLive = self.live(id) {
             // The same opening may arrive twice; the second one changes nothing.
             if storedLive.value.owner.userID == owner.userID, storedLive.value.isVoice == isVoice { return }
-            self.withdrawLive(id)
+            self.leaveConnection(id)
             // The notifications need the earlier live, so they are sent before its row is replaced.
             self.notifySeatMachines()
         }
@@ -23,7 +23,7 @@ extension ConnectionStep {
     /// The end is passed on even when this machine has no such live.
     mutating func endLive(_ id: LiveID, _ ending: Ending) {
         if self.live(id) != nil {
-            self.withdrawLive(id)
+            self.leaveConnection(id)
             self.notifySeatMachines()
             self.setLive(id, nil)
             self.journal[.fence(LiveKey(self.app, id))] = nil
@@ -35,7 +35,7 @@ extension ConnectionStep {
     /// has ended.
     ///
     /// The requests that the live made count as cancelled. The request that it received counts as rejected.
-    mutating func withdrawLive(_ id: LiveID) {
+    mutating func leaveConnection(_ id: LiveID) {
         guard let live = self.live(id) else { return }
         if live.value.connection != nil { self.disconnect(id) }
         for invitee in live.value.outgoing where self.endCoHostRequest(from: id, to: invitee) != nil {
