@@ -184,10 +184,13 @@ final class FakeCluster: RecordSink, FeedSource {
             guard let notice = try? Wire.decode(Notice.self, from: value) else { return }
             self.notices.write(notice)
         case .directoryInbox:
-            guard let input = try? Wire.decode(DirectoryInput.self, from: value),
-                case .create(let live, _, let owner, let caller) = input.command
-            else { return }
-            self.reply(caller, at: .directoryInbox) { self.create(live.text, owner: owner) }
+            guard let input = try? Wire.decode(DirectoryInput.self, from: value) else { return }
+            switch input.command {
+            case .create(let live, _, let owner, let caller):
+                self.reply(caller, at: .directoryInbox) { self.create(live.text, owner: owner) }
+            case .ban(_, _, _, _, let caller): self.reply(caller) { .success(result: .done) }
+            default: break
+            }
         default: break
         }
     }
