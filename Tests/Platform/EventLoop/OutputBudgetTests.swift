@@ -265,18 +265,33 @@ import Testing
     }
 
     @Test func `a stream is stalled while its peer reads nothing, and not when it takes some bytes`() throws {
+        var isStalledAfterProgress: Bool?
         try self.withStalledPairs(1) { loop, servers, clients in
-            for _ in 0..<40 { _ = try? servers[0].stream?.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
-            guard let stream = servers[0].stream else { return }
+            guard let stream = servers[0].stream else {
+                Issue.record("the server has no stream")
+                loop.stop()
+                return
+            }
+            for _ in 0..<40 { _ = try? stream.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
             // With a timeout of 0 a peer is overdue at each check, and so stalled at the second one.
             #expect(!stream.checkStalled(forMilliseconds: 0), "the first check")
             #expect(stream.checkStalled(forMilliseconds: 0))
             let pendingBytes = stream.pendingBytes
             clients[0].onReceived = { _ in
                 // The pending bytes fall only when a write request has ended, which may be after several reads.
-                if !stream.checkStalled(forMilliseconds: 10_000), stream.pendingBytes < pendingBytes { loop.stop() }
+                guard isStalledAfterProgress == nil, stream.pendingBytes < pendingBytes else { return }
+                #expect(stream.pendingBytes > 0, "a stream with an empty queue is never stalled")
+                isStalledAfterProgress = stream.checkStalled(forMilliseconds: 10)
+                loop.stop()
             }
-            clients[0].stream?.startReading()
+            // The peer takes nothing for 20 ms, and was overdue at the check before. So a check with a timeout of 10 ms
+            // finds it stalled, unless the check sees that the peer has taken some bytes.
+            let timer = try? LoopTimer(loop: loop) { timer in
+                timer.close()
+                clients[0].stream?.startReading()
+            }
+            timer?.start(after: .milliseconds(20))
         }
+        #expect(isStalledAfterProgress == false)
     }
 }
