@@ -57,18 +57,24 @@ import Testing
 
     @Test func `subscribing, cancelling and completing while others send is safe`() {
         let subject = CurrentValueSubject<Int, Never>(0)
-        let completions = LockedList<Int>()
+        let (rounds, roundOfCompletion) = (500, 400)
+        // The subscriptions that were completed: thread * rounds + round.
+        let completed = LockedList<Int>()
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
-            for round in 0..<500 {
+            for round in 0..<rounds {
                 let cancellable = subject.map { $0 + 1 }.removeDuplicates()
-                    .sink(receiveCompletion: { _ in completions.append(thread) }, receiveValue: { _ in })
+                    .sink(
+                        receiveCompletion: { _ in completed.append(thread * rounds + round) }, receiveValue: { _ in })
                 subject.send(round)
-                if thread == 0, round == 400 { subject.send(completion: .finished) }
+                if thread == 0, round == roundOfCompletion { subject.send(completion: .finished) }
                 cancellable.cancel()
             }
         }
-        // Thread 0 subscribes 99 more times after the completion, in the rounds 401 to 499.
-        #expect(completions.all.count >= 99)
+        #expect(Set(completed.all).count == completed.all.count, "no subscription is completed twice")
+        // Thread 0 sends the completion itself, so of its own subscriptions exactly the later ones are completed. That
+        // of the same round is not if it is cancelled while another thread delivers to it.
+        let completedByThread0 = completed.all.filter { $0 < rounds && $0 != roundOfCompletion }
+        #expect(completedByThread0 == Array(roundOfCompletion + 1..<rounds))
     }
 
     @Test func `merge and combineLatest call their subscriber by one thread at a time`() {
@@ -93,24 +99,28 @@ import Testing
 
     @Test func `after a cancel, at most the value whose delivery is in progress arrives`() {
         let subject = PassthroughSubject<Int, Never>()
-        // Contains an element once the sending thread must stop.
-        let stopSignals = LockedList<Int>()
+        let subscribers = (0..<500).map { _ in LockedList<Int>() }
+        // How many values each subscriber had when its cancel returned, in the order of the subscribers.
+        let countsAtCancel = LockedList<Int>()
+        let valueOfOtherThread = 1
+        let valueAfterCancel = 2
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
-            if thread == 0 {
-                while stopSignals.all.isEmpty { subject.send(1) }
+            // With a single processor the threads may run one after the other. So the one that ends by itself is first.
+            if thread == 1 {
+                while countsAtCancel.all.count < subscribers.count { subject.send(valueOfOtherThread) }
                 return
             }
-            for _ in 0..<500 {
-                let subscriber = LockedList<Int>()
+            for subscriber in subscribers {
                 let cancellable = subject.sink { subscriber.append($0) }
                 cancellable.cancel()
-                // One delivery may have been in progress on the other thread; after this send it has ended.
-                subject.send(2)
-                let count = subscriber.all.count
-                subject.send(3)
-                #expect(subscriber.all.count <= count + 1)
+                countsAtCancel.append(subscriber.all.count)
+                subject.send(valueAfterCancel)
             }
-            stopSignals.append(1)
+        }
+        // Both threads have ended, so no delivery is in progress any more.
+        for (subscriber, countAtCancel) in zip(subscribers, countsAtCancel.all) {
+            #expect(subscriber.all.allSatisfy { $0 == valueOfOtherThread })
+            #expect(subscriber.all.count <= countAtCancel + 1)
         }
     }
 

@@ -62,9 +62,10 @@ import Testing
         let target = try AttackTarget(
             gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
         let plan = AttackPlan(target: target, attacks: AttackCatalog.all, seed: 1)
-        #expect(plan.runnable.allSatisfy { $0.channel != .http })
-        // 11 of the 16 attacks do not use HTTP; the bound only shows that the filter keeps most of them.
-        #expect(plan.runnable.count >= 8)
+        let attacksOverHTTP = ["number-http", "slow-http-head", "slow-http-body", "numbers-http", "deep-json-http"]
+        let otherAttacks = AttackCatalog.all.map(\.name).filter { !attacksOverHTTP.contains($0) }
+        #expect(plan.runnable.map(\.name) == otherAttacks)
+        #expect(AttackCatalog.all.count == otherAttacks.count + attacksOverHTTP.count, "each of these attacks exists")
     }
 
     /// Tries live names until one hashes to the partition.
