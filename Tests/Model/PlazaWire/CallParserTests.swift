@@ -240,11 +240,15 @@ import Testing
     }
 
     @Test func `I6 an app's server acts in a live without being in it`() throws {
+        var forwardedCount = 0
         for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
+            // The gateway itself answers the other calls, which are reads.
             guard case .forward(_, let live) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
             else { continue }
+            forwardedCount += 1
             #expect(live == nil, "\(spec.method) requires that the server has joined the live")
         }
+        #expect(forwardedCount > 20, "most of the calls are forwarded")
     }
 
     @Test(

@@ -36,7 +36,11 @@ import Testing
         var isDrained = false
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 16_384) {
-                guard let stream = server.stream else { return }
+                guard let stream = server.stream else {
+                    Issue.record("the server has no stream")
+                    loop.stop()
+                    return
+                }
                 client.stream?.pauseReading()
                 stream.pendingLimitBytes = limit
                 var number: UInt32 = 0
@@ -73,7 +77,11 @@ import Testing
         var expected: [UInt8] = []
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
-                guard let stream = server.stream else { return }
+                guard let stream = server.stream else {
+                    Issue.record("the server has no stream")
+                    loop.stop()
+                    return
+                }
                 stream.pendingLimitBytes = 50_000_000
                 for round in 0..<30 {
                     // One system call does not accept so many pieces, and with these sizes the kernel cuts pieces at
@@ -99,7 +107,11 @@ import Testing
         let lastByte: UInt8 = 255
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
-                guard let stream = server.stream else { return }
+                guard let stream = server.stream else {
+                    Issue.record("the server has no stream")
+                    loop.stop()
+                    return
+                }
                 client.stream?.pauseReading()
                 stream.pendingLimitBytes = 8_000_000
                 var number = 0

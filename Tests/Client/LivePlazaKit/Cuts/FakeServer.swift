@@ -93,7 +93,7 @@ final class FakeServer: Transport, @unchecked Sendable {
     private func sendFeed(_ socket: FakeSocket, _ items: [JSONValue]) {
         // A frame without items names the last position of the feed.
         let number = items.last?.members["n"] ?? .integer(Int64(self.feed.count))
-        guard case .integer(let last) = number else { return }
+        guard case .integer(let last) = number else { preconditionFailure("an item has no number") }
         let body: JSONValue = [
             "live": "concert", "epoch": 77, "token": .text("77.\(last)"), "items": .array(items),
         ]

@@ -37,7 +37,10 @@ import Testing
         harness.login()
         harness.begin("enter") { (engine) throws(ErrorInfo) in _ = try await engine.enter("concert") }
         harness.actAsServer { socket in
-            guard let call = socket.takeCall("live.join") else { return }
+            guard let call = socket.takeCall("live.join") else {
+                Issue.record("the client has not joined")
+                return
+            }
             socket.receive([
                 "reply": [
                     "id": .integer(call.id),

@@ -102,7 +102,10 @@ import Webhooks
     private func numbers(_ received: [WebhookReceiver.Received]) -> [String: [Int64]] {
         var numbers: [String: [Int64]] = [:]
         for request in received {
-            guard let event = try? Wire.decode(WebhookEvent.self, from: request.body) else { continue }
+            guard let event = try? Wire.decode(WebhookEvent.self, from: request.body) else {
+                Issue.record("no event: \(request.text)")
+                continue
+            }
             numbers[event.live.text, default: []].append(event.at.milliseconds)
         }
         return numbers
