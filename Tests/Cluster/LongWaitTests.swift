@@ -30,6 +30,8 @@ struct LongWaitTests {
                 let name = "\(kind.rawValue)-1"
                 let report = try await ClusterHarness(cluster).load(duration: .seconds(18)) {
                     try cluster.signal(name, SIGSTOP)
+                    // Longer than the group's session timeout of 2 s, so that the second instance takes over; and much
+                    // shorter than the lease of 90 s, so that no viewer may be reported.
                     try await Task.sleep(for: .seconds(8))
                     try cluster.signal(name, SIGCONT)
                 }

@@ -132,8 +132,9 @@ struct PresenceClusterTests {
             defer { hub.stop() }
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 2, on: hub)
             try await fixture.waitForCount(2, within: 10)
+            // The viewer loses its connection and resumes by itself, three times. With the second after them, the three
+            // pauses last for longer than a lease of 6 s. So a viewer whose lease is not renewed would be reported.
             for _ in 0..<3 {
-                // The viewer loses its connection and resumes by itself.
                 fixture.viewers[0].client.cut()
                 try await Task.sleep(for: .seconds(2))
             }

@@ -36,6 +36,7 @@ import Testing
             try await cluster.kill("gateway-1")
             // The feed continues for longer than a gateway caches it: 60 * 150 ms = 9 s.
             try await Self.sendMessages(60, from: 4, as: host, in: live)
+            // Three times as long as a gateway caches the feed, so that not even the last message is cached any more.
             try await Task.sleep(for: .seconds(3))
             try await cluster.restart("gateway-1")
             let isReplayed = try await viewer.waitForUpdate("that it has resumed", within: 30) { update -> Bool? in

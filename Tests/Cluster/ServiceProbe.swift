@@ -80,6 +80,7 @@ struct ServiceProbe: Sendable {
                 // A rate limit is a reply of the service, so it counts as an answer.
             }
             longest = max(longest, ContinuousClock.now - began)
+            // The pause leaves the service to the load; an outage is measured by the call that waits through it.
             try await Task.sleep(for: .milliseconds(50))
         }
         return longest

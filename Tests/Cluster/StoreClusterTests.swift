@@ -86,8 +86,9 @@ struct StoreClusterTests {
         try await waitUntil("the guest sees the product") {
             fixture.guest.plaza.liveListStore.state.value.currentLive.metaData == ["product": "tea"]
         }
-        // A gateway knows a new gift only a moment after its creation, so the host reads the list for up to 5 s.
-        for _ in 0..<50 where host.gift.state.value.usableGifts.first?.giftList.first == nil {
+        // A gateway knows a new gift only a moment after its creation, so the host reads the list for up to 20 s.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while host.gift.state.value.usableGifts.first?.giftList.first == nil, ContinuousClock.now < deadline {
             try await host.gift.refreshUsableGifts()
             try await Task.sleep(for: .milliseconds(100))
         }
@@ -162,8 +163,9 @@ struct StoreClusterTests {
             let transport = try LoopTransport()
             let firstHost = try await Self.makeHost("one", harness, transport)
             let secondHost = try await Self.makeHost("two", harness, transport)
-            // A new live is in the list of candidates only after some seconds, so the host reads it for up to 5 s.
-            for _ in 0..<50 where firstHost.stores.coHost.state.value.candidates.isEmpty {
+            // A new live is in the list of candidates only after some seconds, so the host reads it for up to 20 s.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while firstHost.stores.coHost.state.value.candidates.isEmpty, ContinuousClock.now < deadline {
                 try await firstHost.stores.coHost.getCoHostCandidates(cursor: "")
                 try await Task.sleep(for: .milliseconds(100))
             }

@@ -59,10 +59,13 @@ struct StoreKillTests {
             let sendingTask = Task {
                 for number in 0..<100 {
                     try await host.barrageStore(liveID: Self.live).sendTextMessage(text: "\(number)")
+                    // The pauses last for 10 s in all, so that the gateway is killed between the messages.
                     try await Task.sleep(for: .milliseconds(100))
                 }
             }
-            try await Task.sleep(for: .seconds(3))
+            try await waitUntil("the witness shows a third of the messages") {
+                witness.barrageStore(liveID: Self.live).state.value.messageList.count >= 33
+            }
             try await cluster.kill("gateway-1")
             let killedAt = ContinuousClock.now
             try await sendingTask.value

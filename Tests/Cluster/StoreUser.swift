@@ -93,11 +93,11 @@ struct StoresOfLive: Sendable {
 
 /// Waits until a condition holds.
 ///
-/// - Throws: `StoreTestFailure` with `what` if it does not hold within ten seconds.
+/// - Throws: `StoreTestFailure` with `what` if it does not hold within 30 s.
 func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(30)
     while !condition() {
-        if ContinuousClock.now > deadline { throw StoreTestFailure("not within 10 s: \(what)") }
+        if ContinuousClock.now > deadline { throw StoreTestFailure("not within 30 s: \(what)") }
         try await Task.sleep(for: .milliseconds(10))
     }
 }

@@ -115,6 +115,7 @@ package final class KafkaProxy: Sendable {
                 let wasHeld = Self.waitForTurn(of: request, from: client, state)
                 guard Self.write(request, to: broker) else { break }
                 // The client has ended this connection. The broker must read the held request before its end follows.
+                // Nobody waits for this thread, so the pause may be long.
                 if wasHeld { DedicatedThread.sleep(for: .seconds(1)) }
             }
             shutdown(broker, Int32(SHUT_WR))
@@ -161,7 +162,8 @@ package final class KafkaProxy: Sendable {
             _ = state.wait { state in if case .delivered = state.lateRequest { true } else { nil } }
             return true
         case .afterHeld:
-            // The broker must handle the held request first.
+            // The broker must handle the held request first. Half a second is long for a broker on this machine, and
+            // well below the 1.9 s after which the client would repeat this request.
             DedicatedThread.sleep(for: .milliseconds(500))
             return false
         }

@@ -45,6 +45,7 @@ package final class SupervisedProcesses: Sendable {
                         state.pids[instance] = nil
                         state.deathCount += 1
                     }
+                    // A supervisor's pause before the next start.
                     DedicatedThread.sleep(for: .milliseconds(100))
                 }
             }

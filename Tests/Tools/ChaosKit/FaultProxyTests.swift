@@ -21,7 +21,7 @@ struct FaultProxyTests {
         #expect(try Client(port: path.proxy.ports[0]).exchange([2]) == .ended)
         path.proxy.interrupt(0, .none)
         // The proxy's thread ends the interruption a moment later; until then it closes new connections.
-        let deadline = ContinuousClock.now + .seconds(5)
+        let deadline = ContinuousClock.now + .seconds(10)
         var answer = try Client(port: path.proxy.ports[0]).exchange([3])
         while answer == .ended, ContinuousClock.now < deadline {
             answer = try Client(port: path.proxy.ports[0]).exchange([3])
@@ -33,15 +33,15 @@ struct FaultProxyTests {
     func `during a silence no bytes pass; they arrive in order afterwards`(directions: Set<Direction>) throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
-        path.proxy.interrupt(0, .silence(directions))
         // The interruption must begin before the bytes arrive at the proxy.
-        usleep(50_000)
+        try path.interrupt(.silence(directions), witness: 1)
         path.client.send([2])
         path.client.send([3])
-        #expect(path.client.receive(1) == .nothing)
+        #expect(path.client.isSilent())
         // A new connection waits too.
         let lateClient = try Client(port: path.proxy.ports[0])
-        #expect(lateClient.exchange([9]) == .nothing)
+        lateClient.send([9])
+        #expect(lateClient.isSilent())
         path.proxy.interrupt(0, .none)
         #expect(path.client.receive(2) == .bytes([2, 3]))
         #expect(lateClient.receive(1) == .bytes([9]))
@@ -50,14 +50,12 @@ struct FaultProxyTests {
     @Test func `a delay applies in each direction`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
-        path.proxy.interrupt(0, .delay(milliseconds: 100))
-        usleep(50_000)
+        try path.interrupt(.delay(milliseconds: 100), witness: 1)
         let began = ContinuousClock.now
         #expect(path.exchange([2, 3]) == [2, 3])
         // Two delays of 100 ms; a timer may fire a few milliseconds early.
         #expect(ContinuousClock.now - began >= .milliseconds(195))
-        path.proxy.interrupt(0, .none)
-        usleep(50_000)
+        try path.interrupt(.none, witness: 2)
         #expect(path.exchange([4]) == [4])
     }
 
@@ -74,7 +72,8 @@ struct FaultProxyTests {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client
         let sender = DedicatedThread("sender") { client.send(bytes) }
-        // The receiver begins to read 200 ms later.
+        // The receiver begins to read 200 ms later. Until then the bytes fill the sockets on their way, and the rest of
+        // the 3 MB waits in the proxy. If the machine is so slow that it does not, the test shows less, but passes.
         usleep(200_000)
         #expect(client.receive(bytes.count) == .bytes(bytes))
         sender.join()
@@ -84,6 +83,7 @@ struct FaultProxyTests {
 /// A client, a proxy and an echo server, connected in this order.
 private struct EchoPath {
     let echo: LoopThread
+    /// The first proxy is the client's; the tests use the others as witnesses.
     let proxy: FaultProxy
     let client: Client
 
@@ -97,13 +97,25 @@ private struct EchoPath {
             }.port
         }
         self.echo = echo
-        self.proxy = try FaultProxy(servers: [port])
+        self.proxy = try FaultProxy(servers: [port, port, port])
         self.client = try Client(port: self.proxy.ports[0])
     }
 
-    /// Sends bytes and returns the answer; nil if the answer does not arrive within half a second.
+    /// Sends bytes and returns the answer; nil if the answer does not arrive within 10 s.
     func exchange(_ bytes: [UInt8]) -> [UInt8]? {
         if case .bytes(let answer) = self.client.exchange(bytes) { answer } else { nil }
+    }
+
+    /// Interrupts the client's connections, and returns when the interruption has begun.
+    ///
+    /// The proxies' thread applies interruptions in their order. So once it has cut the witness, the one before has
+    /// begun. `witness` is the index of another proxy, which stays cut: a test may use each only once.
+    func interrupt(_ interruption: Interruption, witness: Int) throws {
+        let witnessClient = try Client(port: self.proxy.ports[witness])
+        #expect(witnessClient.exchange([0]) == .bytes([0]), "the witness is connected")
+        self.proxy.interrupt(0, interruption)
+        self.proxy.interrupt(witness, .cut)
+        #expect(witnessClient.receive(1) == .ended)
     }
 }
 
@@ -116,11 +128,11 @@ private final class Echo: TCPStreamDelegate {
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {}
 }
 
-/// A blocking client; each read waits half a second at most.
+/// A blocking client; each read waits 10 s at most.
 private final class Client: Sendable {
     enum Answer: Equatable {
         case bytes([UInt8])
-        /// Too few bytes arrived within the read's half second.
+        /// Too few bytes arrived within the read's 10 s.
         case nothing
         case ended
     }
@@ -130,7 +142,7 @@ private final class Client: Sendable {
 
     init(port: UInt16) throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: 0, tv_usec: 500_000)
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
         unsafe setsockopt(
             self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -153,6 +165,12 @@ private final class Client: Sendable {
     func exchange(_ bytes: [UInt8]) -> Answer {
         self.send(bytes)
         return self.receive(bytes.count)
+    }
+
+    /// Whether nothing arrives within half a second, in which a proxy without an interruption would long have answered.
+    func isSilent() -> Bool {
+        var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 500) == 0
     }
 
     func send(_ bytes: [UInt8]) {
