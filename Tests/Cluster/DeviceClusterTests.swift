@@ -131,28 +131,28 @@ struct DeviceClusterTests {
             let viewer = DemoUser("viewer", harness.client("\(live)-viewer", on: hub))
             try await viewer.call("live.join", CallParams(live: live), live: live)
 
-            func waitForStatus(_ status: LiveStatus, within seconds: Double) async throws {
-                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: seconds) {
+            func waitForStatus(_ status: LiveStatus) async throws {
+                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: 20) {
                     content -> Bool? in
                     if case .infoChanged(let info, _) = content, info.status == status { true } else { nil }
                 }
             }
             // The host sends nothing from now on, so its lease of 4 s expires.
             host.client.stop()
-            try await waitForStatus(.suspended, within: 12)
+            try await waitForStatus(.suspended)
             let returnedHost = DemoUser("host again", harness.client("\(live)-host", on: hub))
             try await returnedHost.call("live.join", CallParams(live: live), live: live)
-            try await waitForStatus(.running, within: 5)
+            try await waitForStatus(.running)
             try await returnedHost.call("live.leave", CallParams(live: live), live: live)
-            try await waitForStatus(.suspended, within: 5)
+            try await waitForStatus(.suspended)
             try await returnedHost.call("live.join", CallParams(live: live), live: live)
-            try await waitForStatus(.running, within: 5)
+            try await waitForStatus(.running)
             // Redis loses its data. Nobody joins or leaves from now on, so the live's status must not change.
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
             try await cluster.restart("redis")
             // For 12 s after the loss, gateways assert their sessions; until then the count is stale.
-            _ = try await viewer.waitForUpdate("a count that is not stale", within: 16) { update -> Bool? in
+            _ = try await viewer.waitForUpdate("a count that is not stale", within: 30) { update -> Bool? in
                 guard case .event(.counts(let count)) = update, count.count == 1, !count.stale else { return nil }
                 return true
             }

@@ -104,9 +104,10 @@ struct AdminTests {
                 try producer.flush(timeout: .seconds(5))
             }
             try writeToEachPartition()
-            let elapsed = try ContinuousClock().measure { for _ in 1...100 { try writeToEachPartition() } }
-            // With the delay it would be 4 s.
-            #expect(elapsed < .seconds(2), "100 batches took \(elapsed)")
+            let times = try (1...100).map { _ in try ContinuousClock().measure { try writeToEachPartition() } }
+            // With the delay most batches would take 40 ms. A busy machine makes some batches slow, but not most.
+            let median = times.sorted()[times.count / 2]
+            #expect(median < .milliseconds(30), "half of the batches took at least \(median)")
         }
     }
 }

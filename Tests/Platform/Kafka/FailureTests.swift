@@ -115,7 +115,8 @@ struct FailureTests {
                 try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(1))
             }
             #expect(error?.isRetriable == true)
-            #expect(ContinuousClock.now - startedAt < .seconds(3))
+            // The query's timeout is 1 s; the bound leaves time to a slow machine.
+            #expect(ContinuousClock.now - startedAt < .seconds(10))
             consumer.close()
         }
     }

@@ -46,10 +46,14 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
 
     /// Makes a consumer: with a group, a member that gets its partitions from the group; without one, the test assigns
     /// them.
-    func makeConsumer(_ group: String? = nil, isolation: IsolationLevel = .committed) throws -> KafkaConsumer {
+    ///
+    /// The default session timeout is short; the embedded broker needs a longer one than Kafka.
+    func makeConsumer(
+        _ group: String? = nil, isolation: IsolationLevel = .committed, sessionTimeout: Duration? = nil
+    ) throws -> KafkaConsumer {
         try KafkaConsumer(
             try self.settings(), group: group, isolation: isolation, fetchWait: self.fetchWait,
-            sessionTimeout: self == .embedded ? EmbeddedBroker.sessionTimeout : .seconds(2))
+            sessionTimeout: sessionTimeout ?? (self == .embedded ? EmbeddedBroker.sessionTimeout : .seconds(2)))
     }
 }
 

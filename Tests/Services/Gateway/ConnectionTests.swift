@@ -314,14 +314,15 @@ import Tokens
         #expect(try client.answer(to: id) == done)
     }
 
-    @Test func `a stopping gateway sends drain frames, closes its connections, and ends within 2 s`() throws {
+    @Test func `a stopping gateway sends drain frames, closes its connections, and ends after its drain time`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "room") }
         let start = ContinuousClock.now
-        // The default drain time is 1.5 s.
+        // The default drain time is 1.5 s. The clients do nothing meanwhile, so a gateway that waited for them would
+        // not end. The bound leaves time to a slow machine.
         cluster.gateway.stop()
-        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(ContinuousClock.now - start < .seconds(10))
         for viewer in viewers {
             // Frames of the live may come before the drain frame.
             while true {

@@ -26,7 +26,7 @@ import Webhooks
         /// `timeout` is how long the gateway waits for the backend's decision; `message` is the policy for a message
         /// without a decision by then. `change` changes the gateway's settings.
         init(
-            _ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(2),
+            _ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(20),
             _ change: (inout GatewaySettings) -> Void = { _ in }
         ) throws {
             let hooks = AppHooks(
@@ -91,17 +91,17 @@ import Webhooks
     /// Rules: R14.9.
     @Test func `a backend that does not answer delays a message by the timeout, and delays no other call`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
+        let fixture = try BackendFixture(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
-        // The timeout is 300 ms; the checks use 290 ms, because the timeout may be rounded.
+        // The timeout is 2 s; the checks use 10 ms less, because the timeout may be rounded.
         let start = MonotonicClock.milliseconds
         let first = try client.begin("barrage.sendText", Self.textParams("one"))
         #expect(try eve.getsPong(), "the shard serves others meanwhile")
         #expect(try client.getsPong(), "the sender's other calls are served, too")
-        #expect(MonotonicClock.milliseconds - start < 290)
+        #expect(MonotonicClock.milliseconds - start < 1990)
         #expect(try client.answer(to: first) == Self.sent(1), "without a decision in time, the message is allowed")
-        #expect((290..<3000).contains(MonotonicClock.milliseconds - start))
+        #expect((1990..<15_000).contains(MonotonicClock.milliseconds - start))
     }
 
     @Test func `one client's messages keep their order, whatever the order of the backend's decisions`() throws {
@@ -135,7 +135,7 @@ import Webhooks
 
     @Test func `I15 a call that is resent while its decision is pending causes one webhook request`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
+        let fixture = try BackendFixture(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         // The same call id makes the second call a repetition of the first.
         let id = try client.begin("barrage.sendText", Self.textParams("one"), id: 77)
@@ -147,7 +147,7 @@ import Webhooks
 
     @Test func `I16 calls that are pending at the backend count towards the limit of open calls`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let fixture = try BackendFixture(receiver, timeout: .seconds(2))
+        let fixture = try BackendFixture(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
         // A session may have 16 open calls.
         for number in 1...16 { _ = try client.begin("barrage.sendText", Self.textParams("m\(number)")) }
@@ -214,7 +214,7 @@ import Webhooks
     }
 
     /// Creates a fixture whose app has one gift, the rose, and one forbidden word.
-    private static func fixtureWithGifts(_ receiver: WebhookReceiver, timeout: Duration = .seconds(2)) throws
+    private static func fixtureWithGifts(_ receiver: WebhookReceiver, timeout: Duration = .seconds(20)) throws
         -> BackendFixture
     {
         let fixture = try BackendFixture(receiver, timeout: timeout)
@@ -248,7 +248,7 @@ import Webhooks
 
     @Test func `an unknown gift is rejected without a webhook request, in the order of its sender's calls`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(300))
+        let fixture = try Self.fixtureWithGifts(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let tulip = #"{"live":"room","gift":"tulip"}"#
         let rejected = Outcome.failure(error: ReplyError(.noSuchGift, FakeCluster.gatewayRejectionMessage))
@@ -260,7 +260,7 @@ import Webhooks
         #expect(try client.getsPong())
         #expect(try fixture.forwardedCommands().map { $0.name } == ["refused"], "the second gift waits behind the text")
         #expect(try client.answer(to: rejectedGift) == rejected)
-        #expect(MonotonicClock.milliseconds - start >= 290, "the text's timeout of 300 ms, which may be rounded")
+        #expect(MonotonicClock.milliseconds - start >= 1990, "the text's timeout of 2 s, which may be rounded")
         #expect(try client.answer(to: pendingText) == Self.sent(1))
         #expect(try fixture.forwardedCommands().suffix(2).map { $0.counter } == [pendingText, rejectedGift])
     }
