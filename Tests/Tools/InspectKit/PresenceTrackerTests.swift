@@ -30,11 +30,13 @@ import Testing
         return self.tracker.users(max: 10)
     }
 
-    /// A heartbeat that a gateway sends; the user's last sign of life was `silentFor` milliseconds before.
-    private static func heartbeat(_ user: UserID, ticket: Int64, silentFor: Int64 = 0) -> AudienceCommand {
+    /// A heartbeat that a gateway sends when the user has been silent for this time.
+    private static func heartbeat(
+        _ user: UserID, ticket: Int64, silentFor silence: Milliseconds = Milliseconds(0)
+    ) -> AudienceCommand {
         .heartbeats(beats: [
             Heartbeat(
-                session: SessionID("s-\(user.text)"), user: user, ticket: Ticket(ticket), silentFor: silentFor)
+                session: SessionID("s-\(user.text)"), user: user, ticket: Ticket(ticket), silentFor: silence.count)
         ])
     }
 
@@ -51,7 +53,7 @@ import Testing
 
     @Test mutating func `a heartbeat shows a member whose join was long ago, until its lease ends`() {
         // The last sign of life was 10 s before the heartbeat, so the lease ends 90 s after second 90.
-        self.apply(Self.heartbeat("alice", ticket: 5, silentFor: 10_000), offset: 90, at: 100)
+        self.apply(Self.heartbeat("alice", ticket: 5, silentFor: .seconds(10)), offset: 90, at: 100)
         #expect(self.advance(to: 180) == ["alice"])
         #expect(self.advance(to: 182) == [])
     }

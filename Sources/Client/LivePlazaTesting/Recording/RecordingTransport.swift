@@ -59,6 +59,7 @@ private struct RecordingConnection: TransportConnection {
         self.connection.send(text)
     }
 
+    /// The close itself is not recorded: the transport reports the end of the connection, which is.
     func close(code: Int) { self.connection.close(code: code) }
 }
 

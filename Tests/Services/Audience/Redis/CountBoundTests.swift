@@ -67,9 +67,9 @@ import Testing
                     // One viewer in five is silent. The others send no heartbeat when their lease may have expired: the
                     // heartbeat would publish a join that is no new visit.
                     if hasFallenSilent || (partition.now - viewer.lastSignOfLife).count > 80_000 { continue }
-                    let silentFor = Int64.random(in: 0..<5000, using: &random)
-                    beats.append(PartitionHarness.beat(name, ticket: viewer.ticket, silentFor: silentFor))
-                    viewers[name]?.lastSignOfLife = max(viewer.lastSignOfLife, partition.now - Milliseconds(silentFor))
+                    let silence = Milliseconds(Int64.random(in: 0..<5000, using: &random))
+                    beats.append(PartitionHarness.beat(name, ticket: viewer.ticket, silentFor: silence))
+                    viewers[name]?.lastSignOfLife = max(viewer.lastSignOfLife, partition.now - silence)
                 }
                 effects += try partition.send(.heartbeats(beats: beats))
             }

@@ -203,7 +203,8 @@ import Testing
                 partition.write(.leave(caller: caller), after: pause)
             case 9..<12:
                 if let ticket {
-                    let beat = PartitionHarness.beat(name, ticket: ticket, silentFor: 500, session: session)
+                    let beat = PartitionHarness.beat(
+                        name, ticket: ticket, silentFor: Milliseconds(500), session: session)
                     partition.write(.heartbeats(beats: [beat]), after: pause)
                 }
             case 12:

@@ -50,9 +50,9 @@ import Testing
         // The first heartbeat was sent 5 s after the join, so the lease ends 95 s after the join. The second heartbeat
         // was sent before the join, and changes nothing.
         try self.partition.send(
-            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: 15_000)]))
+            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: .seconds(15))]))
         try self.partition.send(
-            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: 80_000)]))
+            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: .seconds(80))]))
         // The next tick is 20 + 74 = 94 s after the join, the one after it 96 s.
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 74)).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 2)) == ["alice"])
@@ -112,7 +112,7 @@ import Testing
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 92)
         let effects = try self.partition.send(
-            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: 92_000)]))
+            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: .seconds(92))]))
         #expect(effects.isEmpty)
     }
 

@@ -175,11 +175,11 @@ final class PartitionHarness {
             replyTo: "gateway-1", ticket: ticket.map { Ticket($0) })
     }
 
-    /// A heartbeat that the client sent `silentFor` milliseconds ago, with the ticket of the session's join.
+    /// A heartbeat that the client sent `silence` ago, with the ticket of the session's join.
     static func beat(
-        _ name: String, ticket: Int64, silentFor: Int64 = 0, session: SessionID = "s1"
+        _ name: String, ticket: Int64, silentFor silence: Milliseconds = Milliseconds(0), session: SessionID = "s1"
     ) -> Heartbeat {
-        Heartbeat(session: session, user: UserID(name), ticket: Ticket(ticket), silentFor: silentFor)
+        Heartbeat(session: session, user: UserID(name), ticket: Ticket(ticket), silentFor: silence.count)
     }
 
     /// The users whose joins are published to viewers.

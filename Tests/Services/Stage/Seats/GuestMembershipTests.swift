@@ -6,8 +6,11 @@ import Testing
 
 /// Invitations and placements of members, and queries of hosts that join late (R6.14, R6.16, R1.15).
 ///
-/// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat.
+/// olga is the owner; adam and anna are admins.
 struct GuestMembershipTests {
+    /// The seat index of a call that leaves the choice of a free seat to the machine.
+    private static let anySeat = -1
+
     /// Rules: R6.13.
     @Test func `an invitation is sent after presence has verified that the guest is in the live`() {
         var harness = SeatHarness()
@@ -44,10 +47,11 @@ struct GuestMembershipTests {
         harness.absent = ["gina"]
         #expect(
             harness.call("olga") {
-                .invite(user: "gina", seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: $0)
+                .invite(user: "gina", seatIndex: Self.anySeat, timeoutSeconds: 30, extraInfo: "", caller: $0)
             }.code == .notMember)
         #expect(
-            harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code == .notMember)
+            harness.handle(.place(user: "gina", seatIndex: Self.anySeat, caller: harness.callers.server())).code
+                == .notMember)
         #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == .failed)
         #expect(harness.seated == [nil, nil, nil, nil])
     }
@@ -77,16 +81,17 @@ struct GuestMembershipTests {
     @Test func `an invitation that cannot be made fails with the code of its reason`() {
         var harness = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
-        func invite(_ user: UserID, seat index: Int, timeout: Int64 = 30) -> ReplyCode? {
+        func invite(_ user: UserID, seat index: Int, timeoutSeconds: Int64 = 30) -> ReplyCode? {
             harness.call("olga") {
-                .invite(user: user, seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: $0)
+                .invite(user: user, seatIndex: index, timeoutSeconds: timeoutSeconds, extraInfo: "", caller: $0)
             }.code
         }
-        #expect(invite("gina", seat: -1) == .userAlreadyOnSeat, "seated already")
-        #expect(invite("olga", seat: -1) == .badParameter, "a host cannot invite itself")
+        let longestTimeoutSeconds = Limits.requestTimeoutSeconds.upperBound
+        #expect(invite("gina", seat: Self.anySeat) == .userAlreadyOnSeat, "seated already")
+        #expect(invite("olga", seat: Self.anySeat) == .badParameter, "a host cannot invite itself")
         #expect(invite("gus", seat: 0) == .seatOccupied)
-        #expect(invite("gus", seat: 3) == .noSuchSeat)
-        #expect(invite("gus", seat: 1, timeout: 1801) == .badParameter, "the maximum is 1800 s")
+        #expect(invite("gus", seat: 3) == .noSuchSeat, "the seats are 0, 1 and 2")
+        #expect(invite("gus", seat: 1, timeoutSeconds: longestTimeoutSeconds + 1) == .badParameter)
         #expect(invite("gus", seat: 1) == .success)
         #expect(invite("gus", seat: 2) == .requestConflict)
         _ = harness.call("olga") { .lock(seatIndex: 2, isLocked: true, caller: $0) }
@@ -103,7 +108,7 @@ struct GuestMembershipTests {
         #expect(effects.result == .seat(index: 3))
         #expect(harness.seated == [nil, nil, nil, "gina"])
         #expect(
-            harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code
+            harness.handle(.place(user: "gina", seatIndex: Self.anySeat, caller: harness.callers.server())).code
                 == .userAlreadyOnSeat)
         #expect(
             harness.handle(.place(user: "gus", seatIndex: 3, caller: harness.callers.server())).code == .seatOccupied)
@@ -115,12 +120,15 @@ struct GuestMembershipTests {
         var harness = SeatHarness()
         let expiry = harness.machine.moment.now + .seconds(60)
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
-        _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("olga") {
+            .invite(user: "gus", seatIndex: Self.anySeat, timeoutSeconds: 60, extraInfo: "", caller: $0)
+        }
         let host = harness.callers.user("adam")
         let result = CallResult.seatRequests(
             applications: [OpenApplication(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry)],
             invitations: [
-                OpenInvitation(guest: userInfo("gus"), host: userInfo("olga"), seatIndex: -1, expiresAt: expiry)
+                OpenInvitation(
+                    guest: userInfo("gus"), host: userInfo("olga"), seatIndex: Self.anySeat, expiresAt: expiry)
             ], at: harness.machine.moment.now)
         #expect(harness.handle(.requests(caller: host)) == [harness.success(result, to: host)])
         _ = harness.call("gina") { .cancelApplication(caller: $0) }
@@ -129,7 +137,8 @@ struct GuestMembershipTests {
                 == .seatRequests(
                     applications: [],
                     invitations: [
-                        OpenInvitation(guest: userInfo("gus"), host: userInfo("olga"), seatIndex: -1, expiresAt: expiry)
+                        OpenInvitation(
+                            guest: userInfo("gus"), host: userInfo("olga"), seatIndex: Self.anySeat, expiresAt: expiry)
                     ], at: harness.machine.moment.now),
             "a query is not recorded: a repeated query gets a new answer")
     }
@@ -139,11 +148,13 @@ struct GuestMembershipTests {
         var harness = SeatHarness()
         let expiry = harness.machine.moment.now + .seconds(60)
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
-        _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("olga") {
+            .invite(user: "gus", seatIndex: Self.anySeat, timeoutSeconds: 60, extraInfo: "", caller: $0)
+        }
         let now = harness.machine.moment.now
         let application = OpenApplication(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry)
         let invitation = OpenInvitation(
-            guest: userInfo("gus"), host: userInfo("olga"), seatIndex: -1, expiresAt: expiry)
+            guest: userInfo("gus"), host: userInfo("olga"), seatIndex: Self.anySeat, expiresAt: expiry)
         #expect(
             harness.call("gina") { .requests(caller: $0) }.result
                 == .seatRequests(applications: [application], invitations: [], at: now))
@@ -180,14 +191,14 @@ struct GuestMembershipTests {
         }
         #expect(apply("gina", seat: 1) == .success)
         #expect(apply("gina", seat: 1) == .requestRepeated, "the same seat")
-        #expect(apply("gina", seat: -1) == .requestConflict, "another seat")
+        #expect(apply("gina", seat: Self.anySeat) == .requestConflict, "another seat")
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: true, caller: $0) }
-        #expect(apply("gus", seat: -1) == .seatLimit, "seat 1 is empty, but locked")
+        #expect(apply("gus", seat: Self.anySeat) == .seatLimit, "seat 1 is empty, but locked")
         #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .seatLocked)
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: false, caller: $0) }
         _ = harness.call("anna") { .take(seatIndex: 1, caller: $0) }
-        #expect(apply("gus", seat: -1) == .allSeatsTaken)
+        #expect(apply("gus", seat: Self.anySeat) == .allSeatsTaken)
     }
 
     /// Rules: R12.5.
