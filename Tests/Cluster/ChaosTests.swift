@@ -10,7 +10,7 @@ import Testing
 struct ChaosTests {
     @Test(.timeLimit(.minutes(8)), arguments: [UInt64(1)])
     func `I1 I5 I7 I8 I13 I14 I15 every promise holds in rounds of faults under load`(seed: UInt64) async throws {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.restartsExitedProcesses = true
         // In messages a second for each live, as in `plaza chaos`.
         options.feedBudget = 60

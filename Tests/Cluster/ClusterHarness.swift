@@ -30,12 +30,13 @@ struct ClusterHarness: Sendable {
     }
 
     /// A random name for lives and users, unique in the cluster.
-    static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
+    static func uniqueName(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     /// Plays the scenario of `plaza demo`, which fails if the cluster does not work.
     func playScenario() async throws {
         let setting = Scenario.Setting(
-            addresses: self.addresses, name: Self.name("ev"), token: { self.token($0, isServer: $1) }, say: { _ in })
+            addresses: self.addresses, name: Self.uniqueName("ev"), token: { self.token($0, isServer: $1) },
+            say: { _ in })
         try await Scenario(setting).play()
     }
 
@@ -53,7 +54,7 @@ struct ClusterHarness: Sendable {
         lives: Int = 4, viewers: Int = 10, rate: Double = 10, duration: Duration = .seconds(10),
         disturbance: @escaping @Sendable () async throws -> Void
     ) async throws -> LoadReport {
-        var plan = LoadPlan(addresses: self.addresses, name: Self.name("ld")) { self.token($0) }
+        var plan = LoadPlan(addresses: self.addresses, name: Self.uniqueName("ld")) { self.token($0) }
         plan.lives = lives
         plan.viewers = viewers
         plan.rate = rate

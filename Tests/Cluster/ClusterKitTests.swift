@@ -42,8 +42,8 @@ import Testing
     }
 
     /// Options of a cluster whose services are the scripts, with the test's own run directory.
-    private func options(realKafka brokers: Int? = nil) throws -> ClusterOptions {
-        var options = LiveCluster.options(realKafka: brokers)
+    private func options(kafkaBrokers brokers: Int? = nil) throws -> ClusterOptions {
+        var options = LiveCluster.options(kafkaBrokers: brokers)
         options.runDirectory = self.scratch.path + "/run"
         options.binaryDirectory = try self.makePrograms()
         return options
@@ -228,7 +228,7 @@ import Testing
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
     func `a killed real Kafka restarts on the same ports; three brokers do not start on the data of one`() async throws
     {
-        var options = try self.options(realKafka: 1)
+        var options = try self.options(kafkaBrokers: 1)
         // The cluster has no services.
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)
@@ -254,7 +254,7 @@ import Testing
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
     func `three brokers of a real Kafka form one cluster`() async throws {
-        try await LiveCluster.with(try self.options(realKafka: 3)) { cluster in
+        try await LiveCluster.with(try self.options(kafkaBrokers: 3)) { cluster in
             #expect(cluster.state.brokers == 3)
             for address in cluster.state.kafka.split(separator: ",") {
                 #expect(HealthProbe.kafkaAnswers(bootstrap: "\(address)"))

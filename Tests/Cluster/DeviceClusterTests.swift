@@ -12,7 +12,7 @@ import Testing
 struct DeviceClusterTests {
     /// The options of a cluster with two gateways whose demo app allows each user one device; writes its apps file.
     private static func oneDeviceOptions() throws -> ClusterOptions {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale = [.gateway: 2]
         try RunDirectory(options.runDirectory).create()
         let path = options.runDirectory + "/apps.json"
@@ -38,7 +38,7 @@ struct DeviceClusterTests {
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
-            let live = LiveID(ClusterHarness.name("room"))
+            let live = LiveID(ClusterHarness.uniqueName("room"))
             func makeUser(_ user: String, device: String, gateway: Int) -> DemoUser {
                 var options = ClientCore.Options(token: harness.token(user), session: SessionID(device))
                 options.pingInterval = .seconds(1)
@@ -75,13 +75,13 @@ struct DeviceClusterTests {
     func `a session that connects at another gateway ends at the first, which no longer keeps its user in the live`()
         async throws
     {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale = [.gateway: 2]
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
-            let live = LiveID(ClusterHarness.name("room"))
+            let live = LiveID(ClusterHarness.uniqueName("room"))
             // All clients of a user have the same session, `the-one`; `name` names a client in errors.
             func makeUser(_ user: String, _ name: String, gateway: Int) -> DemoUser {
                 var options = ClientCore.Options(token: harness.token(user), session: "the-one")
@@ -118,13 +118,13 @@ struct DeviceClusterTests {
     /// Rules: R4.15.
     @Test(.timeLimit(.minutes(3)))
     func `a live is suspended while its owner is absent, and continues when the owner returns`() async throws {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.lease = .seconds(4)
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
-            let live = LiveID(ClusterHarness.name("room"))
+            let live = LiveID(ClusterHarness.uniqueName("room"))
             let host = DemoUser("host", harness.client("\(live)-host", on: hub))
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)

@@ -18,7 +18,7 @@ struct KillTests {
     func `I8 I15 each service is killed under load and restarted: nothing acknowledged is lost, repeated or reordered`()
         async throws
     {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.restartsExitedProcesses = true
         options.feedBudget = Self.feedBudget
         try await LiveCluster.with(options) { cluster in
@@ -32,7 +32,7 @@ struct KillTests {
 
     @Test(.timeLimit(.minutes(6)))
     func `I8 I15 each service is killed under load and a second instance takes over`() async throws {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.feedBudget = Self.feedBudget
         for kind in ServiceKind.allCases { options.scale[kind] = 2 }
         try await LiveCluster.with(options) { cluster in
@@ -47,7 +47,7 @@ struct KillTests {
 
     @Test(.timeLimit(.minutes(4)))
     func `an instance of every service is added and removed under load without loss`() async throws {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.feedBudget = Self.feedBudget
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
@@ -71,7 +71,7 @@ struct KillTests {
     func `I8 one of three brokers dies under load: nothing acknowledged is lost, and service resumes within 5 s`()
         async throws
     {
-        let options = LiveCluster.options(realKafka: 3)
+        let options = LiveCluster.options(kafkaBrokers: 3)
         try await LiveCluster.with(options, readyWithin: .seconds(120)) { cluster in
             let report = try await ClusterHarness(cluster).load(rate: 5, duration: .seconds(15)) {
                 try await cluster.kill("broker-2")

@@ -16,7 +16,7 @@ struct LiveFixture {
     init(_ hub: ClientHub, seatTemplate: Int? = nil) async throws {
         self.harness = try SharedCluster.harness
         self.hub = hub
-        self.live = LiveID(ClusterHarness.name("live"))
+        self.live = LiveID(ClusterHarness.uniqueName("live"))
         self.host = RecordingClient("host", self.harness.client("\(self.live)-host", on: hub))
         self.watcher = RecordingClient("watcher", self.harness.client("\(self.live)-watcher", on: hub))
         try await self.call(self.host, "live.create", CallParams(seatTemplate: seatTemplate))

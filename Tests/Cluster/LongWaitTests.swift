@@ -21,7 +21,7 @@ struct LongWaitTests {
 
     private static let shortStops = [ServiceKind.barrageFanout, .audiencePresence].map { kind in
         ConcurrentCase("\(kind.rawValue) stops for 8 s: nothing is lost or repeated, and no leave is reported") {
-            var options = LiveCluster.options(realKafka: 1)
+            var options = LiveCluster.options(kafkaBrokers: 1)
             // In messages a second for each live, well above the rate of the load.
             options.feedBudget = 60
             options.scale[.barrageFanout] = 2

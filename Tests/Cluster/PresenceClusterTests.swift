@@ -36,7 +36,7 @@ struct PresenceClusterTests {
         let viewers: [DemoUser]
 
         init(_ harness: ClusterHarness, viewers count: Int, on hub: ClientHub) async throws {
-            self.live = LiveID(ClusterHarness.name("room"))
+            self.live = LiveID(ClusterHarness.uniqueName("room"))
             self.host = DemoUser("host", harness.client("\(self.live)-host", on: hub))
             try await self.host.call("live.create", CallParams(live: self.live), live: self.live)
             try await self.host.call("live.join", CallParams(live: self.live), live: self.live)
@@ -74,7 +74,7 @@ struct PresenceClusterTests {
     }
 
     private static func expireASilentViewer() async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 3, on: hub)
@@ -94,7 +94,7 @@ struct PresenceClusterTests {
     }
 
     private static func restartRedis() async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 5, on: hub)
@@ -125,7 +125,7 @@ struct PresenceClusterTests {
     }
 
     private static func resumeWithinAShortLease() async throws {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.lease = .seconds(6)
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()

@@ -33,7 +33,7 @@ import Testing
     /// Rules: R17.2, R17.4, R17.6.
     @Test(.timeLimit(.minutes(5)))
     func `I16 bans, metadata and updates of a live never stop its partition, however large they are`() async throws {
-        let options = LiveCluster.options(realKafka: LiveCluster.kafkaHome == nil ? nil : 1)
+        let options = LiveCluster.options(kafkaBrokers: LiveCluster.kafkaHome == nil ? nil : 1)
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
@@ -109,7 +109,7 @@ import Testing
     func `topics accept 1 MiB per record and use the broker's time; no service starts on a topic with other settings`(
         setting: String
     ) async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let output = try await runOnDedicatedThread {
                 let admin = try KafkaAdmin(KafkaSettings(brokers: cluster.state.kafka, clientID: "test") { _, _, _ in })
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {

@@ -15,7 +15,7 @@ import Testing
         `I7 I8 a viewer whose missed messages are not cached any more gets them by replay, and a newcomer gets history`()
         async throws
     {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale[.gateway] = 2
         // A gateway caches the feed for 1 s.
         options.extraArguments[.gateway] = ["--ring-seconds", "1"]
@@ -24,7 +24,7 @@ import Testing
             let harness = try ClusterHarness(cluster)
             let hub = try ClientHub()
             defer { hub.stop() }
-            let live = LiveID(ClusterHarness.name("past"))
+            let live = LiveID(ClusterHarness.uniqueName("past"))
             let (firstGateway, secondGateway) = ([harness.addresses[0]], [harness.addresses[1]])
             let host = DemoUser("host", harness.client("\(live)-host", on: hub, addresses: secondGateway))
             try await host.call("live.create", CallParams(live: live), live: live)

@@ -12,7 +12,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
     func `I1 I6 I7 I12 I14 the demo scenario passes on a real Kafka with two instances of each service`() async throws {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale = [.roomDirectory: 2, .audiencePresence: 2, .barrageFanout: 2, .cohostBattle: 2, .gateway: 2]
         try await LiveCluster.with(options) { try await ClusterHarness($0).playScenario() }
     }

@@ -19,7 +19,7 @@ struct SeatClusterTests {
         let watcher: DemoUser
 
         init(_ harness: ClusterHarness, on hub: ClientHub) async throws {
-            self.live = LiveID(ClusterHarness.name("room"))
+            self.live = LiveID(ClusterHarness.uniqueName("room"))
             self.host = DemoUser("host", harness.client("\(self.live)-host", on: hub))
             self.guest = DemoUser("guest", harness.client("\(self.live)-guest", on: hub))
             self.watcher = DemoUser("watcher", harness.client("\(self.live)-watcher", on: hub))
@@ -56,7 +56,7 @@ struct SeatClusterTests {
     func `a guest is invited, seated, silenced, locked out and kicked; the owner leaves and gets its seat again`()
         async throws
     {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await SeatFixture(try ClusterHarness(cluster), on: hub)

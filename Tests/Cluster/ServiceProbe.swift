@@ -60,7 +60,7 @@ struct ServiceProbe: Sendable {
     /// A live whose key belongs to the lower (0) or upper (1) half of the partitions.
     private static func live(inHalf half: Int, of partitions: Int) -> LiveID {
         while true {
-            let live = LiveID(ClusterHarness.name("probe"))
+            let live = LiveID(ClusterHarness.uniqueName("probe"))
             let key = LiveKey(AppID(AppsFile.demoApp), live)
             if PlazaTopic.partition(of: key.text, among: partitions) * 2 / partitions == half { return live }
         }

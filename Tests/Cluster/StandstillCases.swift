@@ -42,7 +42,7 @@ enum StandstillCases {
             "room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75,
         ]
         // The load lasts 10 s longer than the longest stop.
-        try await Self.underLoad(realKafka: 1, seconds: 75 + 10) { cluster, probe in
+        try await Self.underLoad(kafkaBrokers: 1, seconds: 75 + 10) { cluster, probe in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (service, seconds) in secondsByService {
                     group.addTask { try await Self.stop("\(service)-1", of: cluster, seconds: seconds) }
@@ -55,7 +55,7 @@ enum StandstillCases {
 
     private static func stopTheOnlyBroker() async throws {
         // The load lasts for all stops and 25 s more, for the recoveries.
-        try await Self.underLoad(realKafka: 1, seconds: Self.stopSeconds.reduce(0, +) + 25) { cluster, probe in
+        try await Self.underLoad(kafkaBrokers: 1, seconds: Self.stopSeconds.reduce(0, +) + 25) { cluster, probe in
             for seconds in Self.stopSeconds {
                 try await Self.stop("broker-1", of: cluster, seconds: seconds)
                 try await probe.expectDelivery(
@@ -68,7 +68,7 @@ enum StandstillCases {
     private static func stopEachOfThreeBrokers() async throws {
         // The load lasts for all stops and 15 s more, for the last recovery.
         let report = try await Self.underLoad(
-            realKafka: 3, seconds: Self.stopSeconds.reduce(0, +) + 15
+            kafkaBrokers: 3, seconds: Self.stopSeconds.reduce(0, +) + 15
         ) { cluster, probe in
             for (index, seconds) in Self.stopSeconds.enumerated() {
                 try await Self.stop("broker-\(index + 1)", of: cluster, seconds: seconds)
@@ -117,10 +117,10 @@ enum StandstillCases {
     /// Runs load for `seconds` in a new cluster, calls `disturb` during the load, and checks the report of the load.
     @discardableResult
     private static func underLoad(
-        realKafka brokers: Int, seconds: Int,
+        kafkaBrokers brokers: Int, seconds: Int,
         _ disturb: @escaping @Sendable (LocalCluster, FeedProbe) async throws -> Void
     ) async throws -> LoadReport {
-        var options = LiveCluster.options(realKafka: brokers)
+        var options = LiveCluster.options(kafkaBrokers: brokers)
         options.restartsExitedProcesses = true
         // In messages a second for each live, well above the rate of the load.
         options.feedBudget = 60
@@ -144,7 +144,7 @@ enum StandstillCases {
 
 /// A separate live with a host and a viewer; it shows when viewers receive messages again after a stop.
 private struct FeedProbe {
-    private let live = LiveID(ClusterHarness.name("probe"))
+    private let live = LiveID(ClusterHarness.uniqueName("probe"))
     private let host: DemoUser
     private let viewer: DemoUser
 
@@ -168,7 +168,7 @@ private struct FeedProbe {
     /// - Throws: `ScenarioFailure` if the viewer does not receive it.
     func expectDelivery(within limit: Duration, after event: String) async throws {
         let began = ContinuousClock.now
-        let text = ClusterHarness.name("after")
+        let text = ClusterHarness.uniqueName("after")
         let message = CallParams(live: self.live, text: text)
         var refusals: [String] = []
         var isAccepted = false

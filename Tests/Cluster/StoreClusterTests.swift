@@ -11,7 +11,7 @@ import Testing
 struct StoreClusterTests {
     /// A host who has created a live, and a guest who has entered it.
     private struct StoreFixture {
-        let live = ClusterHarness.name("eve")
+        let live = ClusterHarness.uniqueName("eve")
         let host: StoreUser
         let guest: StoreUser
         let hostStores: StoresOfLive
@@ -37,7 +37,7 @@ struct StoreClusterTests {
     func `the stores of host and guest show messages, likes, a seat, a mute, a kick and the end of the live`()
         async throws
     {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let fixture = try await StoreFixture(harness, over: transport)
@@ -158,7 +158,7 @@ struct StoreClusterTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `two hosts connect and battle, and the stores of both show the same`() async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let firstHost = try await Self.makeHost("one", harness, transport)
@@ -205,7 +205,7 @@ struct StoreClusterTests {
     private static func makeHost(
         _ name: String, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws -> (live: String, user: StoreUser, stores: StoresOfLive) {
-        let live = ClusterHarness.name(name)
+        let live = ClusterHarness.uniqueName(name)
         let user = StoreUser("\(live)-host", harness, over: transport)
         try await user.login(harness)
         let stores = user.stores(of: live)

@@ -20,7 +20,7 @@ struct StoreEventTests {
         static func makeHost(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws
             -> Member
         {
-            let live = ClusterHarness.name(name)
+            let live = ClusterHarness.uniqueName(name)
             let host = Member(live: live, user: StoreUser("\(live)-host", harness, over: transport))
             try await host.user.login(harness)
             var info = LivePlazaKit.LiveInfo()
@@ -46,7 +46,7 @@ struct StoreEventTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `applications, invitations, devices and the end of a live reach those concerned`() async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let host = try await Member.makeHost("seats", harness, transport)
@@ -140,7 +140,7 @@ struct StoreEventTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `a co-host or battle request, and the way it ends, reach the other host`() async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let firstHost = try await Member.makeHost("one", harness, transport)
@@ -201,10 +201,10 @@ struct StoreEventTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `a login ends when the same session logs in again, and when its token expires`() async throws {
-        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let name = ClusterHarness.name("user")
+            let name = ClusterHarness.uniqueName("user")
             // The demo app lets a user have several devices, but not the same session twice.
             let olderLogin = StoreUser(name, harness, over: transport, session: name)
             try await olderLogin.login(harness)
@@ -212,7 +212,7 @@ struct StoreEventTests {
             try await newerLogin.login(harness)
             try await olderLogin.waitForEvent("kickedOffline")
             #expect(olderLogin.plaza.loginStore.state.value == LoginState())
-            let userOfShortToken = StoreUser(ClusterHarness.name("short"), harness, over: transport)
+            let userOfShortToken = StoreUser(ClusterHarness.uniqueName("short"), harness, over: transport)
             try await userOfShortToken.login(harness, validFor: .seconds(3))
             try await userOfShortToken.waitForEvent("loginExpired")
             #expect(userOfShortToken.plaza.loginStore.state.value == LoginState())

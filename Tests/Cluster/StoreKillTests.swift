@@ -10,7 +10,7 @@ import Testing
 /// Kills a gateway to which many instances of the Swift SDK are connected.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreKillTests {
-    private static let live = ClusterHarness.name("kill")
+    private static let live = ClusterHarness.uniqueName("kill")
     private static let viewerCount = 200
     private static let viewersAtATime = 20
 
@@ -38,7 +38,7 @@ struct StoreKillTests {
     func `I7 I8 a gateway is killed, and all 200 clients end with the same stores as a witness and a newcomer`()
         async throws
     {
-        var options = LiveCluster.options(realKafka: 1)
+        var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale[.gateway] = 2
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)

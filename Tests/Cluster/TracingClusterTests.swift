@@ -66,7 +66,7 @@ import Testing
     func `a message is one trace with a span for each hop`(kafkaBrokers: Int?) async throws {
         // The receiver stands in for a trace collector, which gets spans over HTTP (OTLP).
         let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        var options = LiveCluster.options(realKafka: kafkaBrokers)
+        var options = LiveCluster.options(kafkaBrokers: kafkaBrokers)
         options.environment["LIVEPLAZA_TRACES"] = collector.url
         options.extraArguments[.gateway] = ["--trace-sample", "1"]
         try await LiveCluster.with(options) { cluster in

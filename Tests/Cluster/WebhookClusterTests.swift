@@ -17,8 +17,8 @@ import Testing
     /// The options of a cluster whose demo app has these hooks (the backend's URL, and for what it is asked or told).
     ///
     /// Writes the hooks to the apps file that the cluster reads.
-    static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
-        let options = LiveCluster.options(realKafka: brokers)
+    static func options(_ hooks: AppHooks, kafkaBrokers brokers: Int? = nil) throws -> ClusterOptions {
+        let options = LiveCluster.options(kafkaBrokers: brokers)
         try RunDirectory(options.runDirectory).create()
         let file = RunDirectory(options.runDirectory).appsFile
         try AppsFile.prepare(at: file, feedBudget: nil)
@@ -68,7 +68,7 @@ import Testing
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
     func `a backend receives the events of each live, signed and in order`(kafkaBrokers: Int?) async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret), realKafka: kafkaBrokers)
+        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret), kafkaBrokers: kafkaBrokers)
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }

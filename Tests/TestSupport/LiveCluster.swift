@@ -12,9 +12,10 @@ package enum LiveCluster {
 
     /// Options with free ports, a fresh run directory, and no automatic restarts.
     ///
-    /// - Parameter brokers: one or three, from `kafkaHome`; nil takes the embedded broker.
+    /// - Parameter brokers: how many brokers of a real Kafka to start, one or three; with nil, or without `kafkaHome`,
+    ///   the cluster has the embedded broker.
     /// - Returns: options for one test.
-    package static func options(realKafka brokers: Int? = nil) -> ClusterOptions {
+    package static func options(kafkaBrokers brokers: Int? = nil) -> ClusterOptions {
         var options = ClusterOptions(runDirectory: NSTemporaryDirectory() + "liveplaza-\(UUID().uuidString)")
         options.port = 0
         options.restartsExitedProcesses = false
