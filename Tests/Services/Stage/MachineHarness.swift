@@ -71,13 +71,14 @@ extension MachineHarness where M: CheckedMachine {
     ///
     /// Requires that effects and rows are the same both times.
     mutating func requireSameAfterRollback(_ inputs: [M.Input], _ comment: Comment) throws {
-        let moment = self.moment
+        let momentBefore = self.moment
         let rowsBefore = self.journal.sortedKeys.map { self.journal[$0] }
         let firstEffects = inputs.map { self.sendUncommitted($0) }
         let rowsAfter = self.journal.sortedKeys.map { self.journal[$0] }
         self.journal.rollback()
         try #require(self.journal.sortedKeys.map { self.journal[$0] } == rowsBefore, comment)
-        self.moment = moment
+        // The repetition has the same time and the same offsets as the first attempt.
+        self.moment = momentBefore
         let secondEffects = inputs.map { self.sendUncommitted($0) }
         try #require(firstEffects == secondEffects, comment)
         try #require(self.journal.sortedKeys.map { self.journal[$0] } == rowsAfter, comment)
@@ -109,14 +110,15 @@ extension CheckedHarness {
     }
 }
 
-/// Creates callers; the request counters of all callers are one sequence.
+/// Creates the callers of calls; each call gets the next request counter, whoever makes it.
 struct Callers {
+    /// The request counter of the last call.
     var counter: Int64 = 0
 
     /// The ticket of every user's calls: the offset at which the user joined the live, before the test began.
     static let joinTicket = Ticket(50)
 
-    /// The next call of a user; a user without a ticket has not joined the live.
+    /// The caller of a user's next call; without a ticket, the user has not joined the live.
     mutating func user(_ user: UserID, ticket: Ticket? = Self.joinTicket) -> Caller {
         self.counter += 1
         return Caller(
@@ -125,7 +127,7 @@ struct Callers {
             ticket: ticket)
     }
 
-    /// The next call of the app's server.
+    /// The caller of the next call of the app's server.
     mutating func server() -> Caller {
         self.counter += 1
         return Caller(
@@ -170,7 +172,7 @@ extension [Effect] {
 }
 
 extension [Effect] {
-    /// The answer of presence to the offer of a seat among the effects; nil if there is none.
+    /// What presence answers if these effects offer a seat to a guest; nil if they contain no offer.
     ///
     /// Presence returns the offer to the seat machine, or rejects the call if the guest is one of `absent`.
     func membershipReply(absent: Set<UserID>) -> Result<SeatInput, MembershipRejection>? {
@@ -202,7 +204,7 @@ extension SeatCommand {
 /// A user with its id as its name.
 func userInfo(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
 
-/// The ending of the live with this epoch; the harnesses open lives with epoch 7.
+/// The end of the live with this epoch; `SeatHarness` opens its live with epoch 7.
 func ending(epoch: Int64 = 7) -> Ending {
     Ending(
         reason: .endedByHost, caller: nil, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),

@@ -22,33 +22,35 @@ protocol RandomWalk {
     mutating func randomInput() -> Tested.Input
     /// Handles an input and checks its effects.
     ///
-    /// - Returns: the effects, with the reply to the input.
+    /// - Returns: the effects among which is the reply to the input.
     mutating func send(_ input: Tested.Input) -> [Effect]
     /// Lets time pass and checks the effects of what falls due.
     mutating func advance(milliseconds: Int64)
 }
 
 extension RandomWalk {
-    /// Makes one step: in one case of twelve a repeated call, else a pause or a random input.
+    /// Makes one step: in one case of twelve the last call is repeated, else there is a pause or a random input.
     mutating func step() {
         if let lastCall = self.lastCall, Int.random(in: 0..<12, using: &self.random) == 0 {
             // The client repeats the call: it gets the same reply, and nothing else changes.
             let effects = self.machine.send(lastCall.input)
             if effects.replies != [lastCall.reply] || effects.count != 1 {
-                self.contradictions.append("I15: a repeated call got another reply")
+                self.contradictions.append("I15: a repeated call got another reply, or had effects besides the reply")
             }
             return
         }
         if Int.random(in: 0..<Self.stepsPerPause, using: &self.random) == 0 {
             self.advance(milliseconds: Int64.random(in: 0...Self.maxPauseMilliseconds, using: &self.random))
-            // A query is not recorded. After the pause its repetition would get a newer answer.
+            // The last call may be a query, whose outcome is not recorded: after the pause, its repetition could get
+            // another answer.
             self.lastCall = nil
             return
         }
         let input = self.randomInput()
         let effects = self.send(input)
-        // A call above the rate limit is not recorded either, so its repetition is decided anew.
-        self.lastCall = effects.code == .tooFrequent ? nil : effects.replies.last.map { (input, $0) }
+        // The rejection of a call above the rate limit is not recorded: its repetition could succeed.
+        let mayRepeat = effects.code != .tooFrequent
+        self.lastCall = mayRepeat ? effects.replies.last.map { (input, $0) } : nil
     }
 
     /// Picks one of `choices` at random.
@@ -56,7 +58,7 @@ extension RandomWalk {
         choices[Int.random(in: 0..<choices.count, using: &self.random)]
     }
 
-    /// Rolls back and repeats batches of random inputs; requires the same effects and rows each time.
+    /// Rolls back and repeats batches of eight random inputs; requires the same effects and rows each time.
     static func requireSameAfterRollbacks(seed: UInt64, rounds: Int) throws {
         var walk = Self(seed: seed)
         for round in 0..<rounds {

@@ -5,18 +5,20 @@ import Testing
 
 @testable import StageCore
 
-/// Rate limits, answers, and the queries and webhooks of an app's backend.
+/// Rate limits and answers of battle requests, and an app's backend: its calls, its queries and its webhook events.
 ///
 /// A battle is named after the offset of its request, and a battle request expires after 10 s unless the test says
 /// otherwise.
 struct BattleRuleTests {
+    /// The webhook events among the effects, in order.
     private func webhooks(_ effects: [Effect]) -> [WebhookEvent] {
         effects.compactMap { if case .webhook(let event) = $0 { event } else { nil } }
     }
 
     /// Lets the app's server read a battle by its id, or by a live that takes part.
-    private func battleInfo(_ harness: inout ConnectionHarness, _ battle: BattleID?, of live: LiveID? = nil) -> [Effect]
-    {
+    private func battleInfo(
+        _ harness: inout ConnectionHarness, battle: BattleID? = nil, live: LiveID? = nil
+    ) -> [Effect] {
         harness.handle(.battleInfo(battle: battle, live: live, caller: harness.callers.server()))
     }
 
@@ -26,14 +28,13 @@ struct BattleRuleTests {
         harness.connect("arena", "bistro")
         for _ in 0..<10 {
             let id = harness.requestBattle("arena", against: "bistro")
-            #expect(id != "none")
+            #expect(id != .rejected)
+            // arena can request a battle again only after an answer.
             _ = harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
         }
         func requestAgain() -> [Effect] {
             harness.call("arena") {
-                .requestBattle(
-                    from: "arena", to: ["bistro"], durationSeconds: 0, needResponse: true, timeoutSeconds: 0,
-                    extensionInfo: "", caller: $0)
+                .battleRequest(from: "arena", to: ["bistro"], needResponse: true, caller: $0)
             }
         }
         let rowBefore = harness.machine.journal[.live(LiveKey("demo", "arena"))]
@@ -44,18 +45,17 @@ struct BattleRuleTests {
         #expect(requestAgain().code == .success)
     }
 
-    @Test func `each result code of a battle request comes with a service-wide code`() {
+    @Test func `each result code of a battle request, except sent, comes with the reply code of the reason`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         harness.connect("arena", "bistro", "cafe", "disco", "forum")
         _ = harness.startBattle("cafe", against: "disco")
         let effects = harness.call("arena") {
-            .requestBattle(
-                from: "arena", to: ["bistro", "bistro", "cafe", "expo", "nobody", "arena"], durationSeconds: 0,
-                needResponse: true,
-                timeoutSeconds: 0, extensionInfo: "", caller: $0)
+            .battleRequest(
+                from: "arena", to: ["bistro", "bistro", "cafe", "expo", "nobody", "arena"], needResponse: true,
+                caller: $0)
         }
         guard case .battle(_, _, _, let codes)? = effects.result else {
-            Issue.record("refused: \(effects)")
+            Issue.record("the battle request is rejected: \(effects)")
             return
         }
         // bistro is named twice, cafe is in a battle, expo is not connected, nobody is no live, arena is the inviter.
@@ -65,12 +65,11 @@ struct BattleRuleTests {
             ])
 
         let effectsOfOtherInviter = harness.call("forum") {
-            .requestBattle(
-                from: "forum", to: ["bistro"], durationSeconds: 0, needResponse: true, timeoutSeconds: 0,
-                extensionInfo: "",
-                caller: $0)
+            .battleRequest(from: "forum", to: ["bistro"], needResponse: true, caller: $0)
         }
-        #expect(effectsOfOtherInviter.code == .noValidRoom, "the only invitee has another open battle request")
+        #expect(
+            effectsOfOtherInviter.code == .noValidRoom, "the only invitee, bistro, has the open battle request of arena"
+        )
     }
 
     /// Rules: R10.2.
@@ -79,13 +78,14 @@ struct BattleRuleTests {
         harness.connect("arena", "bistro", "cafe")
         func requestBattle(_ targets: [LiveID]) -> [Effect] {
             harness.call("arena") {
-                .requestBattle(
-                    from: "arena", to: targets, durationSeconds: 30, needResponse: true, timeoutSeconds: 20,
+                .battleRequest(
+                    from: "arena", to: targets, seconds: 30, needResponse: true, timeoutSeconds: 20,
                     extensionInfo: "pk", caller: $0)
             }
         }
-        let tooManyTargets = requestBattle((1...9).map { LiveID("l\($0)") })
-        #expect(tooManyTargets.code == .overLimit && tooManyTargets.count == 1, "a request names at most eight lives")
+        let withNineTargets = requestBattle((1...9).map { LiveID("l\($0)") })
+        #expect(withNineTargets.code == .overLimit, "a request names at most eight lives")
+        #expect(withNineTargets.count == 1, "the reply is the only effect")
         let requested = requestBattle(["bistro", "cafe"])
         let received = NoticeContent.battleRequestReceived(
             battle: BattleID("b-\(harness.machine.moment.offset)"), inviter: harness.member("arena"),
@@ -95,9 +95,10 @@ struct BattleRuleTests {
     }
 
     /// Rules: R10.8.
-    @Test func `a live that has accepted can neither accept again nor reject while other answers are pending`() {
+    @Test func `a live that has accepted can neither accept again nor reject while the battle has not started`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
+        // cafe does not answer, so the battle does not start.
         let id = harness.requestBattle("arena", against: "bistro", "cafe")
         #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .success)
         #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .battlePending)
@@ -105,7 +106,7 @@ struct BattleRuleTests {
     }
 
     /// Rules: R10.6.
-    @Test func `cancelling affects only lives that are both named and invited`() {
+    @Test func `a cancellation has an effect only for lives that it names and that are invited`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe", "disco")
         let id = harness.requestBattle("arena", against: "bistro", "cafe")
@@ -113,47 +114,43 @@ struct BattleRuleTests {
             .cancelBattle(battle: id, live: "arena", to: ["disco", "nobody"], caller: $0)
         }
         #expect(cancelled.code == .success && cancelled.notices == [] && cancelled.seatInputs == [])
+        // cafe accepts. When the request to bistro is cancelled, all remaining invitees have accepted.
         _ = harness.call("cafe") { .acceptBattle(battle: id, live: "cafe", caller: $0) }
         let started = harness.call("arena") {
             .cancelBattle(battle: id, live: "arena", to: ["bistro", "disco"], caller: $0)
         }
         #expect(
             started.notices.map(\.content) == [harness.battleRequestCancelled(id, "arena", "bistro")])
-        #expect(
-            started.reportedBattle("cafe")?.sides.map(\.live) == ["arena", "cafe"],
-            "all remaining invitees have accepted")
+        #expect(started.reportedBattle("cafe")?.sides.map(\.live) == ["arena", "cafe"], "expected the battle to start")
     }
 
-    @Test func `an app's server creates a battle for a live`() {
+    @Test func `an app's server starts a battle on behalf of a live`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
         let effects = harness.handle(
-            .requestBattle(
-                from: "arena", to: ["bistro"], durationSeconds: 0, needResponse: false, timeoutSeconds: 0,
-                extensionInfo: "x",
+            .battleRequest(
+                from: "arena", to: ["bistro"], needResponse: false, extensionInfo: "x",
                 caller: harness.callers.server()))
         #expect(effects.battleCodes == [.sent])
-        #expect(effects.reportedBattle("bistro")?.durationSeconds == 300, "0 means the maximum")
+        #expect(effects.reportedBattle("bistro")?.durationSeconds == 300, "the duration 0 means the maximum")
         #expect(effects.reportedBattle("bistro")?.needResponse == false)
     }
 
     /// Rules: R13.25.
     @Test func `an app's server reads a battle by its id or by a live`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
-        // No battle has the id b-1, because inputs have offsets above 100.
-        #expect(self.battleInfo(&harness, "b-1").code == .noSuchBattle)
-        #expect(self.battleInfo(&harness, nil, of: "arena").code == .noBattleInRoom)
-        #expect(self.battleInfo(&harness, nil, of: "nobody").code == .noSuchRoom)
+        #expect(self.battleInfo(&harness, battle: .unknown).code == .noSuchBattle)
+        #expect(self.battleInfo(&harness, live: "arena").code == .noBattleInRoom)
+        #expect(self.battleInfo(&harness, live: "nobody").code == .noSuchRoom)
         #expect(
             harness.handle(.battleInfo(battle: nil, live: "arena", caller: harness.callers.user("host-arena"))).code
-                == .noPermission)
+                == .noPermission, "only the app's server may read battles")
         harness.connect("arena", "bistro", "cafe")
         let id = harness.requestBattle("arena", against: "bistro", "cafe", seconds: 60)
         _ = harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }
         let created = harness.machine.moment.now
-        // A time-out of 0 means the default of 10 s.
-        guard case .battleInfo(let requestDetails)? = self.battleInfo(&harness, nil, of: "cafe").result else {
-            Issue.record("no details of \(id)")
+        guard case .battleInfo(let requestDetails)? = self.battleInfo(&harness, live: "cafe").result else {
+            Issue.record("the requested battle cannot be read")
             return
         }
         #expect(
@@ -163,20 +160,21 @@ struct BattleRuleTests {
                     extensionInfo: "pk", expiresAt: created + .seconds(10),
                     invitees: [.init(live: "bistro", hasAccepted: true), .init(live: "cafe", hasAccepted: false)]))
 
+        // cafe's answer is the last, so it starts the battle of arena and bistro.
         _ = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         _ = harness.updateScores(id, [("arena", 3)])
-        #expect(self.battleInfo(&harness, nil, of: "cafe").code == .noBattleInRoom)
-        guard case .battleInfo(let runningDetails)? = self.battleInfo(&harness, id).result else {
-            Issue.record("no details of \(id)")
+        #expect(self.battleInfo(&harness, live: "cafe").code == .noBattleInRoom, "cafe takes no part")
+        guard case .battleInfo(let runningDetails)? = self.battleInfo(&harness, battle: id).result else {
+            Issue.record("the running battle cannot be read")
             return
         }
         #expect(runningDetails.invitees == [] && runningDetails.expiresAt == nil)
         #expect(
             runningDetails.battle?.sides.map(\.score) == [3, 0],
-            "the exact scores, even between two updates for viewers")
+            "the server reads the exact scores, also those that viewers do not see yet")
         _ = harness.advance(milliseconds: 60_000)
-        guard case .battleInfo(let endedDetails)? = self.battleInfo(&harness, nil, of: "bistro").result else {
-            Issue.record("no details of \(id)")
+        guard case .battleInfo(let endedDetails)? = self.battleInfo(&harness, live: "bistro").result else {
+            Issue.record("the ended battle cannot be read")
             return
         }
         #expect(endedDetails.battle?.ended == .timeOver)
@@ -192,8 +190,8 @@ struct BattleRuleTests {
         let key = LiveKey("demo", "arena")
         let caller = harness.callers.user("host-arena")
         let requested = harness.handle(
-            .requestBattle(
-                from: "arena", to: ["bistro", "cafe"], durationSeconds: 60, needResponse: true, timeoutSeconds: 20,
+            .battleRequest(
+                from: "arena", to: ["bistro", "cafe"], seconds: 60, needResponse: true, timeoutSeconds: 20,
                 extensionInfo: "pk", caller: caller))
         let id = BattleID("b-\(harness.machine.moment.offset)")
         let created = harness.machine.moment.now
@@ -210,6 +208,7 @@ struct BattleRuleTests {
         _ = harness.advance(milliseconds: 1000)
         let started = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         let start = harness.machine.moment.now
+        // cafe has rejected, so that only bistro is named as an opponent.
         #expect(
             self.webhooks(started) == [
                 WebhookEvent(
@@ -218,7 +217,9 @@ struct BattleRuleTests {
                         battle: id, from: side("arena"), to: [side("bistro")], createdAt: created, startTime: start,
                         endTime: start + .seconds(60)))
             ])
-        #expect(self.webhooks(harness.updateScores(id, [("bistro", 7)])) == [], "the backend sets the scores itself")
+        #expect(
+            self.webhooks(harness.updateScores(id, [("bistro", 7)])) == [],
+            "the backend gets no event for scores, because it sets them itself")
         let ended = harness.advance(milliseconds: 60_000)
         #expect(
             self.webhooks(ended) == [
@@ -233,18 +234,18 @@ struct BattleRuleTests {
     /// Rules: R14.22.
     @Test func `a battle that never starts is reported to the backend as never started, whatever the reason`() {
         var harness = ConnectionHarness(["arena", "bistro"], hasWebhooks: true)
-        for reason in ["rejected", "timed out", "cancelled", "inviter exits"] {
+        enum Reason: CaseIterable { case rejection, timeOut, cancellation, inviterExits }
+        for reason in Reason.allCases {
             harness.connect("arena", "bistro")
             let id = harness.requestBattle("arena", against: "bistro")
             let created = harness.machine.moment.now
             let effects =
                 switch reason {
-                case "rejected": harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
-                case "timed out": harness.advance(milliseconds: 10_000)
-                case "cancelled":
+                case .rejection: harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
+                case .timeOut: harness.advance(milliseconds: 10_000)
+                case .cancellation:
                     harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }
-                // The inviter exits.
-                default: harness.exit("arena")
+                case .inviterExits: harness.exit("arena")
                 }
             #expect(
                 self.webhooks(effects).map(\.content) == [
@@ -253,19 +254,20 @@ struct BattleRuleTests {
                         to: [BattleSide(live: "bistro", host: ConnectionHarness.host("bistro"))], createdAt: created,
                         startTime: nil, endTime: harness.machine.moment.now, kind: .neverStarted)
                 ], "\(reason)")
-            // Each reason begins with a new connection.
-            if reason != "inviter exits" { _ = harness.exit("arena") }
+            // The connection ends, because each reason begins with a new one.
+            if reason != .inviterExits { _ = harness.exit("arena") }
         }
     }
 
     @Test
-    func `a battle that all lives leave is reported with this cause, and an app without webhooks gets no event`() {
+    func `a battle that all lives leave is reported as left by all, and an app without webhooks gets no event`() {
         var harness = ConnectionHarness(["arena", "bistro"], hasWebhooks: true)
         harness.connect("arena", "bistro")
         let id = harness.startBattle("arena", against: "bistro")
-        let ended = self.webhooks(harness.exit("arena")).map(\.content)
-        guard case .battleEnded(id, _, _, _, _, _, .allMemberExit)? = ended.first, ended.count == 1 else {
-            Issue.record("\(ended)")
+        // arena leaves the connection of two lives. That ends the connection, and both lives leave the battle.
+        let events = self.webhooks(harness.exit("arena")).map(\.content)
+        guard case .battleEnded(id, _, _, _, _, _, .allMemberExit)? = events.first, events.count == 1 else {
+            Issue.record("expected one event for the end of \(id) with allMemberExit, not \(events)")
             return
         }
         var withoutWebhooks = ConnectionHarness(["arena", "bistro"])
@@ -279,10 +281,7 @@ struct BattleRuleTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let effects = harness.call("arena") {
-            .requestBattle(
-                from: "arena", to: ["bistro"], durationSeconds: 30, needResponse: false, timeoutSeconds: 0,
-                extensionInfo: "",
-                caller: $0)
+            .battleRequest(from: "arena", to: ["bistro"], seconds: 30, needResponse: false, caller: $0)
         }
         let id = BattleID("b-\(harness.machine.moment.offset)")
         #expect(effects.notifiedLives == ["arena", "bistro", "cafe"], "all lives of the connection, the sides first")
@@ -298,6 +297,6 @@ struct BattleRuleTests {
         }
         #expect(
             harness.advance(milliseconds: 30_000).reportedConnection("arena")?.members.count == 3,
-            "the connection stays")
+            "the connection stays after the battle")
     }
 }

@@ -20,6 +20,7 @@ struct ConnectionEffectChecker {
     var openedCount = 0
     /// How many requests have ended.
     var endedCount = 0
+    /// The battles that have started.
     var startedBattles: Set<BattleID> = []
     /// The view of each ended battle.
     var results: [BattleID: BattleView] = [:]
@@ -31,7 +32,7 @@ struct ConnectionEffectChecker {
     var maxMemberCount = 0
     var contradictions: [String] = []
 
-    /// Checks the effects of a command, or with nil those of the rows that fell due.
+    /// Checks the effects of a command; without a command, the effects are those of the rows that fell due.
     mutating func check(_ command: ConnectionCommand?, _ effects: [Effect], at now: Timestamp) {
         if let code = effects.code, code != .success, effects.count != 1 {
             self.contradictions.append("a rejected call had effects: \(effects)")
@@ -45,9 +46,11 @@ struct ConnectionEffectChecker {
             else { continue }
             var battles = otherBattles ?? []
             if let battle { battles.insert(battle, at: 0) }
-            // Without other battles a report has nil, not an empty list.
-            if Set(battles.map(\.id)).count != battles.count || otherBattles == [] {
-                self.contradictions.append("a battle was reported twice, or the other battles as an empty list")
+            if Set(battles.map(\.id)).count != battles.count {
+                self.contradictions.append("one report has a battle twice")
+            }
+            if otherBattles == [] {
+                self.contradictions.append("a report without other battles has an empty list instead of nil")
             }
             let live = input.key.live
             // A command notifies each live once. Several rows that fall due together may each notify the same live.
@@ -55,7 +58,7 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("\(live) was notified twice")
             }
             if let lastReport = self.reports[live], lastReport.revision >= revision {
-                self.contradictions.append("\(live): an old revision")
+                self.contradictions.append("\(live) got a report whose revision is not higher than the last one")
             }
             self.reports[live] = Report(
                 revision: revision, view: view, battle: battle, otherBattles: otherBattles ?? [])
@@ -69,6 +72,7 @@ struct ConnectionEffectChecker {
         }
     }
 
+    /// Checks an event in a report to `live`; `battles` are all battles of the report.
     private mutating func checkEvent(
         _ event: StageEvent, _ battles: [BattleView], _ live: LiveID, _ endedInThisStep: inout Set<BattleID>,
         _ now: Timestamp
@@ -96,7 +100,7 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
             }
         case .battleScored(let id):
-            // All lives of the connection get one publication, so a report at the same time is no new publication.
+            // A publication reports the scores to all lives of the connection at the same time.
             if let lastTime = self.scoresPublishedAt[id], lastTime != now, now - lastTime < Battle.publishInterval {
                 self.contradictions.append("I14: scores of \(id) were published too soon")
             }
@@ -119,7 +123,7 @@ struct ConnectionEffectChecker {
 
     /// Records the requests that a notice opens or ends.
     ///
-    /// Some notices go to both sides of a request; only the notice to one of them is counted.
+    /// Of a notice that both sides of a request get, only the notice to one side is counted.
     private mutating func checkNotice(_ notice: Notice) {
         switch notice.content {
         case .coHostRequestCancelled(let inviter, let invitee, _) where notice.live == invitee:
@@ -155,20 +159,20 @@ struct ConnectionEffectChecker {
         }
     }
 
-    /// Compares the reports with the rows: every member must have the latest state (I12), except for delayed scores.
+    /// Compares the reports with the rows: every live must have got the latest state (I12), except for delayed scores.
     mutating func compare(with rows: Journal<ConnectionKey, ConnectionRow>) {
         for key in rows.sortedKeys {
             guard case .live(let storedLive)? = rows[key] else { continue }
             let (liveKey, live) = (key.live, storedLive.value)
-            var view: ConnectionView?
+            var storedView: ConnectionView?
             if let connection = live.connection, case .connection(let row)? = rows[.connection(liveKey.app, connection)]
             {
-                view = row
+                storedView = row
             }
-            if self.reports[liveKey.live]?.view != view {
+            if self.reports[liveKey.live]?.view != storedView {
                 self.contradictions.append("I12: \(liveKey.live) was not notified of its connection")
             }
-            self.compareOtherBattles(liveKey, live, view, with: rows)
+            self.compareOtherBattles(liveKey, live, storedView, with: rows)
             var reportedBattle = self.reports[liveKey.live]?.battle
             guard let battleID = live.battle, case .battle(let battle)? = rows[.battle(liveKey.app, battleID)] else {
                 if reportedBattle.map({ $0.ended == nil }) == true {
@@ -176,7 +180,7 @@ struct ConnectionEffectChecker {
                 }
                 continue
             }
-            // The scores of a dirty battle are newer than those that were reported.
+            // The rows of a dirty battle have scores that are not reported yet; only they may differ.
             if battle.isDirty, let sides = battle.view?.sides, sides.count == reportedBattle?.sides.count {
                 for index in sides.indices { reportedBattle?.sides[index].score = sides[index].score }
             }
@@ -203,7 +207,7 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("I14: \(liveKey.live) was not notified of \(storedView.id)")
                 continue
             }
-            // The scores of a dirty battle are newer than those that were reported.
+            // The rows of a dirty battle have scores that are not reported yet; only they may differ.
             for (index, side) in storedView.sides.enumerated() where battle.isDirty {
                 reportedView.sides[index].score = side.score
             }

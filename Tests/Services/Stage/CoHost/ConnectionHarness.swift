@@ -5,7 +5,8 @@ import Testing
 
 @testable import StageCore
 
-/// A connection machine whose invariants are checked after every step; the owner of the live `arena` is `host-arena`.
+/// A connection machine whose invariants are checked after every step; the owner of a live such as `arena` is
+/// `host-arena`.
 struct ConnectionHarness: CheckedHarness {
     var machine: MachineHarness<ConnectionMachine>
     var callers = Callers()
@@ -35,13 +36,19 @@ struct ConnectionHarness: CheckedHarness {
         self.handle(command(self.callers.user(Self.host(live).userID)), sourceLocation: sourceLocation)
     }
 
+    /// `count` seats of a live, of which the first `occupied` are taken.
+    static func seats(_ live: LiveID, occupied: Int, of count: Int = 10) -> [Seat] {
+        (0..<count).map { index in
+            let user = SeatUser(user: userInfo(UserID("guest\(index)")), role: .generalUser, live: live)
+            return Seat(index: index, occupant: index < occupied ? user : nil)
+        }
+    }
+
     // MARK: - Calls
 
-    /// Sends co-host requests of the owner of `from`; the time-out is in seconds, and 0 means the default of 10 s.
-    mutating func request(_ from: LiveID, to: LiveID..., timeout: Int64 = 0) -> [Effect] {
-        self.call(from) {
-            .request(from: from, to: to, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: $0)
-        }
+    /// Sends co-host requests of the owner of `from`; a time-out of 0 means the default of 10 s.
+    mutating func request(_ from: LiveID, to: LiveID..., timeoutSeconds: Int64 = 0) -> [Effect] {
+        self.call(from) { .coHostRequest(from: from, to: to, timeoutSeconds: timeoutSeconds, caller: $0) }
     }
 
     /// Accepts the co-host request that `inviter` has sent to `live`.
@@ -49,6 +56,7 @@ struct ConnectionHarness: CheckedHarness {
         self.call(live) { .accept(live: live, inviter: inviter, caller: $0) }
     }
 
+    /// Makes `live` leave its connection.
     mutating func exit(_ live: LiveID) -> [Effect] { self.call(live) { .exit(live: live, caller: $0) } }
 
     /// Connects `lives`: the first one invites the others one after the other.
@@ -61,35 +69,29 @@ struct ConnectionHarness: CheckedHarness {
 
     /// Starts a battle of `seconds` that needs no response.
     ///
-    /// - Returns: the battle's id; `none` when the call was rejected.
+    /// - Returns: the battle's id; `rejected` when the call was rejected.
     mutating func startBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60) -> BattleID {
-        let effects = self.call(from) {
-            .requestBattle(
-                from: from, to: to, durationSeconds: seconds, needResponse: false, timeoutSeconds: 0,
-                extensionInfo: "", caller: $0)
-        }
-        if case .battle(let battle, _, _, _)? = effects.result { return battle }
-        return "none"
+        self.call(from) {
+            .battleRequest(from: from, to: to, seconds: seconds, needResponse: false, caller: $0)
+        }.requestedBattle
     }
 
-    /// Requests a battle of `seconds` that the invitees have to accept.
+    /// Requests a battle of `seconds` that the invitees have to accept, with the extra info `pk`.
     ///
-    /// The time-out for their answers is in seconds; 0 means the default of 10 s.
+    /// A time-out of 0 for the invitees' answers means the default of 10 s.
     ///
-    /// - Returns: the battle's id; `none` when the call was rejected.
-    mutating func requestBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0)
-        -> BattleID
-    {
-        let effects = self.call(from) {
-            .requestBattle(
-                from: from, to: to, durationSeconds: seconds, needResponse: true, timeoutSeconds: timeout,
+    /// - Returns: the battle's id; `rejected` when the call was rejected.
+    mutating func requestBattle(
+        _ from: LiveID, against to: LiveID..., seconds: Int64 = 60, timeoutSeconds: Int64 = 0
+    ) -> BattleID {
+        self.call(from) {
+            .battleRequest(
+                from: from, to: to, seconds: seconds, needResponse: true, timeoutSeconds: timeoutSeconds,
                 extensionInfo: "pk", caller: $0)
-        }
-        if case .battle(let battle, _, _, _)? = effects.result { return battle }
-        return "none"
+        }.requestedBattle
     }
 
-    /// Updates the scores of a battle, as the app's server does.
+    /// Updates the scores of a battle on behalf of the app's server.
     mutating func updateScores(
         _ battle: BattleID, _ scores: [(live: LiveID, score: Int64)], _ operation: ScoreOperation = .accumulate
     ) -> [Effect] {
@@ -98,7 +100,7 @@ struct ConnectionHarness: CheckedHarness {
             .updateScores(battle: battle, operation: operation, scores: updates, caller: self.callers.server()))
     }
 
-    /// Resets the request limiters of all lives, so that no further request is rejected as too frequent.
+    /// Resets the request limiters of all lives, so that no later request is rejected as too frequent.
     mutating func resetRequestLimiters() {
         for key in self.machine.journal.sortedKeys {
             guard case .live(var live)? = self.machine.journal[key] else { continue }
@@ -143,22 +145,54 @@ struct ConnectionHarness: CheckedHarness {
                 to: UserKey("demo", Self.host(live).userID), live: live, at: self.machine.moment.now, content: content))
     }
 
-    /// The expected report to the seat machine of `live`; without `connection` the live is in none.
+    /// The expected report to the seat machine of `live`; nil for `connection` says that the live is in none.
     func seatReport(
-        _ live: LiveID, connection view: ConnectionView?, battle: BattleView? = nil, events: [StageEvent],
-        others: [BattleView]? = nil
+        _ live: LiveID, connection view: ConnectionView?, battle: BattleView? = nil, events: [StageEvent]
     ) -> Effect {
         .seat(
             SeatInput(
                 LiveKey("demo", live),
                 .connection(
                     view: view, battle: battle, revision: self.live(live)?.revision ?? 0, events: events,
-                    otherBattles: others)))
+                    otherBattles: nil)))
     }
 }
 
+extension ConnectionCommand {
+    /// A co-host request with the default layout template; a time-out of 0 means the default of 10 s.
+    static func coHostRequest(
+        from: LiveID, to: [LiveID], timeoutSeconds: Int64 = 0, extensionInfo: String = "", caller: Caller
+    ) -> ConnectionCommand {
+        .request(
+            from: from, to: to, layoutTemplate: 0, timeoutSeconds: timeoutSeconds, extensionInfo: extensionInfo,
+            caller: caller)
+    }
+
+    /// A battle request; a duration of 0 means the app's maximum, and a time-out of 0 the default of 10 s.
+    static func battleRequest(
+        from: LiveID, to: [LiveID], seconds: Int64 = 0, needResponse: Bool, timeoutSeconds: Int64 = 0,
+        extensionInfo: String = "", caller: Caller
+    ) -> ConnectionCommand {
+        .requestBattle(
+            from: from, to: to, durationSeconds: seconds, needResponse: needResponse, timeoutSeconds: timeoutSeconds,
+            extensionInfo: extensionInfo, caller: caller)
+    }
+}
+
+extension BattleID {
+    /// Stands for the battle of a rejected battle request.
+    static let rejected: BattleID = "none"
+    /// The id of no battle: battles are named after the offsets of inputs, and a harness has only offsets above 100.
+    static let unknown: BattleID = "b-0"
+}
+
 extension [Effect] {
-    /// The lives whose seat machines are notified, in order.
+    /// The battle that the call has requested or started; `rejected` when the call was rejected.
+    var requestedBattle: BattleID {
+        if case .battle(let battle, _, _, _)? = self.result { battle } else { .rejected }
+    }
+
+    /// The lives whose seat machines get a command, in order.
     var notifiedLives: [LiveID] { self.seatInputs.map(\.key.live) }
 
     /// The battle in the last report to the seat machine of `live`.

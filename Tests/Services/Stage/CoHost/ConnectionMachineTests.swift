@@ -8,16 +8,14 @@ import Testing
 /// Co-host requests, and how connections of lives begin, grow and end.
 struct ConnectionMachineTests {
     /// Rules: R8.7.
-    @Test func `a request reaches several lives, and accepting it connects and notifies both lives`() {
+    @Test func `a request is sent to several lives; a live that accepts is connected, and both lives are notified`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         let inviter = harness.callers.user("host-arena")
         // A time-out of 0 means the default of 10 s.
         let expiry = harness.machine.moment.now + .seconds(10)
         #expect(
             harness.handle(
-                .request(
-                    from: "arena", to: ["bistro", "cafe"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "x",
-                    caller: inviter)
+                .coHostRequest(from: "arena", to: ["bistro", "cafe"], extensionInfo: "x", caller: inviter)
             ) == [
                 harness.notice(
                     to: "bistro",
@@ -26,6 +24,7 @@ struct ConnectionMachineTests {
                     to: "cafe",
                     .coHostRequestReceived(inviter: harness.member("arena"), expiresAt: expiry, extensionInfo: "x")),
                 .success(
+                    // The code 0 means that the request was sent.
                     .coHost(codes: [LiveCode(live: "bistro", code: 0), LiveCode(live: "cafe", code: 0)]), to: inviter,
                     app: "demo"),
             ])
@@ -46,7 +45,7 @@ struct ConnectionMachineTests {
                 harness.seatReport("bistro", connection: view, events: joined),
                 .success(.done, to: invitee, app: "demo"),
             ])
-        #expect(harness.live("arena")?.outgoing == ["cafe"])
+        #expect(harness.live("arena")?.outgoing == ["cafe"], "the request to cafe stays open")
     }
 
     /// Rules: R8.8, R8.24.
@@ -60,11 +59,11 @@ struct ConnectionMachineTests {
             inviteeMember: harness.member("bistro"))
         #expect(effects == [harness.notice(to: "arena", notice), harness.notice(to: "bistro", notice)])
         #expect(harness.accept("bistro", inviter: "arena").code == .noSuchConnection)
-        #expect(harness.advance(milliseconds: 60_000) == [])
+        #expect(harness.advance(milliseconds: 60_000) == [], "the request does not time out again")
     }
 
     /// Rules: R8.6.
-    @Test func `I13 a request ends when it is rejected or cancelled, or when a live loses its owner or ends`() {
+    @Test func `I13 a request ends when it is rejected or cancelled, when an owner leaves, and when a live ends`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         _ = harness.request("arena", to: "bistro")
         #expect(
@@ -90,7 +89,7 @@ struct ConnectionMachineTests {
                 harness.notice(to: "bistro", harness.coHostRequestCancelled("arena", "bistro")),
                 .seat(SeatInput(LiveKey("demo", "arena"), .ended(ending: ending()))),
             ])
-        // The end of an unknown live is passed on too (R8.21).
+        // The end of a live that is unknown, because it has ended already, is passed on too (R8.21).
         #expect(
             harness.handle(.ended(live: "arena", ending: ending()))
                 == [.seat(SeatInput(LiveKey("demo", "arena"), .ended(ending: ending())))])
@@ -104,6 +103,7 @@ struct ConnectionMachineTests {
         harness.connect("arena", "bistro")
         harness.connect("cafe", "disco")
         _ = harness.request("cafe", to: "expo")
+        // arena is connected with bistro, and cafe with disco. expo has an open request, and forum is named twice.
         #expect(
             harness.request("arena", to: "nobody", "voice", "bistro", "cafe", "expo", "forum", "forum", "arena")
                 .coHostCodes
@@ -118,18 +118,17 @@ struct ConnectionMachineTests {
         ]
         #expect(codes.map(\.rawValue) == [-1, 0, 1, 2, 3, 4, 6])
         #expect(
-            harness.call("arena") {
-                .request(from: "arena", to: [], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: $0)
-            }.code
-                == .badParameter)
-        #expect(harness.request("arena", to: "expo", timeout: 1801).code == .badParameter, "the maximum is 1800 s")
+            harness.call("arena") { .coHostRequest(from: "arena", to: [], caller: $0) }.code == .badParameter,
+            "a request names at least one live")
+        #expect(
+            harness.request("arena", to: "expo", timeoutSeconds: 1801).code == .badParameter, "the maximum is 1800 s")
     }
 
     /// Rules: R8.14.
     @Test func `I12 a connection holds nine lives, and a tenth is rejected, even if it was invited before`() {
         let lives = (0..<11).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
-        // l0 and l1 to l7 are eight connected lives. l8 is the ninth, and l9 the tenth.
+        // The eight lives l0 to l7 connect. Then l8, the ninth, and l9, the tenth, are both invited.
         for live in lives[1...7] {
             #expect(harness.request("l0", to: live).coHostCodes == [.sent])
             #expect(harness.accept(live, inviter: "l0").code == .success)
@@ -144,8 +143,9 @@ struct ConnectionMachineTests {
     }
 
     /// Rules: R8.4.
-    @Test func `I12 a connected live cannot be invited to another connection`() {
+    @Test func `I12 a connected live can neither accept a request of another connection nor be invited to it`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
+        // arena invites bistro. Before bistro answers, it connects with cafe.
         _ = harness.request("arena", to: "bistro")
         _ = harness.request("bistro", to: "cafe")
         _ = harness.accept("cafe", inviter: "bistro")
@@ -163,7 +163,7 @@ struct ConnectionMachineTests {
         _ = harness.request("arena", to: "bistro")
         _ = harness.request("bistro", to: "arena")
         let effects = harness.accept("arena", inviter: "bistro")
-        // Both owners are notified that arena's own request is cancelled.
+        // The request of arena to bistro is cancelled, with a notice to each of the two owners.
         #expect(
             effects.notices.map(\.content) == [
                 harness.coHostRequestCancelled("arena", "bistro"), harness.coHostRequestCancelled("arena", "bistro"),
@@ -173,7 +173,7 @@ struct ConnectionMachineTests {
     }
 
     /// Rules: R8.9.
-    @Test func `I12 an exit removes only the live that exits, and a last remaining live is no longer connected`() {
+    @Test func `I12 an exit removes only the live that exits, but the connection ends when one live remains`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let firstExit = harness.exit("arena")
@@ -194,62 +194,58 @@ struct ConnectionMachineTests {
     }
 
     /// Rules: R8.19.
-    @Test func `a live leaves its connection when its owner leaves or the live ends, but not when other users leave`() {
+    @Test func `a live leaves its connection when its owner leaves or the live ends, but not when a viewer leaves`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
         #expect(harness.handle(.userGone(live: "arena", user: "gina")) == [])
         #expect(harness.handle(.userGone(live: "arena", user: "host-arena")).notifiedLives == ["arena", "bistro"])
         harness.connect("arena", "bistro")
-        // The connection's end is reported to both lives; then the end of bistro is forwarded to its seats.
+        // The end of the connection is reported to both lives; then bistro's seat machine gets the end of bistro.
         #expect(
             harness.handle(.ended(live: "bistro", ending: ending())).notifiedLives == ["bistro", "arena", "bistro"])
         #expect(harness.live("bistro") == nil && harness.live("arena")?.connection == nil)
     }
 
-    @Test func `I5 after a restart of presence, the connection machine asks whether the owners are present`() {
+    @Test func `I5 after a restart of presence, the connection machine asks about the owner of a connected live`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro")
         #expect(
             harness.handle(.confirmOwner(live: "arena")) == [
                 .audience(AudienceInput(LiveKey("demo", "arena"), .confirm(user: "host-arena")))
             ])
-        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "only connected lives need their owner")
+        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "without a connection, an absent owner makes no difference")
     }
 
     @Test func `I15 a repeated request is answered again, but sent only once`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         let caller = harness.callers.user("host-arena")
-        let command = ConnectionCommand.request(
-            from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
+        let command = ConnectionCommand.coHostRequest(from: "arena", to: ["bistro"], caller: caller)
         let firstEffects = harness.handle(command)
-        let reply = Array(firstEffects.suffix(1))
-        #expect(harness.handle(command) == reply)
-        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, both rounded up to ten
-        // seconds.
+        let firstReply = Array(firstEffects.suffix(1))
+        #expect(harness.handle(command) == firstReply, "the reply is the only effect of the repeated call")
+        // An outcome is forgotten after 60 s, and the counter of its call after `droppedCounterLifetime` more, both
+        // rounded up to 10 s.
         _ = harness.advance(milliseconds: 70_000)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
-        #expect(harness.machine.journal.count == 2, "requests and outcomes are gone, the lives remain")
+        #expect(harness.machine.journal.count == 2, "only the rows of the two lives remain")
     }
 
-    @Test func `I6 an owner with a revoked ticket cannot act`() {
+    @Test func `I6 an owner with a revoked ticket cannot act, and can again with a new ticket`() {
         var harness = ConnectionHarness(["arena", "bistro"])
-        // The floor is the lowest ticket that is still valid.
+        // The floor is the lowest ticket that is still valid. The owner's ticket is one lower, so it is revoked.
         let floor = Ticket(Callers.joinTicket.offset + 1)
         _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: floor))
         #expect(harness.request("arena", to: "bistro").code == .staleTicket)
-        let rejoined = harness.callers.user("host-arena", ticket: floor)
+        let ownerWithNewTicket = harness.callers.user("host-arena", ticket: floor)
         #expect(
-            harness.handle(
-                .request(
-                    from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
-                    caller: rejoined)
-            ).code == .success)
+            harness.handle(.coHostRequest(from: "arena", to: ["bistro"], caller: ownerWithNewTicket)).code == .success)
     }
 
     @Test func `a live that is created again has higher revisions than before`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
         _ = harness.handle(.ended(live: "arena", ending: ending()))
+        // Both lives got their last report when arena ended, so bistro's revision is the last one of arena too.
         let lastRevision = harness.live("bistro")?.revision ?? 0
         _ = harness.handle(.opened(live: "arena", owner: ConnectionHarness.host("arena"), isVoice: false))
         #expect(harness.live("arena").map { $0.revision > lastRevision } == true)

@@ -4,9 +4,9 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// The properties of all layouts, and the exact shapes of R9.1 to R9.7.
+/// The exact frames of each template (R9.1 to R9.7), alone and in connections.
 ///
-/// The canvas has 1080x1920 pixels; in landscape templates (200, 201, 400) it has 1920x1080. In voice templates it has
+/// A template is named by its number. The canvas has 1080x1920 pixels; in landscape templates (200, 201, 400) it has 1920x1080. In voice templates it has
 /// a width of 1080, and its height follows from the rows of squares.
 struct StageLayoutTests {
     /// The frame of a region as `x,y widthxheight`, with a leading `^` when its z-order is above 0.
@@ -14,14 +14,14 @@ struct StageLayoutTests {
         (region.zorder > 0 ? "^" : "") + "\(region.x),\(region.y) \(region.width)x\(region.height)"
     }
 
-    /// The layout of the live `room`, in which the user `u3` sits on seat 3, if `occupied` contains 3.
+    /// The layout of the live `room` when the seats with the indices `occupied` are taken, seat 3 by the user `u3`.
     ///
-    /// `seats` is the requested number of seats; only a voice template grants it.
-    private static func layout(
-        template: Int, occupied: [Int], seats: Int = 9, connection: ConnectionView? = nil
+    /// Only a voice template has as many seats as `requestedSeats`; other templates have a fixed number.
+    static func layout(
+        template templateID: Int, occupied: [Int], requestedSeats: Int = 9, connection: ConnectionView? = nil
     ) -> StageLayout {
-        let template = SeatTemplate.resolved(template)
-        let seats = (0..<template.seatCount(requested: seats)).map { index in
+        let template = SeatTemplate.resolved(templateID)
+        let seats = (0..<template.seatCount(requested: requestedSeats)).map { index in
             let user = userInfo(UserID("u\(index)"))
             let occupant = SeatUser(user: user, role: index == 0 ? .owner : .generalUser, live: "room")
             return Seat(index: index, occupant: occupied.contains(index) ? occupant : nil)
@@ -30,11 +30,12 @@ struct StageLayoutTests {
     }
 
     /// The frames of all regions when the first `users` seats are taken, as `frameText` writes them.
-    private static func frames(template: Int, users: Int, seats: Int = 9) -> [String] {
-        self.layout(template: template, occupied: Array(0..<users), seats: seats).regions.map(self.frameText)
+    private static func frames(template: Int, users: Int, requestedSeats: Int = 9) -> [String] {
+        self.layout(template: template, occupied: Array(0..<users), requestedSeats: requestedSeats)
+            .regions.map(self.frameText)
     }
 
-    // MARK: - Golden shapes
+    // MARK: - Exact frames
 
     /// Rules: R1.10, R9.1.
     @Test(
@@ -83,7 +84,7 @@ struct StageLayoutTests {
     }
 
     /// Rules: R9.2.
-    @Test func `template 601 stacks small squares over the right edge from the bottom up`() {
+    @Test func `template 601 stacks small squares along the right edge, from the bottom up, over the first user`() {
         #expect(Self.frames(template: 601, users: 1) == ["0,0 1080x1920"])
         #expect(
             Self.frames(template: 601, users: 7) == [
@@ -94,6 +95,7 @@ struct StageLayoutTests {
 
     /// Rules: R9.3.
     @Test func `templates 800 and 801 keep their empty cells`() {
+        // Template 800 is a grid of three by three cells. Template 801 has a large cell and a column of six small ones.
         let grid = Self.layout(template: 800, occupied: [0, 4])
         #expect(grid.regions.count == 9)
         #expect(grid.regions.map(\.userID.text) == ["u0", "", "", "", "u4", "", "", "", ""])
@@ -118,11 +120,11 @@ struct StageLayoutTests {
     }
 
     /// Rules: R9.5.
-    @Test func `templates 400 and 802 split the canvas in two`() {
+    @Test func `templates 400 and 802 split the canvas in two halves`() {
         #expect(Self.frames(template: 400, users: 1) == ["0,0 960x1080", "960,0 960x1080"])
-        let groups = Self.frames(template: 802, users: 0)
+        // In template 802, each half has six cells.
         #expect(
-            groups == [
+            Self.frames(template: 802, users: 0) == [
                 "0,0 270x640", "270,0 270x640", "0,640 270x640", "270,640 270x640", "0,1280 270x640",
                 "270,1280 270x640",
                 "540,0 270x640", "810,0 270x640", "540,640 270x640", "810,640 270x640", "540,1280 270x640",
@@ -140,14 +142,16 @@ struct StageLayoutTests {
 
     /// Rules: R9.7.
     @Test func `voice templates lay squares in rows, for as many seats as the live has`() {
+        // Template 50 has four squares in a row, each 1080 / 4 = 270 wide. The two squares of the last row are centred.
         #expect(
-            Self.frames(template: 50, users: 0, seats: 6) == [
+            Self.frames(template: 50, users: 0, requestedSeats: 6) == [
                 "0,0 270x270", "270,0 270x270", "540,0 270x270", "810,0 270x270", "270,270 270x270", "540,270 270x270",
             ])
         // Template 70 has five squares in a row, each 1080 / 5 = 216 wide. Six seats need two rows: 2 * 216 = 432.
-        #expect(Self.layout(template: 70, occupied: [], seats: 6).canvas.height == 432)
-        #expect(Self.frames(template: 70, users: 1, seats: 6).last == "432,216 216x216")
-        #expect(Self.layout(template: 70, occupied: [], seats: 0).regions.isEmpty)
+        #expect(Self.layout(template: 70, occupied: [], requestedSeats: 6).canvas.height == 432)
+        // The one square of the second row is centred: (1080 - 216) / 2 = 432.
+        #expect(Self.frames(template: 70, users: 1, requestedSeats: 6).last == "432,216 216x216")
+        #expect(Self.layout(template: 70, occupied: [], requestedSeats: 0).regions.isEmpty)
         // Template 2 has groups of six squares of 180, three in a row. The seventh square begins the second group.
         #expect(
             Self.frames(template: 2, users: 0).prefix(7) == [
@@ -163,10 +167,11 @@ struct StageLayoutTests {
 
     // MARK: - Co-hosts
 
-    /// A member of a connection in which the seats `occupied` are taken; a voice live also reports its empty seats.
+    /// A live of a connection, with the seats that it has reported to the live `room` whose layout is computed.
     ///
-    /// The own live `room` reports no seats, and neither does a video live whose `occupied` is nil.
-    private static func member(
+    /// A video live reports its occupied seats, and none if `occupied` is nil. A voice live reports six seats, occupied
+    /// or empty. `room` gets no report of its own seats. The user on seat 2 of `duet` is `duet2`.
+    static func member(
         _ live: LiveID, occupied: [Int]? = nil, isVoice: Bool = false
     ) -> ConnectionMember {
         let occupiedSeats = (occupied ?? []).map { index in
@@ -183,6 +188,7 @@ struct StageLayoutTests {
     }
 
     @Test func `a connection's template shows all lives, the own live first, and hosts before guests`() {
+        // trio has reported no seats, so that its host is shown.
         let view = ConnectionView(
             id: "c-1", members: [Self.member("duet", occupied: [0, 2]), Self.member("room"), Self.member("trio")],
             templateID: 600)
@@ -203,7 +209,7 @@ struct StageLayoutTests {
     }
 
     /// Rules: R7.13.
-    @Test func `co-hosts float over the own host, stand side by side, or form groups of six, as the template says`() {
+    @Test func `the template decides whether lives float over the own live, are side by side, or form groups of six`() {
         let members = [Self.member("room"), Self.member("duet", occupied: [0])]
         let floating = Self.layout(
             template: 600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))
@@ -211,6 +217,7 @@ struct StageLayoutTests {
 
         let sideBySide = Self.layout(
             template: 600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: members, templateID: 400))
+        // Template 400 has only two cells, so the region of the guest u1 has no area: u1 is only heard.
         #expect(sideBySide.regions.map(Self.frameText) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
         #expect(sideBySide.regions.map(\.userID.text) == ["u0", "duet0", "u1"])
 
@@ -219,16 +226,18 @@ struct StageLayoutTests {
             Self.member("trio", occupied: [], isVoice: true),
         ]
         let groups = Self.layout(
-            template: 70, occupied: [0, 6], seats: 8,
+            template: 70, occupied: [0, 6], requestedSeats: 8,
             connection: ConnectionView(id: "c-1", members: voiceMembers, templateID: 2))
         // A group is 540 wide and 360 high. Two groups are side by side, so three groups need a height of 2 * 360 =
         // 720.
         #expect(groups.canvas == StageLayout.Canvas(width: 1080, height: 720, templateID: 2))
         #expect(groups.regions.count == 18, "six seats of each live, occupied or not")
-        let guest = groups.regions.first { $0.userID == "duet1" }
-        #expect(guest.map(Self.frameText) == "720,0 180x180")
+        // duet1 has the second square of the second group, which begins at 540,0: 540 + 180 = 720.
+        let duetGuest = groups.regions.first { $0.userID == "duet1" }
+        #expect(duetGuest.map(Self.frameText) == "720,0 180x180")
+        // The last region is the sixth square of the third group, which begins at 0,360.
         #expect(groups.regions.last.map(Self.frameText) == "360,540 180x180")
-        #expect(!groups.regions.contains { $0.userID == "u6" }, "the seventh seat is not shown")
+        #expect(!groups.regions.contains { $0.userID == "u6" }, "the seventh seat of a live is not shown")
     }
 
     /// Rules: R8.18.
@@ -240,101 +249,5 @@ struct StageLayoutTests {
         #expect(
             Self.layout(template: 600, occupied: [0], connection: voiceView)
                 == Self.layout(template: 600, occupied: [0]))
-    }
-
-    // MARK: - Properties of all layouts
-
-    /// Rules: R9.9.
-    @Test(arguments: SeatTemplate.all)
-    func `every template places any number of users inside the canvas, and overlapping frames differ in z-order`(
-        template: SeatTemplate
-    ) {
-        var random = SeededRandom(seed: UInt64(template.id))
-        for seatCount in template.fixesSeatCount ? [template.seats.lowerBound] : [0, 1, 2, 5, 8, 13, 50] {
-            for users in 0...seatCount {
-                let occupied = Array((0..<seatCount).shuffled(using: &random).prefix(users))
-                let layout = Self.layout(template: template.id, occupied: occupied, seats: seatCount)
-                #expect(Self.faults(of: layout) == [], "\(users) of \(seatCount)")
-                let shown = layout.regions.filter { !$0.userID.text.isEmpty }
-                #expect(Set(shown.map(\.seatIndex)) == Set(occupied), "every occupant once")
-                #expect(shown.count == users)
-                #expect(layout == Self.layout(template: template.id, occupied: occupied.reversed(), seats: seatCount))
-            }
-        }
-    }
-
-    @Test(arguments: [-1, 6, 99, Int.max])
-    func `a seat of another live is placed by its position, whatever its index is`(index: Int) {
-        let members = [Self.member("room", occupied: [0]), Self.member("duet", occupied: [0, 1])].map { member in
-            var member = member
-            member.seats = member.seats?.map { seat in
-                var seat = seat
-                seat.index = index
-                return seat
-            }
-            return member
-        }
-        let view = ConnectionView(id: "c-1", members: members, templateID: 2)
-        let layout = StageLayout.computed(
-            live: "room", seats: [Seat(index: 0)], template: .resolved(50), connection: view)
-        #expect(layout.regions.count == 1 + (members[1].seats?.count ?? 0))
-        #expect(Self.faults(of: layout) == [])
-    }
-
-    @Test(arguments: [400, 600, 601], UInt64(1)...4)
-    func `the layout of every connection of two to nine lives stays inside the canvas`(template: Int, seed: UInt64) {
-        var random = SeededRandom(seed: seed)
-        for liveCount in 2...Limits.coHostLives {
-            let members = (0..<liveCount).map { number in
-                let occupied = Array((0..<9).shuffled(using: &random).prefix(Int.random(in: 1...9, using: &random)))
-                return Self.member(number == 0 ? "room" : LiveID("live\(number)"), occupied: occupied.sorted())
-            }
-            let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
-            let layout = Self.layout(template: 600, occupied: [0, 3], connection: view)
-            #expect(Self.faults(of: layout) == [], "\(liveCount) lives")
-            // Two seats of the own live are taken. Of the other lives, all reported seats are taken.
-            let count = members.reduce(2) { $0 + ($1.seats ?? []).count }
-            #expect(layout.regions.count == count)
-            #expect(Set(layout.regions.map { "\($0.live)/\($0.userID)" }).count == count)
-        }
-    }
-
-    /// Rules: R9.10.
-    @Test func `a grid with full rows covers its canvas without gaps`() {
-        for users in [1, 2, 3, 4, 6, 9] {
-            let layout = Self.layout(template: 600, occupied: Array(0..<users))
-            let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
-            #expect(area == layout.canvas.width * layout.canvas.height, "\(users) users")
-        }
-        for template in [800, 801, 802, 400] {
-            let layout = Self.layout(template: template, occupied: [])
-            let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
-            #expect(area == layout.canvas.width * layout.canvas.height, "\(template)")
-        }
-    }
-
-    /// Lists the faults of a layout; a correct layout has none.
-    private static func faults(of layout: StageLayout) -> [String] {
-        var faults: [String] = []
-        let shown = layout.regions.filter { $0.width > 0 || $0.height > 0 }
-        for region in layout.regions {
-            if region.x < 0 || region.y < 0 || region.width < 0 || region.height < 0
-                || region.x + region.width > layout.canvas.width || region.y + region.height > layout.canvas.height
-            {
-                faults.append("\(region) is outside")
-            }
-            if (region.width == 0) != (region.height == 0) { faults.append("\(region) has only one dimension") }
-        }
-        for (index, region) in shown.enumerated() {
-            for other in shown.dropFirst(index + 1) where region.zorder == other.zorder {
-                let isApart =
-                    region.x + region.width <= other.x || other.x + other.width <= region.x
-                    || region.y + region.height <= other.y
-                    || other.y + other.height <= region.y
-                if !isApart { faults.append("\(region) and \(other) overlap") }
-            }
-        }
-        if layout.canvas.width <= 0 || layout.canvas.height <= 0 { faults.append("the canvas has no area") }
-        return faults
     }
 }

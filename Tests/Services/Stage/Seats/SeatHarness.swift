@@ -9,7 +9,7 @@ import Testing
 /// In a call, a seat index of -1 means any free seat.
 struct SeatHarness: CheckedHarness {
     static let room = LiveKey("demo", "room")
-    /// No feed item is delayed.
+    /// The interval of 0 ms between feed items means that no feed item is delayed.
     var machine = MachineHarness(SeatMachine(itemInterval: Milliseconds(0)))
     var callers = Callers()
 
@@ -24,13 +24,18 @@ struct SeatHarness: CheckedHarness {
         }
     }
 
-    /// Opens the live; with nil the test opens it itself.
-    init(_ live: LiveInfo? = SeatHarness.live()) {
+    /// The users of whom presence says that they are not in the live.
+    var absent: Set<UserID> = []
+
+    /// A harness that has opened its live with epoch 7.
+    init(_ live: LiveInfo = SeatHarness.live()) { self.init(opening: live) }
+
+    /// A harness whose live is not open yet.
+    static var unopened: SeatHarness { SeatHarness(opening: nil) }
+
+    private init(opening live: LiveInfo?) {
         if let live { _ = self.handle(.opened(epoch: 7, info: live)) }
     }
-
-    /// The users whose membership presence does not confirm.
-    var absent: Set<UserID> = []
 
     /// Handles a command, checks the invariants and returns the effects.
     mutating func handle(
@@ -57,7 +62,7 @@ struct SeatHarness: CheckedHarness {
         if case .stage(let stage)? = self.machine.journal[.stage(Self.room)] { stage.value } else { nil }
     }
 
-    /// The occupant of each seat, by the seat's index; nil for an empty seat.
+    /// The occupant of each seat, by the seat's index; nil stands for an empty seat.
     var seated: [UserID?] { self.stage?.seats.map { $0.occupant?.user.userID } ?? [] }
 
     /// The expected notice to `user`.
