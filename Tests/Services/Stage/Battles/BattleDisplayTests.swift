@@ -4,51 +4,55 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Connected lives that take part in no battle show the battle of other members (R10.13).
+/// Which battle each live of a connection shows: its own, else that of other members (R10.13).
 ///
-/// A battle of the harness lasts 60 s unless the test says otherwise.
+/// The row of a live names the battle that it shows; a report to its seat machine also has the other battles. A battle
+/// lasts 60 s unless the test says otherwise.
 struct BattleDisplayTests {
-    /// All battles in the last report to the live's seat machine: first the one that the live shows, then the others.
-    private func reportedBattles(_ effects: [Effect], _ live: LiveID) -> [BattleView] {
+    /// All battles in the last report to the seat machine of `live`: first the one that `live` shows, then the others.
+    private func reportedBattles(_ effects: [Effect], to live: LiveID) -> [BattleView] {
         var battles = effects.reportedOtherBattles(live)
         if let shownBattle = effects.reportedBattle(live) { battles.insert(shownBattle, at: 0) }
         return battles
     }
 
     /// Rules: R10.13.
-    @Test func `a connected live outside the battle shows it from start to end, and can start another battle`() {
+    @Test func `a connected live outside a battle shows that battle until the live starts its own`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe", "disco")
-        let id = harness.startBattle("arena", against: "bistro")
-        #expect(harness.live("cafe")?.battle == id)
+        let firstBattle = harness.startBattle("arena", against: "bistro")
+        #expect(harness.live("cafe")?.battle == firstBattle)
         #expect(
-            harness.updateScores(id, [("cafe", 1), ("arena", 5)]).scoreCodes == [.roomNotInBattle, .success],
-            "a live outside the battle has no score")
-        #expect(harness.call("cafe") { .exitBattle(battle: id, live: "cafe", caller: $0) }.code == .roomNotInBattle)
-        let exited = harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }
+            harness.updateScores(firstBattle, [("cafe", 1), ("arena", 5)]).scoreCodes == [.roomNotInBattle, .success],
+            "cafe, which takes no part, has no score")
+        #expect(
+            harness.call("cafe") { .exitBattle(battle: firstBattle, live: "cafe", caller: $0) }.code == .roomNotInBattle
+        )
+        let exited = harness.call("arena") { .exitBattle(battle: firstBattle, live: "arena", caller: $0) }
         #expect(exited.notifiedLives == ["arena", "bistro", "cafe", "disco"])
-        #expect(exited.reportedEvents("cafe") == [.battleUserExited(battle: id, live: "arena")])
+        #expect(exited.reportedEvents("cafe") == [.battleUserExited(battle: firstBattle, live: "arena")])
         let secondBattle = harness.startBattle("cafe", against: "disco")
-        #expect(secondBattle != "none", "cafe, outside the first battle, may start another battle")
-        #expect(
-            harness.live("cafe")?.battle == secondBattle && harness.live("bistro")?.battle == id,
-            "a live shows its own battle first")
-        let ended = harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }
+        #expect(secondBattle != .rejected, "cafe takes no part in the first battle, so it may start another one")
+        #expect(harness.live("cafe")?.battle == secondBattle, "cafe shows its own battle")
+        #expect(harness.live("bistro")?.battle == firstBattle, "bistro shows its own battle")
+        // bistro is the last side of the first battle, which therefore ends.
+        let ended = harness.call("bistro") { .exitBattle(battle: firstBattle, live: "bistro", caller: $0) }
         #expect(ended.notifiedLives == ["arena", "bistro", "cafe", "disco"])
-        // bistro, which stayed in the first battle until its end, shows the result. arena left that battle earlier, so
-        // it shows the running battle, as cafe and disco do.
+        // bistro stayed in the first battle until the end, so bistro shows the result. arena left that battle earlier, so
+        // arena shows the running battle, as cafe and disco do.
         for live: LiveID in ["arena", "cafe", "disco"] {
             #expect(harness.live(live)?.battle == secondBattle)
-            #expect(ended.reportedEvents(live).contains(.battleEnded(battle: id, reason: .allMemberExit)))
+            #expect(ended.reportedEvents(live).contains(.battleEnded(battle: firstBattle, reason: .allMemberExit)))
             #expect(
                 ended.reportedOtherBattles(live).map(\.ended) == [.allMemberExit],
-                "each of these lives also gets the result of the first battle")
+                "the result of the first battle is reported to \(live) as another battle")
         }
         #expect(
             ended.reportedBattle("bistro")?.ended == .allMemberExit
                 && ended.reportedOtherBattles("bistro").map(\.id) == [secondBattle])
+        // The second battle ends by time. Its sides are notified first.
         let afterEnd = harness.advance(milliseconds: 60_000)
-        #expect(afterEnd.notifiedLives == ["cafe", "disco", "arena", "bistro"], "first the sides of the battle")
+        #expect(afterEnd.notifiedLives == ["cafe", "disco", "arena", "bistro"])
         #expect(afterEnd.reportedEvents("arena") == [.battleEnded(battle: secondBattle, reason: .timeOver)])
         #expect(afterEnd.reportedBattle("arena")?.ended == .timeOver, "arena shows the result of the second battle")
     }
@@ -59,29 +63,30 @@ struct BattleDisplayTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         harness.connect("arena", "bistro", "cafe", "disco", "expo")
         let first = harness.startBattle("arena", against: "bistro")
-        // The second battle begins later.
+        // Between the starts is a pause, because a live without its own battle shows the one that began last.
         _ = harness.advance(milliseconds: 1000)
         let second = harness.startBattle("cafe", against: "disco", seconds: 90)
-        // expo takes part in no battle, so it shows the battle that began last.
+        // The five connected lives; expo takes part in no battle. forum is not connected yet.
         let connectedLives: [LiveID] = ["arena", "bistro", "cafe", "disco", "expo"]
         #expect(connectedLives.map { harness.live($0)?.battle } == [first, first, second, second, second])
         let scored = harness.updateScores(first, [("arena", 5)])
         #expect(scored.notifiedLives == connectedLives)
         for live in connectedLives {
-            let views = self.reportedBattles(scored, live)
+            let views = self.reportedBattles(scored, to: live)
             #expect(Set(views.map(\.id)) == [first, second])
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0], "\(live)")
             #expect(scored.reportedEvents(live) == [.battleScored(battle: first)])
         }
-        // A live that joins the connection now sees both battles.
+        // forum joins the connection.
         _ = harness.request("expo", to: "forum")
         let joined = harness.accept("forum", inviter: "expo")
         #expect(
             joined.reportedBattle("forum")?.id == second && joined.reportedOtherBattles("forum").map(\.id) == [first])
+        // The first battle, of 60 s, ends by time; the second one, of 90 s, continues.
         let afterEnd = harness.advance(milliseconds: 60_000)
         for live in connectedLives + ["forum"] {
             #expect(afterEnd.reportedEvents(live) == [.battleEnded(battle: first, reason: .timeOver)], "\(live)")
-            let views = self.reportedBattles(afterEnd, live)
+            let views = self.reportedBattles(afterEnd, to: live)
             #expect(views.first { $0.id == first }?.ended == .timeOver)
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0])
         }
@@ -90,24 +95,26 @@ struct BattleDisplayTests {
         let third = harness.startBattle("arena", against: "bistro")
         let scoredAgain = harness.updateScores(second, [("disco", 9)])
         for live in connectedLives + ["forum"] {
-            let views = self.reportedBattles(scoredAgain, live)
+            let views = self.reportedBattles(scoredAgain, to: live)
             #expect(Set(views.map(\.id)) == [second, third], "\(live)")
         }
     }
 
-    @Test func `a battle that ends with the connection is reported with its result to a live in another battle`() {
+    @Test func `when a connection ends, each of its lives gets the results of all battles that end with it`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe", "disco")
         let first = harness.startBattle("arena", against: "cafe")
         let second = harness.startBattle("bistro", against: "disco")
+        // Two of the four lives leave the connection, and with it their battles. arena and bistro remain.
         for live: LiveID in ["cafe", "disco"] { _ = harness.exit(live) }
         _ = harness.updateScores(second, [("bistro", 3)])
+        // Of the two lives, one leaves, which ends the connection and both battles.
         let afterEnd = harness.exit("arena")
         for live: LiveID in ["arena", "bistro"] {
             let ends = [first, second].map { StageEvent.battleEnded(battle: $0, reason: .allMemberExit) }
             #expect(afterEnd.reportedEvents(live).filter(ends.contains) == ends)
-            let views = self.reportedBattles(afterEnd, live)
-            // A live's own battle comes first.
+            let views = self.reportedBattles(afterEnd, to: live)
+            // The battle in which the live took part comes first.
             #expect(views.map(\.id) == (live == "arena" ? [first, second] : [second, first]))
             #expect(views.allSatisfy { $0.ended == .allMemberExit })
             #expect(afterEnd.reportedConnection(live) == nil)
@@ -115,7 +122,7 @@ struct BattleDisplayTests {
     }
 
     /// Rules: R10.18.
-    @Test func `scores reach all lives of the connection, also one that joins later, and end with the connection`() {
+    @Test func `scores reach all lives of the connection, also one that joins later, until the connection ends`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe")
         let id = harness.startBattle("arena", against: "bistro")
@@ -132,9 +139,9 @@ struct BattleDisplayTests {
         let left = harness.exit("cafe")
         #expect(left.reportedBattle("cafe") == nil, "a live that leaves the connection no longer shows the battle")
         #expect(left.reportedBattle("disco")?.sides.map(\.score) == [5, 7])
+        // Without arena and bistro, only disco is left, so the connection ends.
         for live: LiveID in ["arena", "bistro"] { _ = harness.exit(live) }
-        let journal = harness.machine.journal
-        #expect(journal.sortedKeys.allSatisfy { if case .battle? = journal[$0] { false } else { true } })
+        #expect(harness.machine.journal.sortedKeys.allSatisfy { $0.kind != .battle }, "expected no row of a battle")
         #expect(
             harness.updateScores(id, [("arena", 1)]).code == .noSuchBattle, "a result that no live shows is removed")
     }

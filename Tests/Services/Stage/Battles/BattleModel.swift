@@ -6,41 +6,44 @@ import Testing
 
 /// A model of battles between the lives of one connection: open battle requests and running battles.
 struct BattleModel: Hashable {
-    /// A battle request that is not fully answered yet.
+    /// A battle request that not all invitees have answered.
     struct OpenRequest: Hashable {
         var inviter: LiveID
         /// The invitees that have not rejected; the value says whether the invitee has accepted.
         var invited: [LiveID: Bool]
     }
 
-    /// One step of the model.
-    ///
-    /// The first live of a move is the one whose owner acts.
+    /// One step of the model; the first live of a move is the one whose owner acts.
     enum Move: Hashable {
         /// Requests a battle that the invitees have to accept.
         case request(LiveID, targets: [LiveID])
         /// Starts a battle that needs no response.
         case start(LiveID, targets: [LiveID])
+        /// Cancels the open request of the live to the targets.
         case cancel(LiveID, targets: [LiveID])
+        /// Accepts the open request to the live.
         case accept(LiveID)
+        /// Rejects the open request to the live.
         case reject(LiveID)
+        /// Leaves the running battle.
         case exit(LiveID)
-        /// Requests expire; running battles continue, because they last far longer.
-        case timeOut
-        /// All running battles end by time.
-        case timeOver
+        /// The open requests expire; running battles continue, because they last far longer.
+        case requestsExpire
+        /// All running battles end by time; open requests expire too, because their time-out is shorter.
+        case battlesEnd
     }
 
     var openRequests: Set<OpenRequest> = []
-    /// The running battles; for each of its lives, the value says whether the live has left.
+    /// The running battles: for each live that takes part, the value says whether the live has left.
     var runningBattles: Set<[LiveID: Bool]> = []
 
     /// All possible moves with these lives.
     static func moves(_ lives: [LiveID]) -> [Move] {
-        var moves: [Move] = [.timeOut, .timeOver]
+        var moves: [Move] = [.requestsExpire, .battlesEnd]
         for live in lives {
             let others = lives.filter { $0 != live }
             moves += [.accept(live), .reject(live), .exit(live)]
+            // The targets are one other live, or all other lives.
             for targets in others.map({ [$0] }) + [others] {
                 moves += [
                     .request(live, targets: targets), .start(live, targets: targets), .cancel(live, targets: targets),
@@ -60,7 +63,8 @@ struct BattleModel: Hashable {
 
     /// Makes the move, if it is possible in this state.
     ///
-    /// - Returns: the code of the reply; nil when the live has no battle that the call could name.
+    /// - Returns: the code of the reply, `success` for a move that is no call; nil when the live has no battle that the
+    ///   call could name.
     mutating func make(_ move: Move) -> ReplyCode? {
         switch move {
         case .request(let live, let targets): return self.request(live, targets, needResponse: true)
@@ -87,15 +91,20 @@ struct BattleModel: Hashable {
             battle[live] = true
             if battle.values.contains(false) { self.runningBattles.insert(battle) }
             return .success
-        case .timeOver:
+        case .requestsExpire:
+            self.expireOpenRequests()
+            return .success
+        case .battlesEnd:
             self.runningBattles = []
-            // The time-out of a request is shorter than a battle, so all requests expire too.
-            fallthrough
-        case .timeOut:
-            // An expired request keeps only the invitees that have accepted.
-            for request in self.openRequests { self.update(request) { $0 = $0.filter(\.value) } }
+            // The expiry of a request may start a battle. That battle has only begun, so it does not end.
+            self.expireOpenRequests()
             return .success
         }
+    }
+
+    /// Removes the invitees that have not accepted from all open requests.
+    private mutating func expireOpenRequests() {
+        for request in self.openRequests { self.update(request) { $0 = $0.filter(\.value) } }
     }
 
     private mutating func request(_ live: LiveID, _ targets: [LiveID], needResponse: Bool) -> ReplyCode {
@@ -109,7 +118,7 @@ struct BattleModel: Hashable {
         return .success
     }
 
-    /// Changes the invitees of a request; starts the battle when all remaining invitees have accepted, and drops the
+    /// Changes the invitees of a request; starts the battle when all remaining invitees have accepted, and removes the
     /// request when no invitee remains.
     private mutating func update(_ request: OpenRequest, _ change: (inout [LiveID: Bool]) -> Void) {
         self.openRequests.remove(request)
@@ -119,8 +128,10 @@ struct BattleModel: Hashable {
         if updated.invited.values.contains(false) {
             self.openRequests.insert(updated)
         } else {
-            self.runningBattles.insert(
-                updated.invited.mapValues { _ in false }.merging([updated.inviter: false]) { $1 })
+            // No live has left the battle yet.
+            var hasLeft: [LiveID: Bool] = [updated.inviter: false]
+            for live in updated.invited.keys { hasLeft[live] = false }
+            self.runningBattles.insert(hasLeft)
         }
     }
 }
@@ -164,10 +175,10 @@ extension ConnectionHarness {
             guard self.battleModel.runningBattle(of: live) != nil, let id = self.live(live)?.battle else { return nil }
             return self.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
         // `request` below sets a time-out of 10 s and a duration of 300 s.
-        case .timeOut:
+        case .requestsExpire:
             _ = self.advance(milliseconds: 10_000)
             return .success
-        case .timeOver:
+        case .battlesEnd:
             _ = self.advance(milliseconds: 300_000)
             return .success
         }

@@ -213,7 +213,7 @@ struct ConnectionMachineTests {
             harness.handle(.confirmOwner(live: "arena")) == [
                 .audience(AudienceInput(LiveKey("demo", "arena"), .confirm(user: "host-arena")))
             ])
-        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "without a connection, an absent owner makes no difference")
+        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "cafe is in no connection")
     }
 
     @Test func `I15 a repeated request is answered again, but sent only once`() {

@@ -7,7 +7,7 @@ import Testing
 
 /// A model of connections between video lives: which lives run, which are connected, which requests are open.
 ///
-/// The model is for at most eight lives: a connection has space for nine, so it is never full.
+/// The model is for at most eight lives, so that a connection, which has space for nine, is never full.
 struct ConnectionModel: Hashable {
     /// The lives that are open.
     var running: Set<LiveID>
@@ -16,21 +16,21 @@ struct ConnectionModel: Hashable {
     /// Each open request as its inviter and its invitee.
     var requests: Set<[LiveID]> = []
 
-    /// One step of the model.
-    ///
-    /// The first live of a move is the one whose owner acts.
+    /// One step of the model; the first live of a move is the one whose owner acts.
     enum Move: Hashable {
         case request(LiveID, invitee: LiveID)
         case cancel(LiveID, invitee: LiveID)
         case accept(LiveID, inviter: LiveID)
         case reject(LiveID, inviter: LiveID)
         case exit(LiveID)
-        /// The owner of the live leaves it.
+        /// The owner of the live leaves the live, which goes on.
         case ownerGone(LiveID)
+        /// The live ends.
         case ended(LiveID)
+        /// The live opens; a running live stays as it is.
         case opened(LiveID)
         /// All open requests expire.
-        case timeOut
+        case requestsExpire
     }
 
     /// How the call of a move came out.
@@ -50,9 +50,11 @@ struct ConnectionModel: Hashable {
                 .reject(live, inviter: other),
             ]
         }
-        return movesOfPairs + lives.flatMap { [Move.exit($0), .ownerGone($0), .ended($0), .opened($0)] } + [.timeOut]
+        let movesOfOneLive = lives.flatMap { [Move.exit($0), .ownerGone($0), .ended($0), .opened($0)] }
+        return movesOfPairs + movesOfOneLive + [.requestsExpire]
     }
 
+    /// The connection that the live is in; nil if the live is not connected.
     func connection(of live: LiveID) -> Set<LiveID>? { self.connections.first { $0.contains(live) } }
 
     /// Makes the move.
@@ -73,12 +75,12 @@ struct ConnectionModel: Hashable {
             guard self.connection(of: live) != nil else { return .reply(.noSuchConnection) }
             self.leaveConnection(live)
             return .reply(.success)
-        case .ownerGone(let live): self.leaveAndDropRequests(live)
+        case .ownerGone(let live): self.leaveConnectionAndRequests(live)
         case .ended(let live):
-            self.leaveAndDropRequests(live)
+            self.leaveConnectionAndRequests(live)
             self.running.remove(live)
         case .opened(let live): self.running.insert(live)
-        case .timeOut: self.requests = []
+        case .requestsExpire: self.requests = []
         }
         return nil
     }
@@ -104,10 +106,12 @@ struct ConnectionModel: Hashable {
         let newConnection = oldConnection.union([live])
         self.connections.remove(oldConnection)
         self.connections.insert(newConnection)
+        // The accepted request ends, and so do all requests between lives that are connected now.
         self.requests = self.requests.filter { !newConnection.isSuperset(of: $0) }
         return .reply(.success)
     }
 
+    /// Removes the live from its connection, which ends when only one live remains.
     private mutating func leaveConnection(_ live: LiveID) {
         guard let connection = self.connection(of: live) else { return }
         self.connections.remove(connection)
@@ -115,7 +119,8 @@ struct ConnectionModel: Hashable {
         if remaining.count > 1 { self.connections.insert(remaining) }
     }
 
-    private mutating func leaveAndDropRequests(_ live: LiveID) {
+    /// Removes the live from its connection, and ends all requests of and to the live.
+    private mutating func leaveConnectionAndRequests(_ live: LiveID) {
         self.leaveConnection(live)
         self.requests = self.requests.filter { !$0.contains(live) }
     }
@@ -157,8 +162,8 @@ extension ConnectionHarness {
         case .ownerGone(let live): self.handle(.userGone(live: live, user: Self.host(live).userID))
         case .ended(let live): self.handle(.ended(live: live, ending: ending()))
         case .opened(let live): self.handle(.opened(live: live, owner: Self.host(live), isVoice: false))
-        // The default time-out.
-        case .timeOut: self.advance(milliseconds: 10_000)
+        // 10 s are the default time-out of a request.
+        case .requestsExpire: self.advance(milliseconds: 10_000)
         }
     }
 }

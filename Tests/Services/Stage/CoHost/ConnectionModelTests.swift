@@ -4,8 +4,9 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Compares the machine with models that are written from the rules alone: every move in every state that three
-/// lives can reach, and long random walks of more lives.
+/// Compares the connection machine with models that are written from the rules alone, without a look at the machine.
+///
+/// With three lives, every move in every reachable state is compared; with eight lives, long random walks are.
 struct ConnectionModelTests {
     @Test func `I12 I13 every move of three lives in every reachable state has the result of the model`() throws {
         let lives: [LiveID] = ["arena", "bistro", "cafe"]
@@ -14,7 +15,7 @@ struct ConnectionModelTests {
         var reached: Set<ConnectionModel> = [harness.connectionModel]
         var unexplored = [harness]
         var steps = 0
-        // A breadth-first search: the states with the shortest paths come first.
+        // A breadth-first search: states that need fewer moves come first.
         while !unexplored.isEmpty {
             let harness = unexplored.removeFirst()
             let state = harness.connectionModel
@@ -29,7 +30,7 @@ struct ConnectionModelTests {
                 unexplored.append(machine)
             }
         }
-        #expect(reached.count > 60, "only \(reached.count) states in \(steps) steps")
+        #expect(reached.count > 60, "only \(reached.count) states were reached in \(steps) steps")
     }
 
     @Test func `I13 I14 every battle move of three connected lives in every state has the result of the model`() throws
@@ -41,8 +42,8 @@ struct ConnectionModelTests {
         var reached: Set<BattleModel> = [harness.battleModel]
         var unexplored = [harness]
         var steps = 0
-        // The states with the shortest paths come first: on a long path, battles would end by time while others are
-        // still requested.
+        // A breadth-first search: states that need fewer moves come first. The model has no clock, so a state must be
+        // reached in so little time that no battle ends by itself.
         while !unexplored.isEmpty {
             let harness = unexplored.removeFirst()
             let state = harness.battleModel
@@ -57,7 +58,7 @@ struct ConnectionModelTests {
                 unexplored.append(machine)
             }
         }
-        #expect(reached.count > 20, "only \(reached.count) states in \(steps) steps")
+        #expect(reached.count > 20, "only \(reached.count) states were reached in \(steps) steps")
     }
 
     @Test(arguments: UInt64(1)...4)
@@ -69,7 +70,7 @@ struct ConnectionModelTests {
         var model = harness.connectionModel
         var largestConnection = 0
         for step in 0..<2000 {
-            // While a request is open, two of three moves accept one, so that connections grow.
+            // While a request is open, two of three moves accept the first request, so that connections grow.
             var move = moves[Int.random(in: 0..<moves.count, using: &random)]
             if Int.random(in: 0..<3, using: &random) > 0,
                 let request = model.requests.sorted(by: { $0.lexicographicallyPrecedes($1) }).first
@@ -82,11 +83,12 @@ struct ConnectionModelTests {
             largestConnection = max(largestConnection, model.connections.map(\.count).max() ?? 0)
             harness.resetRequestLimiters()
         }
-        #expect(largestConnection > 3, "only \(largestConnection) lives were ever connected")
+        #expect(largestConnection > 3, "the largest connection had only \(largestConnection) lives")
     }
 
     @Test(arguments: UInt64(11)...14)
-    func `I14 the scores of a random battle equal the updates that were made while it ran`(seed: UInt64) throws {
+    func `I14 the scores of a battle are what follows from the updates that were made while it ran`(seed: UInt64) throws
+    {
         var random = SeededRandom(seed: seed)
         for _ in 0..<20 {
             var harness = ConnectionHarness(["arena", "bistro", "cafe"])
@@ -95,6 +97,7 @@ struct ConnectionModelTests {
             var scores: [LiveID: Int64] = ["arena": 0, "bistro": 0, "cafe": 0]
             var livesInBattle: Set<LiveID> = ["arena", "bistro", "cafe"]
             var elapsedMilliseconds: Int64 = 0
+            // Until the battle ends by time or all lives have left, three lives at random leave it, wait or get scores.
             while elapsedMilliseconds < 20_000, !livesInBattle.isEmpty {
                 let live: LiveID = ["arena", "bistro", "cafe"][Int.random(in: 0..<3, using: &random)]
                 switch Int.random(in: 0..<10, using: &random) {
@@ -123,10 +126,11 @@ struct ConnectionModelTests {
                 }
             }
 
+            // If a live is still in the battle, the battle ends by time at the latest now.
             if !livesInBattle.isEmpty { _ = harness.advance(milliseconds: 20_000) }
             guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
             else {
-                Issue.record("seed \(seed): the result is gone")
+                Issue.record("seed \(seed): the row of the ended battle is missing, or has no result")
                 return
             }
             #expect(view.ended == (livesInBattle.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")

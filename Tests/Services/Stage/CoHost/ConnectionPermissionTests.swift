@@ -11,7 +11,7 @@ struct ConnectionPermissionTests {
     enum CallerKind: String, CaseIterable { case owner, otherUser, server }
 
     /// A call for `bistro`, and the expected code for each kind of caller.
-    struct Permission: CustomTestStringConvertible, Sendable {
+    struct Call: CustomTestStringConvertible, Sendable {
         let name: String
         /// The expected codes for owner, other user and server, in this order.
         let codes: [ReplyCode]
@@ -21,56 +21,56 @@ struct ConnectionPermissionTests {
     }
 
     /// When the call is made, arena, bistro and cafe are connected, and arena has invited both to a battle.
-    static let permissions: [Permission] = [
-        Permission(name: "send a co-host request", codes: [.success, .needsOwner, .success]) {
+    static let calls: [Call] = [
+        Call(name: "send a co-host request", codes: [.success, .needsOwner, .success]) {
             .coHostRequest(from: "bistro", to: ["disco"], caller: $1)
         },
-        Permission(
+        Call(
             name: "accept a co-host request that does not exist",
             codes: [.noSuchConnection, .needsOwner, .noSuchConnection]
         ) {
             .accept(live: "bistro", inviter: "disco", caller: $1)
         },
-        Permission(
+        Call(
             name: "reject a co-host request that does not exist",
             codes: [.noSuchConnection, .needsOwner, .noSuchConnection]
         ) {
             .reject(live: "bistro", inviter: "disco", caller: $1)
         },
-        Permission(
+        Call(
             name: "cancel a co-host request that does not exist",
             codes: [.noSuchConnection, .needsOwner, .noSuchConnection]
         ) {
             .cancelRequest(from: "bistro", to: ["disco"], caller: $1)
         },
-        Permission(name: "exit the connection", codes: [.success, .needsOwner, .success]) {
+        Call(name: "exit the connection", codes: [.success, .needsOwner, .success]) {
             .exit(live: "bistro", caller: $1)
         },
-        Permission(name: "request another battle", codes: [.battlePending, .needsOwner, .battlePending]) {
+        Call(name: "request another battle", codes: [.battlePending, .needsOwner, .battlePending]) {
             .battleRequest(from: "bistro", to: ["cafe"], needResponse: true, caller: $1)
         },
-        Permission(name: "accept the battle", codes: [.success, .needsOwner, .success]) {
+        Call(name: "accept the battle", codes: [.success, .needsOwner, .success]) {
             .acceptBattle(battle: $0, live: "bistro", caller: $1)
         },
-        Permission(name: "reject the battle", codes: [.success, .needsOwner, .success]) {
+        Call(name: "reject the battle", codes: [.success, .needsOwner, .success]) {
             .rejectBattle(battle: $0, live: "bistro", caller: $1)
         },
-        Permission(name: "cancel the battle as an invitee", codes: [.noPermission, .needsOwner, .noPermission]) {
+        Call(name: "cancel the battle as an invitee", codes: [.noPermission, .needsOwner, .noPermission]) {
             .cancelBattle(battle: $0, live: "bistro", to: ["bistro"], caller: $1)
         },
-        Permission(name: "exit a requested battle", codes: [.battleNotStarted, .needsOwner, .battleNotStarted]) {
+        Call(name: "exit a requested battle", codes: [.battleNotStarted, .needsOwner, .battleNotStarted]) {
             .exitBattle(battle: $0, live: "bistro", caller: $1)
         },
-        Permission(name: "update the scores", codes: [.noPermission, .noPermission, .success]) {
+        Call(name: "update the scores", codes: [.noPermission, .noPermission, .success]) {
             .updateScores(
                 battle: $0, operation: .overwrite, scores: [ScoreUpdate(live: "bistro", score: 1)], caller: $1)
         },
     ]
 
     /// Rules: R8.22.
-    @Test(arguments: Self.permissions, CallerKind.allCases)
+    @Test(arguments: Self.calls, CallerKind.allCases)
     func `only the owner of a live and the server act for the live, and only the server changes scores`(
-        permission: Permission, callerKind: CallerKind
+        call: Call, callerKind: CallerKind
     ) throws {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe")
@@ -81,8 +81,8 @@ struct ConnectionPermissionTests {
             case .otherUser: harness.callers.user("adam")
             case .server: harness.callers.server()
             }
-        let effects = harness.handle(permission.command(battle, caller))
-        let expectedCode = permission.codes[try #require(CallerKind.allCases.firstIndex(of: callerKind))]
+        let effects = harness.handle(call.command(battle, caller))
+        let expectedCode = call.codes[try #require(CallerKind.allCases.firstIndex(of: callerKind))]
         #expect(effects.code == expectedCode)
         if expectedCode != .success { #expect(effects.count == 1, "a rejected call notifies nobody") }
     }

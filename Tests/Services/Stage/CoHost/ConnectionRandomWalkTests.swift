@@ -23,14 +23,16 @@ struct ConnectionRandomWalkTests {
         }
         let checker = walk.checker
         let coverage =
-            "\(checker.openedCount) requests, \(checker.results.count) battles, \(checker.maxMemberCount) lives"
+            "\(checker.openedCount) requests, \(checker.results.count) ended battles, and a largest connection of "
+            + "\(checker.maxMemberCount) lives"
         #expect(
-            checker.openedCount > 100 && checker.results.count > 10 && checker.maxMemberCount > 4, "only \(coverage)")
+            checker.openedCount > 100 && checker.results.count > 10 && checker.maxMemberCount > 4,
+            "the walk has tried too little: \(coverage)")
         #expect(checker.openedCount == checker.endedCount + checker.openRequests.count)
-        // 3 * 600 s = 1800 s, the longest time-out.
+        // 3 * 600 s = 1800 s, the longest time-out of a request, and longer than any battle.
         for _ in 0..<3 { walk.advance(milliseconds: 600_000) }
-        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out no request is open")
-        #expect(walk.checker.startedBattles == Set(walk.checker.results.keys), "every battle has its one result")
+        #expect(walk.checker.openedCount == walk.checker.endedCount, "expected every request to have ended by now")
+        #expect(walk.checker.startedBattles == Set(walk.checker.results.keys), "expected a result of every battle")
         #expect(walk.checker.contradictions == [])
     }
 
@@ -44,9 +46,7 @@ struct ConnectionRandomWalkTests {
         let effectsInOtherApp = harness.machine.send(
             ConnectionInput(
                 app: "other",
-                .request(
-                    from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
-                    caller: harness.callers.user("host-arena"))))
+                .coHostRequest(from: "arena", to: ["bistro"], caller: harness.callers.user("host-arena"))))
         #expect(effectsInOtherApp.code == .noSuchRoom)
         _ = harness.machine.send(
             ConnectionInput(
@@ -94,21 +94,20 @@ struct ConnectionRandomWalk: RandomWalk {
     private mutating func randomCommand() -> ConnectionCommand {
         let id = self.pick(Self.lives)
         let live = self.live(id)
-        let others = (0..<3).map { _ in self.pick(Self.lives) }
-        // Most battle requests name connected lives.
-        var partners = others
+        let randomLives = (0..<3).map { _ in self.pick(Self.lives) }
+        // A battle request of a connected live also names two lives of its connection, which can be invited.
+        var battleTargets = randomLives
         if let connectionID = live?.connection,
             case .connection(let view)? = self.machine.journal[.connection("demo", connectionID)]
         {
-            partners += [self.pick(view.members).live, self.pick(view.members).live]
+            battleTargets += [self.pick(view.members).live, self.pick(view.members).live]
         }
         // One call in twenty comes from a user who owns no live.
         let isOwner = Int.random(in: 0..<20, using: &self.random) != 0
         let caller = self.callers.user(isOwner ? ConnectionHarness.host(id).userID : "gina")
-        let timeout = Int64.random(in: 0...12, using: &self.random)
-        // No battle has the id b-1, because inputs have offsets above 100.
-        let battle: BattleID = live?.battleRequest ?? live?.battle ?? "b-1"
-        // The more case numbers a command has, the more often it is chosen; `default` has the numbers 54 to 71.
+        let timeoutSeconds = Int64.random(in: 0...12, using: &self.random)
+        let battle: BattleID = live?.battleRequest ?? live?.battle ?? BattleID.unknown
+        // The more numbers a command has, the more often it is chosen; `default` has the numbers 54 to 71.
         switch Int.random(in: 0..<72, using: &self.random) {
         case 0: return Bool.random(using: &self.random) ? .ended(live: id, ending: ending()) : .confirmOwner(live: id)
         case 1...4:
@@ -116,27 +115,26 @@ struct ConnectionRandomWalk: RandomWalk {
             return .opened(live: id, owner: ConnectionHarness.host(id), isVoice: live?.isVoice ?? isVoice)
         case 5 where Bool.random(using: &self.random): return .userGone(live: id, user: caller.userID)
         case 5, 6: return .confirmOwner(live: id)
-        // The floor does not revoke the callers' ticket.
+        // A floor at the callers' ticket does not revoke it.
         case 7: return .floor(live: id, user: caller.userID, ticket: Callers.joinTicket)
         case 8...19:
-            return .request(
-                from: id, to: others, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: caller)
-        case 20: return .cancelRequest(from: id, to: live?.outgoing ?? others, caller: caller)
-        case 21...34: return .accept(live: id, inviter: live?.incoming ?? others[0], caller: caller)
-        case 35: return .reject(live: id, inviter: live?.incoming ?? others[0], caller: caller)
+            return .coHostRequest(from: id, to: randomLives, timeoutSeconds: timeoutSeconds, caller: caller)
+        case 20: return .cancelRequest(from: id, to: live?.outgoing ?? randomLives, caller: caller)
+        case 21...34: return .accept(live: id, inviter: live?.incoming ?? randomLives[0], caller: caller)
+        case 35: return .reject(live: id, inviter: live?.incoming ?? randomLives[0], caller: caller)
         case 36: return .exit(live: id, caller: caller)
         case 37...44:
             // The app allows at most 20 s, so a battle of 21 s is rejected.
             return .requestBattle(
-                from: id, to: partners, durationSeconds: Int64.random(in: 0...21, using: &self.random),
-                needResponse: Int.random(in: 0..<3, using: &self.random) != 0, timeoutSeconds: timeout,
+                from: id, to: battleTargets, durationSeconds: Int64.random(in: 0...21, using: &self.random),
+                needResponse: Int.random(in: 0..<3, using: &self.random) != 0, timeoutSeconds: timeoutSeconds,
                 extensionInfo: "", caller: caller)
-        case 45: return .cancelBattle(battle: battle, live: id, to: others, caller: caller)
+        case 45: return .cancelBattle(battle: battle, live: id, to: randomLives, caller: caller)
         case 46...51: return .acceptBattle(battle: battle, live: id, caller: caller)
         case 52: return .rejectBattle(battle: battle, live: id, caller: caller)
         case 53: return .exitBattle(battle: battle, live: id, caller: caller)
         default:
-            let scores = ([id] + others.prefix(1)).map {
+            let scores = ([id] + randomLives.prefix(1)).map {
                 ScoreUpdate(live: $0, score: Int64.random(in: -2...9, using: &self.random))
             }
             return .updateScores(

@@ -4,7 +4,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Invitations and placements of members, and queries of hosts that join late (R6.14, R6.16, R1.15).
+/// Invitations and placements, which presence has to verify, and queries for open requests (R6.14, R6.16, R1.15).
 ///
 /// olga is the owner; adam and anna are admins.
 struct GuestMembershipTests {
@@ -18,13 +18,14 @@ struct GuestMembershipTests {
         let invite = SeatInput(
             SeatHarness.room,
             .invite(user: "gina", seatIndex: 1, timeoutSeconds: 30, extraInfo: "come", caller: host))
+        // The test itself answers for presence: unlike `handle`, `machine.send` returns the question to presence.
         let offer = SeatOffer.invitation(seatIndex: 1, timeoutSeconds: 30, extraInfo: "come")
         let verificationRequest = Effect.audience(
             AudienceInput(SeatHarness.room, .verifyGuestMembership(user: "gina", offer: offer, caller: host)))
         #expect(harness.machine.send(invite) == [verificationRequest])
         #expect(
             harness.machine.send(invite) == [verificationRequest],
-            "I15: a repeated call is forwarded to presence again while it is pending")
+            "I15: a call that is repeated before presence answers is forwarded to presence again")
         let verified = SeatInput(
             SeatHarness.room, .guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: host))
         let expiry = harness.machine.moment.now + .seconds(30)
@@ -37,8 +38,10 @@ struct GuestMembershipTests {
             ])
         #expect(
             harness.machine.send(verified) == [harness.success(.done, to: host)],
-            "I15: a second verification invites nobody")
-        #expect(harness.machine.send(invite) == [harness.success(.done, to: host)])
+            "I15: a second verification of the same call sends no second invitation")
+        #expect(
+            harness.machine.send(invite) == [harness.success(.done, to: host)],
+            "I15: a call that is repeated after the answer gets the same reply")
     }
 
     /// Rules: R6.14.
@@ -52,7 +55,9 @@ struct GuestMembershipTests {
         #expect(
             harness.handle(.place(user: "gina", seatIndex: Self.anySeat, caller: harness.callers.server())).code
                 == .notMember)
-        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == .failed)
+        #expect(
+            harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == .failed,
+            "no invitation was sent")
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
@@ -60,6 +65,7 @@ struct GuestMembershipTests {
         var harness = SeatHarness()
         let admin = harness.callers.user("adam")
         let offer = SeatOffer.invitation(seatIndex: 1, timeoutSeconds: 30, extraInfo: "")
+        // Before presence answers, adam's rights are revoked.
         _ = harness.machine.send(
             SeatInput(
                 SeatHarness.room,
@@ -69,31 +75,32 @@ struct GuestMembershipTests {
             harness.handle(.guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: admin)).code
                 == .noPermission,
             "the caller is no longer an admin")
+        // olga has made no call with this request id.
         let callerWithoutPendingCall = harness.callers.user("olga")
         #expect(
             harness.handle(
                 .guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: callerWithoutPendingCall)
             ).code
-                == .requestForgotten, "presence can return only calls that were forwarded")
+                == .requestForgotten, "presence can answer only calls that were forwarded to it")
     }
 
     /// Rules: R6.16.
     @Test func `an invitation that cannot be made fails with the code of its reason`() {
         var harness = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
+        /// The code of the reply when olga invites a user.
         func invite(_ user: UserID, seat index: Int, timeoutSeconds: Int64 = 30) -> ReplyCode? {
             harness.call("olga") {
                 .invite(user: user, seatIndex: index, timeoutSeconds: timeoutSeconds, extraInfo: "", caller: $0)
             }.code
         }
-        let longestTimeoutSeconds = Limits.requestTimeoutSeconds.upperBound
-        #expect(invite("gina", seat: Self.anySeat) == .userAlreadyOnSeat, "seated already")
+        #expect(invite("gina", seat: Self.anySeat) == .userAlreadyOnSeat)
         #expect(invite("olga", seat: Self.anySeat) == .badParameter, "a host cannot invite itself")
         #expect(invite("gus", seat: 0) == .seatOccupied)
-        #expect(invite("gus", seat: 3) == .noSuchSeat, "the seats are 0, 1 and 2")
-        #expect(invite("gus", seat: 1, timeoutSeconds: longestTimeoutSeconds + 1) == .badParameter)
+        #expect(invite("gus", seat: 3) == .noSuchSeat)
+        #expect(invite("gus", seat: 1, timeoutSeconds: 1801) == .badParameter, "the maximum is 1800 s")
         #expect(invite("gus", seat: 1) == .success)
-        #expect(invite("gus", seat: 2) == .requestConflict)
+        #expect(invite("gus", seat: 2) == .requestConflict, "olga's invitation of gus to seat 1 is open")
         _ = harness.call("olga") { .lock(seatIndex: 2, isLocked: true, caller: $0) }
         #expect(invite("gerd", seat: 2) == .seatLocked)
     }
@@ -116,7 +123,7 @@ struct GuestMembershipTests {
     }
 
     /// Rules: R1.15, R1.19.
-    @Test func `a host that joins late can read the open requests`() {
+    @Test func `a host that joins late can read all open requests`() {
         var harness = SeatHarness()
         let expiry = harness.machine.moment.now + .seconds(60)
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
@@ -144,7 +151,7 @@ struct GuestMembershipTests {
     }
 
     /// Rules: R6.25.
-    @Test func `a guest reads its own open requests, and nobody else's`() {
+    @Test func `a guest reads its own open requests, but not those of other guests`() {
         var harness = SeatHarness()
         let expiry = harness.machine.moment.now + .seconds(60)
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
@@ -162,14 +169,14 @@ struct GuestMembershipTests {
             harness.call("gus") { .requests(caller: $0) }.result
                 == .seatRequests(applications: [], invitations: [invitation], at: now))
         #expect(
-            harness.call("other") { .requests(caller: $0) }.result
-                == .seatRequests(applications: [], invitations: [], at: now))
+            harness.call("gerd") { .requests(caller: $0) }.result
+                == .seatRequests(applications: [], invitations: [], at: now), "gerd has no request")
     }
 
     /// Rules: R6.9.
     @Test func `a cancelled application is reported to all hosts, and cannot be cancelled again`() {
         var harness = SeatHarness()
-        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed, "there is no application")
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed, "gina has not applied yet")
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let caller = harness.callers.user("gina")
         #expect(
@@ -180,22 +187,25 @@ struct GuestMembershipTests {
                 harness.success(.done, to: caller),
             ])
         #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed)
-        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .requestGone, "too late")
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .requestGone)
     }
 
     /// Rules: R6.6.
-    @Test func `when no seat is free, the error says whether the seats are taken or locked`() {
+    @Test func `when no seat is free, the error says whether all seats are taken or some are locked`() {
         var harness = SeatHarness(SeatHarness.live(seats: 2))
+        /// The code of the reply when a user applies for a seat.
         func apply(_ user: UserID, seat index: Int) -> ReplyCode? {
             harness.call(user) { .apply(seatIndex: index, timeoutSeconds: 60, extraInfo: "", caller: $0) }.code
         }
         #expect(apply("gina", seat: 1) == .success)
-        #expect(apply("gina", seat: 1) == .requestRepeated, "the same seat")
-        #expect(apply("gina", seat: Self.anySeat) == .requestConflict, "another seat")
+        #expect(apply("gina", seat: 1) == .requestRepeated, "gina has applied for the same seat")
+        #expect(apply("gina", seat: Self.anySeat) == .requestConflict, "gina has applied for another seat index")
+        // adam takes seat 0, and olga locks the empty seat 1.
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: true, caller: $0) }
         #expect(apply("gus", seat: Self.anySeat) == .seatLimit, "seat 1 is empty, but locked")
         #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .seatLocked)
+        // Now both seats are taken, and none is locked.
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: false, caller: $0) }
         _ = harness.call("anna") { .take(seatIndex: 1, caller: $0) }
         #expect(apply("gus", seat: Self.anySeat) == .allSeatsTaken)
@@ -210,17 +220,19 @@ struct GuestMembershipTests {
         let caller = harness.callers.user("gina")
         let refused = harness.handle(.take(seatIndex: 1, caller: caller))
         guard case .failure(let error)? = refused.replies.last?.outcome else {
-            Issue.record("not refused: \(refused)")
+            Issue.record("the call above the rate limit is not rejected: \(refused)")
             return
         }
-        // The clock stands at the beginning of a second, so the next second begins after 1000 ms.
+        // The limit holds for each second of the clock. A second has just begun, so the next one begins after 1000 ms.
         #expect(error.code == .tooFrequent && error.retryAfter == 1000)
         #expect(
             harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == .success, "other users are not affected")
         _ = harness.advance(milliseconds: 1000)
-        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).result == .seat(index: 1))
+        #expect(
+            harness.handle(.take(seatIndex: 1, caller: caller)).result == .seat(index: 1),
+            "the rejected call may be sent again with its request id")
         for _ in 0..<2 * Limits.seatCallsPerSecond {
-            // The rate limit counts the calls of a session, and all calls of the server have the same session.
+            // All calls of the server have one session. A user could not make as many calls in its session.
             let server = harness.callers.server()
             #expect(
                 harness.handle(.kickOff(user: "gerd", caller: server)).code == .notOnSeat, "a server has no rate limit")

@@ -4,13 +4,13 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Facts that other machines report to the seats, and repeated calls.
+/// Facts that other machines report to the seat machine, and repeated calls.
 ///
 /// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat.
 struct LiveFactTests {
     @Test func `I6 a user with a revoked ticket cannot act, and can again with a new ticket`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
-        // The floor is the lowest ticket that is still valid.
+        // gina's floor, the lowest ticket that is still valid, is 60. The ticket of the other users is 50.
         _ = harness.handle(.floor(user: "gina", ticket: Ticket(60)))
         #expect(
             harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(59)))).code
@@ -20,11 +20,13 @@ struct LiveFactTests {
         #expect(
             harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(60)))).code
                 == .success)
-        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == .success, "other users are untouched")
+        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == .success, "the floor is only gina's")
     }
 
     /// Rules: R1.14, R3.29, R18.3.
     @Test func `a user who leaves the live loses its seat, and its requests end with a notice to the other side`() {
+        // First gus leaves, who has applied and whom olga has invited. Then olga leaves, who sits on seat 3 and has
+        // invited gina.
         var harness = SeatHarness(SeatHarness.live(admins: []))
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         _ = harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
@@ -39,8 +41,7 @@ struct LiveFactTests {
             harness.handle(.userGone(user: "olga")) == [
                 harness.notice(to: "gina", .invitationCancelled(host: userInfo("olga")))
             ] + harness.published([.seatLeft(index: 3, user: userInfo("olga"))]))
-        // No request is left that could time out.
-        #expect(harness.advance(milliseconds: 60_000) == [])
+        #expect(harness.advance(milliseconds: 60_000) == [], "no open request is left that could time out")
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
@@ -55,7 +56,8 @@ struct LiveFactTests {
     }
 
     /// Rules: R1.5.
-    @Test func `new info changes mode, admins and the number of seats in one revision`() {
+    @Test func `new info of the live changes mode, admins and the number of seats in one revision`() {
+        // The admin adam sits on seat 0, and gina on seat 3.
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
@@ -74,6 +76,7 @@ struct LiveFactTests {
         #expect(harness.stage.map { $0.revision > revisionBefore } == true)
         #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == .noPermission)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
+        // The mode is no part of the published stage.
         #expect(harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
         #expect(
             harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == .success,
@@ -81,7 +84,8 @@ struct LiveFactTests {
     }
 
     /// Rules: R18.3.
-    @Test func `I13 the end of the live drops all requests, and its stage is removed after five minutes`() {
+    @Test func `I13 the end of the live ends all requests, and its stage is removed after five minutes`() {
+        // olga sits on seat 0, and gina has an open application.
         var harness = SeatHarness(SeatHarness.live(keepsOwner: true))
         _ = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: $0) }
         let forwardedEnd = Effect.audience(AudienceInput(SeatHarness.room, .ended(epoch: 7, ending: ending())))
@@ -93,30 +97,30 @@ struct LiveFactTests {
         #expect(harness.advance(milliseconds: 299_999) == [])
         #expect(harness.advance(milliseconds: 1) == [.stageRemoved(SeatHarness.room)])
         #expect(harness.stage == nil)
-        // The idempotency windows are removed 300 + 80 = 380 s after their last calls at the latest.
+        // The row with the outcome of gina's call is removed at most 370 s after the call; 300 + 80 = 380 s have passed.
         #expect(harness.advance(milliseconds: 80_000) == [])
-        #expect(harness.machine.journal.count == 0)
+        #expect(harness.machine.journal.count == 0, "no row is left")
     }
 
-    @Test func `a live that is created again under the same name has higher revisions than before`() {
+    @Test func `a live that is created again with the same id has higher revisions than before`() {
         var harness = SeatHarness()
         let lastRevision = harness.handle(.ended(ending: ending())).stages.last?.revision ?? .max
         let reopened = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
         #expect(reopened.stages.first.map { $0.revision > lastRevision && $0.epoch == 9 } == true)
         #expect(harness.advance(milliseconds: 300_000) == [], "the removal of the ended stage is cancelled")
-        #expect(harness.handle(.ended(ending: ending(epoch: 8))).stages == [], "epoch 8 is older than the open live")
+        // Epoch 8 is older than the open live with epoch 9.
+        #expect(harness.handle(.ended(ending: ending(epoch: 8))).stages == [])
         #expect(harness.handle(.opened(epoch: 8, info: SeatHarness.live())) == [])
     }
 
-    @Test func `a connection becomes part of the stage, and a report is ignored unless its revision is newer`() {
+    @Test func `a reported connection becomes part of the stage, and a report without a newer revision is ignored`() {
         var harness = SeatHarness()
         let member = ConnectionMember(live: "room", host: userInfo("olga"), joinedAt: harness.machine.moment.now)
         let view = ConnectionView(id: "c-1", members: [member])
         let joined = [StageEvent.coHostJoined(member: member)]
         #expect(
-            harness.handle(.connection(view: view, battle: nil, revision: 5, events: joined)) == harness.published(
-                joined)
-                + [harness.seatsReport])
+            harness.handle(.connection(view: view, battle: nil, revision: 5, events: joined))
+                == harness.published(joined) + [harness.seatsReport])
         #expect(harness.stage?.record.connection == view)
         #expect(harness.handle(.connection(view: nil, battle: nil, revision: 5, events: [])) == [])
         #expect(harness.handle(.connection(view: nil, battle: nil, revision: 4, events: [])) == [])
@@ -127,22 +131,24 @@ struct LiveFactTests {
 
     @Test func `I15 a repeated call is answered again, but executed once`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
+        // gina takes seat 1 and leaves it. Then its first call is repeated.
         let caller = harness.callers.user("gina")
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         _ = harness.call("gina") { .leave(caller: $0) }
         let repeatedEffects = harness.handle(.take(seatIndex: 1, caller: caller))
-        // The last effect is the reply; a repeated call has no effect but this one.
-        #expect(repeatedEffects == firstEffects.suffix(1))
+        let firstReply = firstEffects.suffix(1)
+        #expect(repeatedEffects == firstReply, "the reply is the only effect of a repeated call")
         #expect(harness.seated == [nil, nil, nil, nil], "the repeated call seats nobody")
 
+        // The call of gus is rejected. It is repeated when gus has a seat, and gets the recorded rejection again.
         var rejectedCaller = harness.callers.user("gus")
         rejectedCaller.request.counter = 1000
         #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat)
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
         #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat, "a rejection is recorded too")
 
-        // The window has the outcomes of the last 16 calls of a session. The pauses keep the calls below the rate
-        // limit.
+        // A session's window has the outcomes of its last 16 calls, so 17 later calls displace the outcome of the first
+        // one. The pauses keep the calls below the rate limit.
         for _ in 0..<17 {
             _ = harness.advance(milliseconds: 500)
             _ = harness.call("gina") { .leave(caller: $0) }
@@ -152,21 +158,21 @@ struct LiveFactTests {
 
     @Test func `I15 the row of a session is removed six minutes after its last call, rounded up to ten seconds`() {
         var harness = SeatHarness()
-        // The clock begins at 1,000,000 ms, so the call is made at 1,000,001 ms. Its outcome expires at 1,070,000 ms,
-        // and the row is removed 300,000 ms later.
+        // The clock begins at 1,000,000 ms, so the call is made at 1,000,001 ms. Its outcome expires 60,000 ms later,
+        // rounded up to 1,070,000 ms. The row is removed `droppedCounterLifetime` (300,000 ms) after that.
         _ = harness.advance(milliseconds: 1)
         _ = harness.call("gina") { .leave(caller: $0) }
         #expect(harness.machine.journal.count == 2, "the rows of the stage and of the session")
+        // To 1,069,999 ms, then beyond 1,370,000 ms.
         _ = harness.advance(milliseconds: 69_998)
         #expect(harness.machine.journal.count == 2)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 1)
-        #expect(harness.machine.journal.count == 1, "the stage's row")
+        #expect(harness.machine.journal.count == 1, "only the row of the stage is left")
     }
 
     /// Rules: R17.3.
     @Test
-    func `I16 a request beyond the limit of a live is rejected with a retry delay, and too long extra info as invalid`()
-    {
+    func `I16 a request above the limit of open requests gets a retry delay, and too long extra info is rejected`() {
         var harness = SeatHarness()
         for number in 0..<Limits.openSeatRequests {
             _ = harness.call(UserID("g\(number)")) {
@@ -175,7 +181,7 @@ struct LiveFactTests {
         }
         let refused = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         guard case .failure(let error)? = refused.replies.last?.outcome else {
-            Issue.record("not refused: \(refused)")
+            Issue.record("the request above the limit is not rejected: \(refused)")
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)

@@ -4,12 +4,11 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Reports of seat changes to the connection machine (for the lives that co-host with this one) and to the app's
-/// backend.
+/// Reports of seat changes to the connection machine, which informs the connected lives, and to the app's backend.
 ///
-/// Templates 600 and 601 can show connected lives, too; 800 and 801 show only the live's own seats.
+/// A connection has the template 600 or 601. A live without a connection may also have 800 or 801.
 struct PartnerNotificationTests {
-    /// The connection of `room` with `duet`, whose owner sits on its only seat.
+    /// The connection of `room` with `duet`, in which the owner dora sits on the only seat.
     private static let viewWithDuet = ConnectionView(
         id: "c-1",
         members: [
@@ -41,30 +40,30 @@ struct PartnerNotificationTests {
         otherView.id = "c-2"
         #expect(
             self.reportConnection(otherView, revision: 3, to: &harness).contains(harness.seatsReport),
-            "the partners are new")
+            "the live has joined another connection, whose lives do not know its seats")
         _ = self.reportConnection(nil, revision: 4, to: &harness)
         let leave = harness.call("gina") { .leave(caller: $0) }
-        #expect(!leave.contains { if case .connection = $0 { true } else { false } }, "no partner is left to notify")
+        #expect(!leave.contains { if case .connection = $0 { true } else { false } }, "no connected live is left")
     }
 
     /// Rules: R7.14.
-    @Test func `a voice live reports when it becomes too crowded to connect, and when it is small enough again`() {
+    @Test func `a voice live reports when it gets too many occupied seats to connect, and when it has few enough`() {
         var harness = SeatHarness(SeatHarness.live(seats: 8, mode: .free))
-        /// Lets a guest take any free seat.
+        /// Lets a guest take any free seat, which the index -1 means.
         func takeSeat(guest number: Int) -> [Effect] {
             harness.call(UserID("g\(number)")) { .take(seatIndex: -1, caller: $0) }
         }
-        // A voice live with more than six occupied seats cannot connect: only the seventh guest makes it too crowded.
+        // A voice live with more than six occupied seats cannot connect, so it reports the seventh guest, g6.
         for number in 0..<6 { #expect(!takeSeat(guest: number).contains(harness.seatsReport)) }
         #expect(takeSeat(guest: 6).contains(harness.seatsReport))
         #expect(!takeSeat(guest: 7).contains(harness.seatsReport))
-        // Eight guests become seven, which is still too crowded, then six.
+        // Of eight guests, one leaves, so that seven are left, which are still too many. Another one leaves six.
         #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))
         #expect(harness.handle(.userGone(user: "g2")).contains(harness.seatsReport))
     }
 
     /// Rules: R9.11, R18.7, R18.8.
-    @Test func `a connected live is shown with the connection's template and members until the connection ends`() {
+    @Test func `a connected live has the layout of the connection until the connection ends, then its own`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 800))
         #expect(harness.stage?.record.layout.canvas.templateID == 800)
         let joined = self.reportConnection(Self.viewWithDuet, revision: 1, to: &harness)
@@ -73,7 +72,7 @@ struct PartnerNotificationTests {
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 801)))
-        #expect(harness.stage?.record.layout.canvas.templateID == 601, "the live's own template does not apply")
+        #expect(harness.stage?.record.layout.canvas.templateID == 601, "the connection's template still applies")
         let alone = self.reportConnection(nil, revision: 2, to: &harness)
         #expect(alone.stages.first?.layout.canvas.templateID == 801)
         #expect(alone.stages.first?.layout.regions.contains { $0.live == "duet" } == false)
@@ -81,7 +80,7 @@ struct PartnerNotificationTests {
 
     /// Rules: R14.20.
     @Test func `a backend with webhooks is notified of occupants and locks, but not of microphones`() {
-        var harness = SeatHarness(nil)
+        var harness = SeatHarness.unopened
         var policy = AppPolicy()
         policy.hasWebhooks = true
         harness.machine = MachineHarness(
@@ -103,17 +102,17 @@ struct PartnerNotificationTests {
         let microphoneLocked = harness.call("olga") {
             .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0)
         }
-        #expect(reportedUsers(microphoneLocked).count == 1)
+        #expect(reportedUsers(microphoneLocked).count == 1, "a lock is an event, a switched microphone is none")
         #expect(reportedUsers(harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }).count == 1)
         #expect(reportedUsers(harness.call("gina") { .leave(caller: $0) }) == [[nil, nil, nil, nil]])
         #expect(
-            reportedUsers(harness.handle(.ended(ending: ending()))) == [], "the end of the live is reported instead")
+            reportedUsers(harness.handle(.ended(ending: ending()))) == [],
+            "the end of the live is another event, which the seat machine does not send")
         var withoutWebhooks = SeatHarness(SeatHarness.live(mode: .free))
         #expect(reportedUsers(withoutWebhooks.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
     }
 
-    @Test func `after a restart of presence, presence is asked about all occupants, and about an owner without a seat`()
-    {
+    @Test func `after a restart of presence, the seat machine asks about all occupants and an owner without a seat`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
         #expect(
@@ -122,6 +121,8 @@ struct PartnerNotificationTests {
                 .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
             ])
         _ = harness.handle(.userGone(user: "olga"))
-        #expect(harness.handle(.confirmOccupants).count == 1, "only gina: presence has already said that olga is gone")
+        #expect(
+            harness.handle(.confirmOccupants).count == 1,
+            "expected a question about gina only, because presence has already reported that olga is gone")
     }
 }

@@ -6,11 +6,12 @@ import Testing
 
 @testable import StageCore
 
-/// The recorded outcomes of a session's seat calls (the idempotency window), and their stored row.
+/// The recorded outcomes of a session's seat calls (the idempotency window), and the stored row with these outcomes.
 ///
 /// In the row's JSON, `fates` has the outcomes, and `floor` is the highest counter of a call whose outcome is
 /// forgotten.
 struct SeatOutcomesTests {
+    /// The moment of all calls: the time is in second 1, for which the row counts the calls.
     private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
 
     /// A different outcome for each call: in turn an error, a seat, and a success without a result.
@@ -27,7 +28,8 @@ struct SeatOutcomesTests {
         (0..<history.window.storage.count).map { history.window.storage.outcome(at: $0) }
     }
 
-    @Test func `a row with two outcomes of one call, or with too many, is malformed`() throws {
+    @Test func `a row with two outcomes of one call, or with more than 16 outcomes, is malformed`() throws {
+        /// Decodes a row with one outcome for each of these request counters.
         func decodeHistory(_ counters: [Int64]) throws -> SeatCallHistory {
             let entries = counters.map {
                 #"{"counter":\#($0),"result":{"refused":{"error":{"code":100200,"message":"m"}}}}"#
@@ -36,12 +38,11 @@ struct SeatOutcomesTests {
                 #"{"fates":[\#(entries.joined(separator: ","))],"floor":0,"expiresAt":9,"second":1,"callsInSecond":1}"#
             return try JSONDecoder().decode(SeatCallHistory.self, from: Data(json.utf8))
         }
-        // A row holds at most 16 outcomes.
         #expect(try decodeHistory(Array(1...16)).window.storage.count == 16)
         #expect(throws: DecodingError.self) { try decodeHistory([1, 1]) }
         #expect(throws: DecodingError.self) { try decodeHistory(Array(1...17)) }
 
-        // `Int64.max` calls in a second do not overflow when another call is counted.
+        // A row says that `Int64.max` calls were made in this second. Counting another call must not overflow.
         var history = try JSONDecoder().decode(
             SeatCallHistory.self,
             from: Data(#"{"fates":[],"floor":0,"expiresAt":9,"second":1,"callsInSecond":9223372036854775807}"#.utf8))
@@ -49,9 +50,7 @@ struct SeatOutcomesTests {
         #expect(history.window.storage.count == 1)
     }
 
-    @Test func `a window has the last outcomes, errors included, also after it was written and read as a row`()
-        throws
-    {
+    @Test func `a window has the last 16 outcomes, errors included, also after encoding and decoding`() throws {
         var history = SeatCallHistory(at: Self.now)
         for counter in 1...Int64(40) { history.record(Self.outcome(counter), of: counter, at: Self.now) }
         // A window has 16 outcomes: those of the calls 25 to 40.
@@ -59,7 +58,8 @@ struct SeatOutcomesTests {
         for counter in Int64(25)...40 {
             #expect(history.window.lookup(counter) == .repeated(Self.outcome(counter)))
         }
-        #expect(history.window.lookup(24) == .forgotten && history.window.lookup(41) == .fresh)
+        #expect(history.window.lookup(24) == .forgotten, "call 24 was made, but its outcome is displaced")
+        #expect(history.window.lookup(41) == .fresh, "call 41 was not made yet")
         let decoded = try JSONDecoder().decode(SeatCallHistory.self, from: JSONEncoder().encode(history))
         #expect(decoded == history && decoded.window.lookup(27) == .repeated(Self.outcome(27)))
         #expect(decoded.window.lookup(24) == .forgotten)
@@ -98,11 +98,11 @@ struct SeatOutcomesTests {
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         caller.isLateRetry = true
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == firstEffects.replies)
-        // The outcome is forgotten after a minute, and its counter after five more, both rounded up to 10 s.
-        for wait in [70_000, 310_000] as [Int64] {
-            _ = harness.advance(milliseconds: wait)
+        // The outcome is forgotten after 60 s, and the counter of the call 300 s later, both rounded up to 10 s.
+        for milliseconds in [70_000, 310_000] as [Int64] {
+            _ = harness.advance(milliseconds: milliseconds)
             #expect(harness.handle(.leave(caller: caller)).code == .requestForgotten)
         }
-        #expect(harness.seated == [nil, "gina", nil, nil])
+        #expect(harness.seated == [nil, "gina", nil, nil], "the late retry to leave has no effect")
     }
 }

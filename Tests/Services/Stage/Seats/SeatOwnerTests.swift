@@ -6,10 +6,10 @@ import Testing
 
 /// Owners who leave and return, changed templates, changed names (R7.2, R7.1, R6.23).
 ///
-/// A live whose info has `keepsOwner` reserves seat 0 for its owner, olga. A seat index of -1 means any free seat. The
-/// templates 600 and 800 have nine seats each, 601 has seven and 400 has two.
+/// A live whose info has `keepsOwner` keeps its owner: it reserves seat 0 for olga. A seat index of -1 means any free
+/// seat. The templates 600, 602 and 800 have nine seats each, 601 has seven and 400 has two.
 struct SeatOwnerTests {
-    @Test func `a kept owner gets its seat again when it returns, and nobody can take the seat meanwhile`() {
+    @Test func `in a live that keeps its owner, an owner who returns gets seat 0, which nobody takes meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         #expect(
             harness.handle(.userGone(user: "olga")) == harness.published([.seatLeft(index: 0, user: userInfo("olga"))]))
@@ -22,7 +22,7 @@ struct SeatOwnerTests {
         #expect(harness.seated == ["olga", "gina", nil, nil])
     }
 
-    @Test func `an owner that is not kept has to take a seat itself`() {
+    @Test func `in a live that does not keep its owner, the owner has to take a seat itself`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         #expect(harness.handle(.userBack(user: userInfo("olga"))) == [])
         #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.result == .seat(index: 2))
@@ -31,7 +31,7 @@ struct SeatOwnerTests {
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
-    @Test func `a kept owner can sit only on seat 0`() {
+    @Test func `in a live that keeps its owner, the owner can sit only on seat 0`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         #expect(harness.call("olga") { .leave(caller: $0) }.result == .done)
         #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.code == .noPermission)
@@ -48,6 +48,7 @@ struct SeatOwnerTests {
     }
 
     @Test func `when a live begins to keep its owner, the owner gets seat 0, and a guest there is moved or removed`() {
+        // Seat 0 is empty and locked, and olga sits on seat 3.
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("olga") { .take(seatIndex: 3, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
@@ -69,7 +70,7 @@ struct SeatOwnerTests {
             _ = withFreedSeat.call(user) { .take(seatIndex: index, caller: $0) }
         }
         _ = withFreedSeat.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, keepsOwner: true)))
-        #expect(withFreedSeat.seated == ["olga", "gus", "gina"], "the seat that the owner left is free")
+        #expect(withFreedSeat.seated == ["olga", "gus", "gina"], "gina gets the seat that olga left")
 
         var withOneSeat = SeatHarness(SeatHarness.live(seats: 1, mode: .free))
         _ = withOneSeat.call("gina") { .take(seatIndex: 0, caller: $0) }
@@ -79,13 +80,14 @@ struct SeatOwnerTests {
     }
 
     /// Rules: R6.23.
-    @Test func `a running live that changes its template keeps its occupants, as far as there are seats`() {
+    @Test func `when a live changes its template, its occupants keep a seat as far as there are enough seats`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 600))
         for (user, index) in [("gina", 1), ("gus", 7), ("gerd", 8)] as [(UserID, Int)] {
             _ = harness.call(user) { .take(seatIndex: index, caller: $0) }
         }
         #expect(harness.stage?.record.layout.canvas.templateID == 600)
 
+        // gus on seat 7 and gerd on seat 8 move to the lowest free seats.
         let withSevenSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
         #expect(
@@ -97,6 +99,7 @@ struct SeatOwnerTests {
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
         #expect(harness.stage?.record.layout.regions.count == 4, "template 601 shows the four occupied seats")
 
+        // Only olga and gina, on the seats 0 and 1, keep a seat.
         let withTwoSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 400)))
         #expect(withTwoSeats.notices.map(\.to.user) == ["gus", "gerd"])
@@ -110,7 +113,7 @@ struct SeatOwnerTests {
         let withNineSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
         #expect(withNineSeats.stages.first?.layout.regions.count == 9, "template 800 keeps its empty cells")
-        // A change of the layout alone is published too.
+        // Template 602 also has nine seats: a change of the layout alone is published too.
         let withOtherLayout = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
         #expect(withOtherLayout.stages.first?.layout.regions.count == 2, "template 602 shows the two occupied seats")
@@ -129,12 +132,13 @@ struct SeatOwnerTests {
 
     /// Rules: R7.18.
     @Test func `a live without seats has a stage without seats`() {
-        var harness = SeatHarness(nil)
+        var harness = SeatHarness.unopened
         #expect(harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 0))).stages.map(\.seats) == [[]])
     }
 
     /// Rules: R2.12.
-    @Test func `a new name is shown on the seat and in requests`() {
+    @Test func `a new name of a user is shown on its seat and in notices of its requests`() {
+        // gina sits on seat 1, and olga has invited gus.
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
@@ -143,12 +147,13 @@ struct SeatOwnerTests {
         #expect(harness.stage?.seats[1].occupant?.user == gina)
         #expect(harness.handle(.profile(user: gina)) == [], "the name has not changed")
         let olga = UserInfo(userID: "olga", userName: "Olga II")
-        #expect(harness.handle(.profile(user: olga)) == [], "the owner is not on stage")
+        #expect(harness.handle(.profile(user: olga)) == [], "a user without a seat does not change the stage")
+        // The invitation is cancelled because olga leaves. The notice to gus has the new name.
         #expect(
             harness.handle(.userGone(user: "olga")).notices.map(\.content) == [.invitationCancelled(host: olga)])
     }
 
-    @Test func `a newer live of the same name opens even before the end of the previous live arrives`() {
+    @Test func `a newer live with the same id opens even before the end of the previous live arrives`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
         let opened = harness.handle(.opened(epoch: 8, info: SeatHarness.live(seats: 2)))

@@ -4,88 +4,90 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// The part of the permission matrix that concerns seats (R15.4 to R15.7).
+/// Which role may make which call about seats (R15.4 to R15.7).
 struct SeatPermissionTests {
-    enum Role: String, CaseIterable { case owner, admin, guest, server }
+    /// The role of the caller: olga, adam, gina, or the app's server; none of them has a seat or a request.
+    enum Role: String, CaseIterable { case owner, admin, viewer, server }
 
-    /// A call, and its expected codes for each role.
-    struct Rule: CustomTestStringConvertible, Sendable {
+    /// A call, and the expected code for each role.
+    struct Call: CustomTestStringConvertible, Sendable {
         let name: String
-        /// The expected codes for owner, admin, guest and server, in this order.
+        /// The expected codes for owner, admin, viewer and server, in this order.
         let codes: [ReplyCode]
-        /// The live's mode at the time of the call.
+        /// Whether guests need a host's consent (`apply`) or not (`free`) when the call is made.
         var mode: TakeSeatMode = .apply
         let command: @Sendable (Caller) -> SeatCommand
         var testDescription: String { self.name }
     }
 
-    /// `seated` sits on seat 1, `applicant` has an open application, and `other` has no seat and no request.
-    static let rules: [Rule] = [
-        Rule(name: "accept an application", codes: [.success, .success, .noPermission, .success]) {
+    /// When the call is made, seat 1 is taken by `seated`, seat 3 is locked, and the seats 0 and 2 are free.
+    ///
+    /// `applicant` has applied for any free seat, and `other` has no seat and no request.
+    static let calls: [Call] = [
+        Call(name: "accept an application", codes: [.success, .success, .noPermission, .success]) {
             .acceptApplication(user: "applicant", caller: $0)
         },
-        Rule(name: "reject an application", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "reject an application", codes: [.success, .success, .noPermission, .success]) {
             .rejectApplication(user: "applicant", caller: $0)
         },
-        Rule(name: "invite", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "invite to a seat", codes: [.success, .success, .noPermission, .success]) {
             .invite(user: "other", seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: $0)
         },
-        Rule(name: "kick off", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "kick off a seat", codes: [.success, .success, .noPermission, .success]) {
             .kickOff(user: "seated", caller: $0)
         },
-        Rule(name: "lock", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "lock a free seat", codes: [.success, .success, .noPermission, .success]) {
             .lock(seatIndex: 2, isLocked: true, caller: $0)
         },
-        Rule(name: "unlock", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "unlock a seat", codes: [.success, .success, .noPermission, .success]) {
             .lock(seatIndex: 3, isLocked: false, caller: $0)
         },
-        Rule(name: "move others", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "move another user", codes: [.success, .success, .noPermission, .success]) {
             .move(user: "seated", to: 2, policy: .abortWhenOccupied, caller: $0)
         },
-        Rule(name: "close a device", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "lock a user's microphone", codes: [.success, .success, .noPermission, .success]) {
             .lockDevice(user: "seated", device: .microphone, isLocked: true, caller: $0)
         },
-        Rule(name: "open a device", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "unlock a user's camera", codes: [.success, .success, .noPermission, .success]) {
             .lockDevice(user: "seated", device: .camera, isLocked: false, caller: $0)
         },
-        Rule(name: "lock a seat's device", codes: [.success, .success, .noPermission, .success]) {
+        Call(name: "lock the camera of a seat", codes: [.success, .success, .noPermission, .success]) {
             .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: true, caller: $0)
         },
-        Rule(name: "set one's own device without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
+        Call(name: "turn on one's microphone without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
             .device(microphone: true, camera: nil, suspend: nil, caller: $0)
         },
-        Rule(name: "place on a seat", codes: [.noPermission, .noPermission, .noPermission, .success]) {
+        Call(name: "place a user on a seat", codes: [.noPermission, .noPermission, .noPermission, .success]) {
             .place(user: "other", seatIndex: 2, caller: $0)
         },
-        Rule(name: "read the open requests", codes: [.success, .success, .success, .success]) { .requests(caller: $0) },
-        Rule(name: "move oneself without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) { caller in
+        Call(name: "read the open requests", codes: [.success, .success, .success, .success]) { .requests(caller: $0) },
+        Call(name: "move oneself without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) { caller in
             .move(user: caller.userID, to: 2, policy: .abortWhenOccupied, caller: caller)
         },
-        Rule(name: "apply", codes: [.noPermission, .success, .success, .noPermission]) {
+        Call(name: "apply for a seat", codes: [.noPermission, .success, .success, .noPermission]) {
             .apply(seatIndex: 2, timeoutSeconds: 10, extraInfo: "", caller: $0)
         },
-        Rule(name: "take in free mode", codes: [.success, .success, .success, .noPermission], mode: .free) {
+        Call(name: "take a seat in free mode", codes: [.success, .success, .success, .noPermission], mode: .free) {
             .take(seatIndex: 2, caller: $0)
         },
-        Rule(name: "leave without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
+        Call(name: "leave without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
             .leave(caller: $0)
         },
-        Rule(name: "accept another's invitation", codes: [.failed, .failed, .failed, .noPermission]) {
+        Call(name: "accept an invitation that does not exist", codes: [.failed, .failed, .failed, .noPermission]) {
             .acceptInvitation(inviter: "olga", caller: $0)
         },
     ]
 
     /// Rules: R6.8, R7.4, R7.17.
-    @Test(arguments: Self.rules, Role.allCases)
-    func `each role may make exactly the calls that the permission matrix allows`(rule: Rule, role: Role) throws {
-        // Seat 1 is occupied, seat 3 is locked, and the seats 0 and 2 are free.
+    @Test(arguments: Self.calls, Role.allCases)
+    func `each role may make exactly the calls that the rules allow`(call: Call, role: Role) throws {
         var harness = SeatHarness(SeatHarness.live(mode: .free, admins: ["adam"]))
         _ = harness.call("seated") { .take(seatIndex: 1, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
-        // Only in apply mode does an application stay open.
+        // In apply mode, the application stays open; in free mode, it would take a seat at once.
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .apply, admins: ["adam"])))
         _ = harness.call("applicant") { .apply(seatIndex: -1, timeoutSeconds: 100, extraInfo: "", caller: $0) }
-        if rule.mode == .free {
+        if call.mode == .free {
             _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, admins: ["adam"])))
         }
 
@@ -93,14 +95,14 @@ struct SeatPermissionTests {
             switch role {
             case .owner: harness.callers.user("olga")
             case .admin: harness.callers.user("adam")
-            case .guest: harness.callers.user("gina")
+            case .viewer: harness.callers.user("gina")
             case .server: harness.callers.server()
             }
         let stageBefore = harness.stage
-        let effects = harness.handle(rule.command(caller))
+        let effects = harness.handle(call.command(caller))
         let roleIndex = try #require(Role.allCases.firstIndex(of: role))
-        #expect(effects.code == rule.codes[roleIndex])
-        if rule.codes[roleIndex] != .success {
+        #expect(effects.code == call.codes[roleIndex])
+        if call.codes[roleIndex] != .success {
             #expect(harness.stage == stageBefore, "a rejected call changes nothing")
             #expect(effects.count == 1, "a rejected call notifies nobody")
         }
@@ -114,6 +116,7 @@ struct SeatPermissionTests {
                 .invite(user: guest, seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0)
             }
         }
+        // Now adam is no longer an admin.
         _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
         #expect(harness.call("adam") { .cancelInvitation(user: "gus", caller: $0) }.code == .success)
         #expect(harness.call("gina") { .acceptInvitation(inviter: "adam", caller: $0) }.result == .seat(index: 0))

@@ -18,15 +18,15 @@ struct SeatRandomWalkTests {
                 try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
             }
         }
-        #expect(walk.checker.openedCount > 100, "the walk has opened requests")
+        #expect(walk.checker.openedCount > 100, "expected a walk that opens many requests")
         #expect(walk.checker.openedCount == walk.checker.endedCount + walk.checker.openRequests.count)
-        // The longest time-out of a request.
+        // 1800 s, the longest time-out of a request.
         walk.advance(milliseconds: 1_800_000)
         let livesWithUnshownChanges = walk.checker.stages.keys.filter {
             walk.checker.shownStages[$0] != walk.checker.stages[$0]
         }
-        #expect(livesWithUnshownChanges.isEmpty, "after a pause the feed shows every change")
-        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out no request is open")
+        #expect(livesWithUnshownChanges.isEmpty, "expected the feed to show every change after the pause")
+        #expect(walk.checker.openedCount == walk.checker.endedCount, "expected every request to have ended by now")
     }
 
     @Test(arguments: UInt64(21)...24)
@@ -68,22 +68,22 @@ struct SeatRandomWalk: RandomWalk {
         self.checker.check(nil, self.machine.advance(milliseconds: milliseconds))
     }
 
-    /// The open requests in the rows, named as in the checker.
+    /// The open requests in the rows, in the form of `StageEffectChecker.openRequests`.
     var storedOpenRequests: Set<String> {
-        var requestNames: Set<String> = []
+        var openRequests: Set<String> = []
         for key in self.machine.journal.sortedKeys {
             guard case .requests(let live, _) = key, case .requests(let requests)? = self.machine.journal[key] else {
                 continue
             }
             for request in requests.open {
                 if case .invitation(let host) = request.kind {
-                    requestNames.insert("\(live.live)/\(request.guest.userID)<\(host.userID)")
+                    openRequests.insert("\(live.live)/\(request.guest.userID)<\(host.userID)")
                 } else {
-                    requestNames.insert("\(live.live)/\(request.guest.userID)")
+                    openRequests.insert("\(live.live)/\(request.guest.userID)")
                 }
             }
         }
-        return requestNames
+        return openRequests
     }
 
     mutating func randomInput() -> SeatInput {
@@ -94,13 +94,13 @@ struct SeatRandomWalk: RandomWalk {
     private mutating func randomCommand(_ key: LiveKey) -> SeatCommand {
         let user = self.pick(Self.users)
         let caller = self.callers.user(self.pick(Self.users))
-        // Half of the commands name no seat: -1 means any free seat.
+        // Six of the twelve numbers give -1, which means any free seat. Seat 5 does not exist in every live.
         let index = max(-1, Int.random(in: -6...5, using: &self.random))
-        let timeout = Int64.random(in: 0...12, using: &self.random)
+        let timeoutSeconds = Int64.random(in: 0...12, using: &self.random)
         // The more numbers a command has, the more often it is chosen.
         switch Int.random(in: 0..<54, using: &self.random) {
         case 0:
-            // The highest epoch ends the live, whichever epoch it has.
+            // An end with the highest epoch ends the live, whichever epoch the live has.
             return .ended(ending: ending(epoch: .max))
         case 1, 2:
             return .opened(epoch: self.machine.moment.offset, info: self.randomInfo(key.live))
@@ -108,7 +108,7 @@ struct SeatRandomWalk: RandomWalk {
         case 4, 5: return .userGone(user: user)
         case 6: return .confirmOccupants
         case 7:
-            // Neither floor revokes the callers' ticket.
+            // A floor at or below the callers' ticket does not revoke it.
             let ticket = Callers.joinTicket.offset + Int64.random(in: -1...0, using: &self.random)
             return .floor(user: user, ticket: Ticket(ticket))
         case 8:
@@ -116,12 +116,12 @@ struct SeatRandomWalk: RandomWalk {
             return .connection(
                 view: self.pick([nil, ConnectionView(id: "c-1", members: [])]), battle: nil, revision: revision,
                 events: [])
-        case 9...14: return .apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: caller)
+        case 9...14: return .apply(seatIndex: index, timeoutSeconds: timeoutSeconds, extraInfo: "", caller: caller)
         case 15, 16: return .cancelApplication(caller: caller)
         case 17...19: return .acceptApplication(user: user, caller: caller)
         case 20: return .rejectApplication(user: user, caller: caller)
         case 21...25:
-            return .invite(user: user, seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: caller)
+            return .invite(user: user, seatIndex: index, timeoutSeconds: timeoutSeconds, extraInfo: "", caller: caller)
         case 26: return .cancelInvitation(user: user, caller: caller)
         case 27, 28: return .acceptInvitation(inviter: user, caller: caller)
         case 29: return .rejectInvitation(inviter: user, caller: caller)
@@ -145,7 +145,8 @@ struct SeatRandomWalk: RandomWalk {
                 user: user, device: self.pick(Device.allCases), isLocked: self.pick([true, false]), caller: caller)
         case 49: return .place(user: user, seatIndex: index, caller: self.callers.server())
         case 50: return .requests(caller: caller)
-        case 51: return .profile(user: UserInfo(userID: user, userName: "\(timeout)"))
+        // A command without a time-out can use the random number in a name.
+        case 51: return .profile(user: UserInfo(userID: user, userName: "name \(timeoutSeconds)"))
         default: return .userBack(user: userInfo(user))
         }
     }
@@ -175,25 +176,26 @@ struct StageEffectChecker {
     var endedCount = 0
     var contradictions: [String] = []
 
-    /// Checks the effects of an input, or with nil those of the rows that fell due.
+    /// Checks the effects of an input; without an input, the effects are those of the rows that fell due.
     mutating func check(_ input: SeatInput?, _ effects: [Effect]) {
         for notice in effects.notices { self.checkNotice(notice) }
         if let input { self.recordResult(effects.result, of: input, hasSucceeded: effects.code == .success) }
         if let input, case .opened = input.command, !effects.stages.isEmpty {
-            // A newer live of the same name may open before the end of the previous live arrives.
+            // A newer live with the same id may open before the end of the previous live arrives. The requests of the
+            // previous live end then.
             for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) {
                 self.requestEnded(request)
             }
         }
         for record in effects.stages {
             if let last = self.stages[record.live], last.revision >= record.revision {
-                self.contradictions.append("a stage with an old revision")
+                self.contradictions.append("a stage whose revision is not higher than the last one")
             }
             self.stages[record.live] = record
         }
         for case .stage(let record, let events) in effects.feedItems {
             if let last = self.shownStages[record.live], last.revision >= record.revision {
-                self.contradictions.append("a feed item with an old revision")
+                self.contradictions.append("a feed item whose revision is not higher than the last one")
             }
             self.checkEvents(events, leadTo: record)
             self.shownStages[record.live] = record
@@ -225,6 +227,7 @@ struct StageEffectChecker {
         if seatOfUser != seated { self.contradictions.append("events \(events) do not lead to \(seated)") }
     }
 
+    /// Records the end of a request, which is named as in `openRequests`.
     private mutating func requestEnded(_ request: String) {
         if self.openRequests.remove(request) == nil {
             self.contradictions.append("I13: \(request) ended, but was not open")
@@ -232,6 +235,9 @@ struct StageEffectChecker {
         self.endedCount += 1
     }
 
+    /// Records the end of a request of which a notice tells.
+    ///
+    /// Most ends cause two notices, one to each side; only one of the two is counted.
     private mutating func checkNotice(_ notice: Notice) {
         let prefix = "\(notice.live)/"
         switch notice.content {
@@ -253,8 +259,7 @@ struct StageEffectChecker {
             self.openRequests.insert("\(prefix)\(caller.userID)")
             self.openedCount += 1
         case .guestMembershipVerified(let user, .invitation, let caller) where hasSucceeded:
-            let user = user.userID
-            self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
+            self.openRequests.insert("\(prefix)\(user.userID)<\(caller.userID)")
             self.openedCount += 1
         case .cancelApplication(let caller) where hasSucceeded: self.requestEnded("\(prefix)\(caller.userID)")
         case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"):

@@ -4,11 +4,11 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// The merging of quick changes of a stage into few feed items.
+/// How quick changes of a stage are merged into few feed items: at most one item each 200 ms.
 @Suite struct StageItemTests {
-    /// A live whose machine waits between two feed items for the standard interval of 200 ms.
+    /// A live whose machine leaves 200 ms between two feed items; the item of the opening is long ago.
     private func openedHarness() -> SeatHarness {
-        var harness = SeatHarness(nil)
+        var harness = SeatHarness.unopened
         harness.machine = MachineHarness(SeatMachine())
         _ = harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 8)))
         _ = harness.advance(milliseconds: 10_000)
@@ -23,34 +23,36 @@ import Testing
     /// Rules: R12.11.
     @Test func `I9 however fast devices change, any second has at most five stage items, and the last shows all`() {
         var harness = self.openedHarness()
+        // olga takes seat 1, and then turns the microphone on and off.
         _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
         _ = harness.advance(milliseconds: 10_000)
         var times: [Int64] = []
         var lastShown: StageRecord?
+        /// Notes the times of the stage items among the effects, and the record of the last one.
         func recordItems(_ effects: [Effect]) {
             for item in self.items(effects) {
                 times.append(harness.machine.moment.now.milliseconds)
                 lastShown = item.record
             }
         }
-        // 8 calls a second for 20 s, at uneven times; the topic `stages` has each change at once.
+        // 160 calls at uneven times, about 8 in a second. The topic `stages` has each change at once.
         for round in 0..<160 {
             let effects = harness.call("olga") {
                 .device(microphone: round.isMultiple(of: 2), camera: nil, suspend: nil, caller: $0)
             }
             #expect(effects.code == .success && effects.stages.last == harness.stage?.record)
             recordItems(effects)
-            // Five pauses of 5 to 45 ms are 125 ms on average.
+            // The pause after each call consists of five parts of 5 to 45 ms, on average 5 * 25 = 125 ms.
             for _ in 0..<5 { recordItems(harness.advance(milliseconds: Int64(5 + (round * 7) % 41))) }
         }
         for _ in 0..<20 { recordItems(harness.advance(milliseconds: 50)) }
         #expect(lastShown == harness.stage?.record, "the last item shows the last change")
-        let busiest = times.map { start in times.count { $0 >= start && $0 < start + 1000 } }.max()
-        #expect(busiest == 5)
+        let itemsInSecond = times.map { start in times.count { $0 >= start && $0 < start + 1000 } }
+        #expect(itemsInSecond.max() == 5)
     }
 
     /// Rules: R12.11.
-    @Test func `a change is shown at once, the next ones together with all their events`() {
+    @Test func `a change is shown at once, and the changes of the next 200 ms in one item with all their events`() {
         var harness = self.openedHarness()
         #expect(self.items(harness.call("adam") { .take(seatIndex: 1, caller: $0) }).map(\.events.count) == [1])
         #expect(self.items(harness.call("anna") { .take(seatIndex: 2, caller: $0) }).isEmpty)
@@ -66,14 +68,15 @@ import Testing
     }
 
     /// Rules: R12.11.
-    @Test func `a delayed item is published before the live ends, and a battle's beginning at once`() {
+    @Test func `a delayed item is published early when the live ends and when a battle begins`() {
         for liveEnds in [true, false] {
             var harness = self.openedHarness()
-            for takeNumber in 1...3 {
+            for _ in 1...2 {
                 _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
-                if takeNumber < 3 { _ = harness.call("olga") { .leave(caller: $0) } }
+                _ = harness.call("olga") { .leave(caller: $0) }
             }
-            // Of three takes and two leaves, the first take was published at once.
+            _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
+            // Of the five events (three takes and two leaves), the first was published at once.
             #expect(harness.stage?.unpublishedEvents?.count == 4)
             let effects =
                 liveEnds
@@ -81,14 +84,14 @@ import Testing
                 : harness.handle(
                     .connection(
                         view: nil, battle: nil, revision: 1, events: [.battleStarted(battle: "b")], otherBattles: nil))
-            #expect(
-                self.items(effects).map(\.events.count) == [liveEnds ? 4 : 5], "the battle's beginning is an event too")
-            #expect(self.items(harness.advance(milliseconds: 1000)).isEmpty)
+            // The beginning of the battle is the fifth event.
+            #expect(self.items(effects).map(\.events.count) == [liveEnds ? 4 : 5])
+            #expect(self.items(harness.advance(milliseconds: 1000)).isEmpty, "the delayed item is published only once")
         }
     }
 
     /// Rules: R12.11.
-    @Test func `a delayed item has a limited number of events, and its row survives encoding`() throws {
+    @Test func `a delayed item has fewer than 64 events, and its row survives encoding and decoding`() throws {
         var harness = self.openedHarness()
         var publishedEvents = 0
         var acceptedCalls = 0
@@ -97,16 +100,16 @@ import Testing
                 round.isMultiple(of: 2) ? .take(seatIndex: 1, caller: $0) : .leave(caller: $0)
             }
             if effects.code == .success { acceptedCalls += 1 }
-            // A user may make ten seat calls a second. A rejected call is not sent again.
+            // A user may make ten seat calls a second, so some calls are rejected. They are not sent again.
             if effects.code == .tooFrequent {
                 publishedEvents += self.items(harness.advance(milliseconds: 200)).reduce(0) { $0 + $1.events.count }
             }
             publishedEvents += self.items(effects).reduce(0) { $0 + $1.events.count }
-            // The row holds fewer than 64 events; with more, an item is published earlier.
+            // With the 64th event, the item would be published early.
             #expect(harness.stage?.unpublishedEvents?.count ?? 0 < 64)
             #expect(try harness.machine.roundTripsThroughStateTopic())
         }
         publishedEvents += self.items(harness.advance(milliseconds: 1000)).reduce(0) { $0 + $1.events.count }
-        #expect(publishedEvents == acceptedCalls, "the one event of each accepted call is in an item")
+        #expect(publishedEvents == acceptedCalls, "expected the one event of each accepted call in an item")
     }
 }

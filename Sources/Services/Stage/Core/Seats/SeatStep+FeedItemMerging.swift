@@ -29,8 +29,8 @@ extension SeatStage {
 
     /// When the delayed feed item is published; nil when there is none.
     ///
-    /// A row does not know its machine's settings, so this uses the interval of all services. Only tests set another
-    /// one: 0, with which no item is delayed.
+    /// The time follows from `itemInterval`, because a row does not know the interval of its machine. A machine of a test
+    /// may have the interval 0 instead, but such a machine delays no item.
     var nextItemTime: Timestamp? {
         self.unpublishedEvents.map { _ in (self.itemPublishedAt ?? .distantPast) + Self.itemInterval }
     }
