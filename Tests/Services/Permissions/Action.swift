@@ -21,10 +21,12 @@ enum ExpectedOutcome: Hashable, Sendable {
 
 /// One row of the matrix: a call, and its expected outcome for each role.
 ///
-/// In a foreign live (`Cell.isOwnLive` is false) every user counts as a viewer. A user outside a live may not
-/// act in it; an app's server is in no live and may act in every live of its app. To a user of another app the live
-/// does not exist (I17). Seated and muted users count as viewers unless the row has an outcome for them.
+/// In a live where the caller has no role (`Cell.hasRole` is false), every user counts as a viewer. A user who has not
+/// joined a live may not act in it; an app's server is in no live and may act in every live of its app. To a user of
+/// another app the live does not exist (I17). Seated and muted users count as viewers unless the row has an outcome for
+/// them.
 struct Action: Sendable, CustomStringConvertible {
+    /// Changes the state before the call; it gets the live of the call and the caller.
     typealias Preparation = @Sendable (inout MatrixHarness, LiveKey, Caller) -> Void
 
     var description: String
@@ -36,8 +38,10 @@ struct Action: Sendable, CustomStringConvertible {
     var server = ExpectedOutcome.allowed
     /// A user of the app who has not joined the live.
     var outside = ExpectedOutcome.notInRoom
-    /// A user who joined and was banned later; nil stands for `staleTicket` if the call requires membership, and for
-    /// `outside` if not.
+    /// A banned user.
+    ///
+    /// If nil, the outcome is `outside`, except that a user who joined before the ban gets `staleTicket` where `outside`
+    /// is `notInRoom`.
     var banned: ExpectedOutcome?
     /// A user of another app.
     var stranger = ExpectedOutcome.noSuchRoom
@@ -45,7 +49,7 @@ struct Action: Sendable, CustomStringConvertible {
     ///
     /// The caller has already joined if the cell's `hasJoined` is true.
     var prepare: Preparation
-    /// The call.
+    /// Makes the call.
     var call: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect
 
     init(
@@ -78,9 +82,10 @@ struct Action: Sendable, CustomStringConvertible {
         case .server: return self.server
         case .owner, .admin, .viewer, .seated, .muted, .banned: break
         }
-        guard cell.isOwnLive else { return cell.hasJoined ? self.viewer : self.outside }
+        guard cell.hasRole else { return cell.hasJoined ? self.viewer : self.outside }
         if cell.role == .banned {
-            return self.banned ?? (cell.hasJoined && self.outside == .notInRoom ? .refused(.staleTicket) : self.outside)
+            let hasStaleTicket = cell.hasJoined && self.outside == .notInRoom
+            return self.banned ?? (hasStaleTicket ? .refused(.staleTicket) : self.outside)
         }
         guard cell.hasJoined else { return self.outside }
         switch cell.role {

@@ -3,10 +3,11 @@ import AudienceCore
 import MachineKit
 import PlazaModel
 
-/// Stores the leases of all lives in memory, and executes the requests of presence as Redis would.
+/// Stores the leases of all lives in memory, and executes the lease requests of presence as Redis would.
 ///
-/// It never fails. No lease expires, no live is full, and a join removes no other session.
+/// No request fails, no lease expires, no live is full, and a join removes no other session.
 struct LeaseFake {
+    /// A user in a live, with the ticket of each session.
     private struct Member: Equatable {
         var user: UserInfo
         var sessions: [SessionID: Ticket]
@@ -17,7 +18,7 @@ struct LeaseFake {
     /// The users in a live, for the comparison of two states.
     func users(in live: LiveKey) -> [UserID] { (self.lives[live] ?? [:]).keys.sorted() }
 
-    /// Executes the request of an input.
+    /// Executes the lease request of an input; an input without a request has the result `nothing`.
     mutating func execute(_ planned: PlannedInput) -> LeaseResult {
         guard let request = planned.request else { return .nothing }
         switch request {

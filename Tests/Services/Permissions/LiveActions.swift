@@ -3,10 +3,10 @@ import PlazaModel
 
 /// Calls that the directory, presence and the fan-out decide.
 ///
-/// Each call has an expected outcome for each role. By default, it is allowed for owner, admin, viewer, seated and muted
-/// users who have joined the live, and for the app's server. `outside` is the outcome for users who have not joined, and
-/// `stranger` that for a user of another app. Hosts are the owner and the admins. bob is a viewer and anna an admin of
-/// the live, and bert is banned from `concert`; see `MatrixFixture`.
+/// Each call has an expected outcome for each role. Unless an action says otherwise, the call is allowed for owner,
+/// admin, viewer, seated and muted users who have joined the live, and for the app's server. `outside` is the outcome for
+/// users who have not joined, and `stranger` that for a user of another app. Hosts are the owner and the admins. bob is a
+/// viewer and anna an admin of the live, and bert is banned from `concert`; see `MatrixFixture`.
 extension Action {
     /// A call to the directory that the owner may make and, unless `isForOwnerOnly`, the admins.
     ///
@@ -21,8 +21,8 @@ extension Action {
         ) { _, key, caller in .directoryCommand(key, command(key.live, caller)) }
     }
 
-    /// A call against a viewer, which hosts may make; against an admin, which only owner and server may make; and
-    /// against the owner, which nobody may make.
+    /// One call in three variants: against a viewer (hosts and server may make it), against an admin (only owner and
+    /// server may make it), and against the owner (nobody may make it).
     ///
     /// `command` gets the live, the user against whom the call is made, and the caller.
     private static func againstUser(
@@ -58,7 +58,7 @@ extension Action {
             .hostCall("set an admin", isForOwnerOnly: true) { .setAdmin(live: $0, user: "bob", caller: $1) },
             .hostCall("revoke an admin", isForOwnerOnly: true) { .revokeAdmin(live: $0, user: "anna", caller: $1) },
             .hostCall("update the info") { .updateInfo(live: $0, changes: LiveChanges(notice: "new"), caller: $1) },
-            .hostCall("mute the room") {
+            .hostCall("mute the live") {
                 .updateInfo(live: $0, changes: LiveChanges(isMessageDisable: true), caller: $1)
             },
             .hostCall("turn gifts off") {
@@ -109,47 +109,47 @@ extension Action {
         },
     ]
 
-    private static let text: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
+    private static let sendText: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
         .barrageCommand(key, .sendText(text: "hello", extensionInfo: nil, caller: caller))
     }
 
-    private static let gift: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
+    private static let sendGift: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
         .barrageCommand(key, .sendGift(giftID: "rose", count: 1, receivers: [], caller: caller))
     }
 
     /// Calls to the fan-out.
     static let messages: [Action] = [
-        Action("send a text", muted: .refused(.userMuted), call: Action.text),
+        Action("send a text", muted: .refused(.userMuted), call: Action.sendText),
         Action("send a custom message", muted: .refused(.userMuted)) { _, key, caller in
             .barrageCommand(key, .sendCustom(businessID: "b", data: "{}", caller: caller))
         },
         Action(
-            "send a text into a muted room", viewer: .refused(.roomMuted),
-            prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)), call: Action.text),
+            "send a text into a muted live", viewer: .refused(.roomMuted),
+            prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)), call: Action.sendText),
         Action(
-            "send a text after having been muted", viewer: .refused(.userMuted),
+            "send a text as a muted user", viewer: .refused(.userMuted),
             prepare: { harness, key, caller in
-                // For the owner the preparation is rejected, because nobody may mute it. An admin is muted but exempt.
-                // A duration of -1 means without an end.
+                // Nobody may mute the owner, so for the owner this is rejected. For an admin a mute has no effect. A
+                // duration of -1 means without an end.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: harness.server())
                 _ = harness.send(.directoryCommand(key, command))
-            }, call: Action.text),
-        Action("send a gift", call: Action.gift),
+            }, call: Action.sendText),
+        Action("send a gift", call: Action.sendGift),
         Action(
-            "send a gift into a muted room", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)),
-            call: Action.gift),
+            "send a gift into a muted live", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)),
+            call: Action.sendGift),
         Action(
             "send a gift where gifts are off", owner: .refused(.giftsOffInLive), admin: .refused(.giftsOffInLive),
             viewer: .refused(.giftsOffInLive), server: .refused(.giftsOffInLive),
-            prepare: Action.changingInfo(LiveChanges(isGiftEnabled: false)), call: Action.gift),
+            prepare: Action.changingInfo(LiveChanges(isGiftEnabled: false)), call: Action.sendGift),
         Action("send likes") { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
         Action(
-            "send likes into a muted room", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true))
+            "send likes into a muted live", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true))
         ) { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
-        // The owner of a video live always has a seat.
+        // Only users with a seat speak. The owner of a video live always has a seat.
         Action(
-            "be heard", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat
+            "report one's speaking level", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat
         ) { _, key, caller in .barrageCommand(key, .speaking(level: 50, caller: caller)) },
         // The summary is public, like the list of lives.
         Action("see the summary", outside: .allowed) { _, key, caller in .barrageCommand(key, .summary(caller: caller))

@@ -3,10 +3,12 @@ import PlazaModel
 
 /// The lives of the matrix and their users.
 ///
-/// The users of the matrix have their roles in `concert`: olga owns it, adam and anna are its admins, mia is
-/// muted in it and bert banned from it. `party` is another live of the same kind, owned by otto, with anna as its
-/// admin, and `duet` a third one, owned by dora, for co-host connections and battles. In `concert` and `party`, bob
-/// watches, carl has applied for a seat, and sven sits on seat 3.
+/// - `concert`, where the callers have their roles: olga owns this live, adam and anna are its admins, mia is muted
+///   there, and bert is banned.
+/// - `party`, where the callers have no role: otto owns this live, and anna is its admin.
+/// - `duet`, with which the others connect and battle: dora owns this live.
+///
+/// In `concert` and `party`, bob is a viewer, carl has applied for a seat, and sven sits on seat 3.
 enum MatrixFixture {
     static let concert: LiveID = "concert"
     static let party: LiveID = "party"
@@ -26,13 +28,14 @@ enum MatrixFixture {
         var harness = MatrixHarness()
         for live in Self.lives {
             let key = LiveKey(MatrixHarness.app, live)
-            let owner = Self.createAndJoin(key, &harness)
+            let ownerCaller = Self.createAndJoin(key, &harness)
             guard live != Self.duet else { continue }
             for admin: UserID in live == Self.concert ? ["adam", "anna"] : ["anna"] {
                 let ticket = Self.join(admin, key, &harness)
-                let caller = harness.nextCall(of: owner)
+                let caller = harness.nextCall(of: ownerCaller)
                 _ = harness.send(.directoryCommand(key, .setAdmin(live: live, user: admin, caller: caller)))
-                // Admins stay admins when they leave. anna stays in the live, because other users act upon her.
+                // An admin who leaves stays an admin. adam joins again in the cells that need it; anna stays, because
+                // other users kick, mute or ban her.
                 if admin == "adam" {
                     _ = harness.send(
                         .audience(AudienceInput(key, .leave(caller: harness.caller(admin, ticket: ticket)))))
@@ -56,27 +59,30 @@ enum MatrixFixture {
         return harness
     }()
 
-    /// The initial state for each cell, with the caller's ticket if the caller has joined.
+    /// For each cell the initial state, and the caller's ticket if the caller has joined.
     static let scenes: [Cell: (harness: MatrixHarness, ticket: Ticket?)] = {
         var scenes: [Cell: (MatrixHarness, Ticket?)] = [:]
         for cell in Cell.all {
             var harness = Self.harness
             scenes[cell] = (harness, nil)
             guard cell.hasJoined, cell.role != .server else { continue }
-            let wasBanned = cell.role == .banned && cell.isOwnLive
-            if wasBanned {
+            // A banned user cannot join, so the ban is lifted for the time of the join.
+            let isBannedMember = cell.role == .banned && cell.hasRole
+            if isBannedMember {
                 let unban = DirectoryCommand.unban(live: cell.key.live, users: ["bert"], caller: harness.server())
                 _ = harness.send(.directoryCommand(cell.key, unban))
             }
             let ticket = Self.join(cell.role.user, cell.key, &harness)
-            if cell.role == .seated, cell.isOwnLive { Self.place(cell.role.user, on: 4, cell.key, &harness) }
-            if wasBanned { _ = harness.send(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server()))) }
+            if cell.role == .seated, cell.hasRole { Self.place(cell.role.user, on: 4, cell.key, &harness) }
+            if isBannedMember {
+                _ = harness.send(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server())))
+            }
             scenes[cell] = (harness, ticket)
         }
         return scenes
     }()
 
-    /// Lets a user join; returns its ticket.
+    /// Lets a user join; returns its ticket, or nil if the join is rejected.
     static func join(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
         let caller = harness.caller(user)
         let outcome = harness.outcome(.audience(AudienceInput(key, .join(caller: caller))), of: caller)
@@ -89,6 +95,7 @@ enum MatrixFixture {
         _ = harness.send(.seat(SeatInput(key, .place(user: user, seatIndex: seat, caller: harness.server()))))
     }
 
+    /// The command that bans a user without an end.
     private static func ban(_ user: UserID, _ key: LiveKey, _ caller: Caller) -> DirectoryCommand {
         .ban(live: key.live, users: [user], durationSeconds: -1, reason: "", caller: caller)
     }

@@ -44,11 +44,12 @@ struct MatrixHarness {
     private var leases = LeaseFake()
     private var now = Timestamp(milliseconds: 1_700_000_000_000)
     private var offset: Int64 = 0
+    /// The request counter of the last call.
     private var counter: Int64 = 0
-    /// The battle that a preparation has requested or started.
+    /// The battle that the preparation of an action has requested or started; `none` if there is no such battle.
     var battle: BattleID = "none"
 
-    /// An empty harness, whose app has one gift.
+    /// A harness without lives, whose app has one gift.
     init() {
         let rose = Gift(giftID: "rose", name: "Rose", coins: 1)
         let settings = AppSettings(gifts: [GiftCategory(categoryID: "flowers", name: "Flowers", gifts: [rose])])
@@ -72,7 +73,9 @@ struct MatrixHarness {
         self.caller(caller.userID, caller.role, ticket: caller.ticket)
     }
 
-    /// Handles one input and all inputs that follow from it, a second after the previous call; returns all effects.
+    /// Handles one input and all inputs that follow from it; returns all effects.
+    ///
+    /// The clock advances by a second before, so that no call is above a rate limit.
     mutating func send(_ effect: Effect) -> [Effect] {
         self.now = self.now + .seconds(1)
         var pending = [effect]
@@ -99,7 +102,7 @@ struct MatrixHarness {
         }
     }
 
-    /// Handles a call; returns its outcome.
+    /// Handles the call of `caller`; returns its outcome, or nil unless there is exactly one reply.
     mutating func outcome(_ effect: Effect, of caller: Caller) -> Outcome? {
         self.send(effect).outcome(of: caller)
     }
@@ -128,7 +131,8 @@ struct MatrixHarness {
 // MARK: - State that a rejected call must not change
 
 extension MatrixHarness {
-    /// The state of all machines, without the outcomes of calls and the fan-out's ledgers.
+    /// The state of all machines, without the recorded outcomes of calls and the ledgers of feeds: a rejected call
+    /// changes these.
     struct State: Equatable {
         var directory: [DirectoryKey: DirectoryRow] = [:]
         var barrage: [BarrageKey: BarrageRow] = [:]

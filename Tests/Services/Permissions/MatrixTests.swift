@@ -4,14 +4,14 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// The permission matrix (R15.1 to R15.11): every action by every role, in the user's own and in a foreign live, by
+/// The permission matrix (R15.1 to R15.11): every action by every role, in the live of the role and in another live, by
 /// members and by users who have not joined.
 @Suite struct MatrixTests {
     private static let actions: [Action] =
-        Action.directory + Action.presence + Action.messages + Action.hosting + Action.guests
+        Action.directory + Action.presence + Action.messages + Action.seatsOfOthers + Action.ownSeat
         + Action.connections
 
-    @Test func `the fixture's users are in the lives that the matrix assumes, and have tickets if they joined`() {
+    @Test func `in the initial states, exactly the users who have joined are in the lives and have tickets`() {
         let state = MatrixFixture.harness.state
         // adam has left `concert`, mia has not joined it, and bert is banned.
         #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
@@ -19,12 +19,14 @@ import Testing
         #expect(Set(Self.actions.map(\.description)).count == Self.actions.count, "no two actions have one name")
         for (cell, scene) in MatrixFixture.scenes {
             let isMember = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
-            let hasTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
-            let isBanned = cell.role == .banned && cell.isOwnLive
+            // A server joins no live, and for a stranger, the live does not exist.
+            let getsTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
+            let isBanned = cell.role == .banned && cell.hasRole
             // The owner is in the live. In a cell where the owner has not joined, a second device of the owner calls.
-            let isOwner = cell.role == .owner && cell.isOwnLive
-            #expect(isMember == (hasTicket && !isBanned || isOwner), "\(cell)")
-            #expect((scene.ticket != nil) == hasTicket, "\(cell)")
+            let isOwner = cell.role == .owner && cell.hasRole
+            let mustBeMember = isOwner || (getsTicket && !isBanned)
+            #expect(isMember == mustBeMember, "\(cell)")
+            #expect((scene.ticket != nil) == getsTicket, "\(cell)")
         }
     }
 
@@ -47,20 +49,20 @@ import Testing
             switch action.expectedOutcome(cell) {
             case .allowed:
                 guard case .success? = outcome else {
-                    Issue.record("\(cell): \(action) is refused: \(String(describing: outcome))")
+                    Issue.record("\(cell): \(action) is rejected, but must be allowed: \(String(describing: outcome))")
                     continue
                 }
             case .allowedWith(let result):
                 #expect(outcome == .success(result: result), "\(cell): \(action)")
             case .refused(let code):
                 guard case .failure(let error)? = outcome else {
-                    Issue.record("\(cell): \(action) is allowed, not refused with \(code.name)")
+                    Issue.record("\(cell): \(action) is allowed, but must be rejected with \(code.name)")
                     continue
                 }
-                #expect(error.code == code, "\(cell): \(action) is refused with \(error.code.name): \(error.message)")
+                #expect(error.code == code, "\(cell): \(action) is rejected with \(error.code.name): \(error.message)")
                 #expect(!error.message.isEmpty)
-                #expect(effects.visible == [], "\(cell): \(action) is refused, and has visible effects")
-                #expect(harness.state == stateBefore, "\(cell): \(action) is refused, and changes the state")
+                #expect(effects.visible == [], "\(cell): \(action) is rejected, but has visible effects")
+                #expect(harness.state == stateBefore, "\(cell): \(action) is rejected, but changes the state")
             }
         }
     }
@@ -77,15 +79,16 @@ import Testing
             let outcome = harness.outcome(.directoryCommand(cell.key, create), of: caller)
             // A stranger belongs to another app, where the id is free. The owner may repeat the creation of `concert`;
             // as the owner of that live it may not create `party`.
-            switch (cell.role, cell.isOwnLive, outcome) {
+            switch (cell.role, cell.hasRole, outcome) {
             case (.stranger, _, .success?), (.owner, true, .success?): break
             case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")
             case (.admin, _, .failure(let error)?), (.viewer, _, .failure(let error)?),
                 (.seated, _, .failure(let error)?), (.muted, _, .failure(let error)?),
                 (.banned, _, .failure(let error)?), (.server, _, .failure(let error)?):
                 #expect(error.code == .roomExists, "\(cell)")
-            default: Issue.record("\(cell): \(String(describing: outcome))")
+            default: Issue.record("\(cell): expected another outcome than \(String(describing: outcome))")
             }
+            // Only the stranger creates a new live.
             if cell.role != .stranger { #expect(harness.state == stateBefore, "\(cell)") }
         }
     }
@@ -103,7 +106,7 @@ import Testing
             let caller = harness.caller("gina", ticket: ticket)
             let effects = harness.send(action.call(harness, key, caller))
             guard case .failure(let error)? = effects.outcome(of: caller) else {
-                Issue.record("\(action) is allowed after a kick")
+                Issue.record("\(action) is allowed after a kick, but must be rejected")
                 continue
             }
             #expect(error.code == .staleTicket, "\(action): \(error.code.name)")
@@ -111,34 +114,35 @@ import Testing
         }
     }
 
-    @Test func `a revoked admin cannot kick or set metadata, and the guest whom it had accepted stays seated`() throws {
+    @Test func `a revoked admin has no rights any more, and the guest whom it had accepted keeps the seat`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         let ticket = MatrixFixture.join("adam", key, &harness)
         let accept = SeatCommand.acceptApplication(user: "carl", caller: harness.caller("adam", ticket: ticket))
         _ = harness.send(.seatCommand(key, accept))
-        let olga = harness.caller("olga", ticket: MatrixFixture.join("olga", key, &harness))
-        _ = harness.send(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
+        let ownerCaller = harness.caller("olga", ticket: MatrixFixture.join("olga", key, &harness))
+        _ = harness.send(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: ownerCaller)))
         harness.handleAllDue()
         let stateAfterRevocation = harness.state
-        for (code, call) in [
-            (ReplyCode.needsOwnerOrAdmin, { .directoryCommand(key, .kick(live: key.live, user: "bob", caller: $0)) }),
+        let rejectedCalls: [(code: ReplyCode, call: (Caller) -> Effect)] = [
+            (.needsOwnerOrAdmin, { .directoryCommand(key, .kick(live: key.live, user: "bob", caller: $0)) }),
             (.noPermission, { .seatCommand(key, .kickOff(user: "sven", caller: $0)) }),
             (
                 .needsOwnerOrAdmin,
                 { .directoryCommand(key, .setMetadata(live: key.live, values: ["a": "b"], caller: $0)) }
             ),
-        ] as [(ReplyCode, (Caller) -> Effect)] {
+        ]
+        for (code, call) in rejectedCalls {
             let caller = harness.caller("adam", ticket: ticket)
             guard case .failure(let error)? = harness.outcome(call(caller), of: caller) else {
-                Issue.record("a revoked admin is not refused with \(code.name)")
+                Issue.record("a call of the revoked admin is not rejected with \(code.name)")
                 continue
             }
             #expect(error.code == code)
         }
         #expect(harness.state == stateAfterRevocation)
         guard case .stage(let stage)? = harness.seats.rows[.stage(key)] else {
-            Issue.record("there is no stage")
+            Issue.record("the live has no stage")
             return
         }
         #expect(stage.value.seats.contains { $0.occupant?.user.userID == "carl" })

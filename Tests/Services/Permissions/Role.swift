@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The role of the caller in the live `concert` (R15.1 to R15.11).
+/// The role of the caller in the live `concert` (R15.1 to R15.11); in the live `party` the caller has no role.
 enum Role: String, CaseIterable, Sendable {
     case owner
     case admin
-    /// In the audience, on no seat.
+    /// On no seat.
     case viewer
-    /// In the audience, on seat 4.
+    /// On seat 4.
     case seated
-    /// In the audience, and muted.
+    /// Muted, on no seat.
     case muted
     /// Banned from the live.
     case banned
@@ -33,30 +33,28 @@ enum Role: String, CaseIterable, Sendable {
     }
 }
 
-/// One cell of the matrix.
+/// One cell of the matrix: who calls, about which live, and from inside or outside of this live.
 struct Cell: Hashable, Sendable, CustomStringConvertible {
     var role: Role
-    /// True: the call is about `concert`, where the user has the role.
-    ///
-    /// False: about `party`, where the user has no role.
-    var isOwnLive: Bool
-    /// Whether the user has joined; a banned user joined before its ban.
+    /// Whether the caller has its role in the live that the call is about: true for `concert`, false for `party`.
+    var hasRole: Bool
+    /// Whether the caller has joined the live; a banned user joined before its ban.
     var hasJoined: Bool
 
     static let all: [Cell] = Role.allCases.flatMap { role in
-        [true, false].flatMap { isOwnLive in
-            [true, false].map { Cell(role: role, isOwnLive: isOwnLive, hasJoined: $0) }
+        [true, false].flatMap { hasRole in
+            [true, false].map { hasJoined in Cell(role: role, hasRole: hasRole, hasJoined: hasJoined) }
         }
     }
 
     var description: String {
-        "\(self.role.rawValue), \(self.isOwnLive ? "own" : "foreign") live, \(self.hasJoined ? "in" : "out")"
+        "\(self.role.rawValue) of concert, call about \(self.key.live), \(self.hasJoined ? "joined" : "not joined")"
     }
 
     /// The live that the call is about.
     var key: LiveKey {
         LiveKey(
             self.role == .stranger ? "elsewhere" : MatrixHarness.app,
-            self.isOwnLive ? MatrixFixture.concert : MatrixFixture.party)
+            self.hasRole ? MatrixFixture.concert : MatrixFixture.party)
     }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Calls that the seat machine decides.
+/// Calls that the seat machine decides; the live is a video live in apply mode, whose owner has seat 0.
+///
+/// Hosts are the owner and the admins. carl has applied for a seat, sven sits on seat 3, bob is a viewer and anna an
+/// admin; see `MatrixFixture`. A seat index of -1 means any free seat.
 extension Action {
-    /// A call to the seat machine that only hosts may make; `command` gets the live and the caller.
+    /// A call to the seat machine that, by default, hosts and server may make; `command` gets the live and the caller.
     private static func seatHostCall(
         _ name: String, owner: ExpectedOutcome = .allowed, admin: ExpectedOutcome = .allowed,
         viewer: ExpectedOutcome = .noPermission,
@@ -16,32 +19,34 @@ extension Action {
         }
     }
 
-    /// The caller applies for seat 5 and anna accepts, unless the caller is seated already or may not sit.
+    /// The caller gets seat 5, unless the caller has a seat already or may not have one.
     ///
-    /// In apply mode, the live's mode here, `take` is an application if the caller is no host.
-    private static let sitting: Preparation = { harness, key, caller in
+    /// In apply mode, `take` is an application if the caller is no host; anna accepts it.
+    private static let sittingDown: Preparation = { harness, key, caller in
         _ = harness.send(.seatCommand(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
         _ = harness.send(.seatCommand(key, .acceptApplication(user: caller.userID, caller: anna)))
     }
 
-    /// Anna invites the caller.
-    private static let invited: Preparation = { harness, key, caller in
+    /// Anna invites the caller to a seat.
+    private static let beingInvited: Preparation = { harness, key, caller in
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
         let invite = SeatCommand.invite(
             user: caller.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: anna)
         _ = harness.send(.seatCommand(key, invite))
     }
 
-    /// Calls of hosts about seats and guests; the seat that the owner keeps can be neither locked, emptied nor moved.
-    static let hosting: [Action] = [
+    /// Calls about the seats and requests of other users.
+    ///
+    /// Nobody can lock seat 0, or move or remove the owner from it.
+    static let seatsOfOthers: [Action] = [
         .seatHostCall("accept an application") { .acceptApplication(user: "carl", caller: $1) },
         .seatHostCall("reject an application") { .rejectApplication(user: "carl", caller: $1) },
         .seatHostCall("invite to a seat") {
             .invite(user: "bob", seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: $1)
         },
         .seatHostCall(
-            "take an invitation back", viewer: .nothingPending,
+            "cancel an invitation", viewer: .nothingPending,
             prepare: { harness, key, caller in
                 let invite = SeatCommand.invite(
                     user: "bob", seatIndex: -1, timeoutSeconds: 1800, extraInfo: "",
@@ -57,19 +62,21 @@ extension Action {
         .seatHostCall("lock the owner's seat", owner: .noPermission, admin: .noPermission, server: .noPermission) {
             .lock(seatIndex: 0, isLocked: true, microphone: nil, camera: nil, caller: $1)
         },
-        .seatHostCall("kick off a seat") { .kickOff(user: "sven", caller: $1) },
+        .seatHostCall("kick a user off its seat") { .kickOff(user: "sven", caller: $1) },
         .seatHostCall(
             "kick the owner off its seat", owner: .noPermission, admin: .noPermission, server: .noPermission
         ) { .kickOff(user: MatrixFixture.owner(of: $0), caller: $1) },
-        .seatHostCall("move another") { .move(user: "sven", to: 6, policy: .abortWhenOccupied, caller: $1) },
+        .seatHostCall("move another user") { .move(user: "sven", to: 6, policy: .abortWhenOccupied, caller: $1) },
         .seatHostCall("move the owner", owner: .noPermission, admin: .noPermission, server: .noPermission) {
             .move(user: MatrixFixture.owner(of: $0), to: 6, policy: .abortWhenOccupied, caller: $1)
         },
-        .seatHostCall("close a device") {
+        .seatHostCall("lock a user's microphone") {
             .lockDevice(user: "sven", device: .microphone, isLocked: true, caller: $1)
         },
-        .seatHostCall("open a device") { .lockDevice(user: "sven", device: .camera, isLocked: false, caller: $1) },
-        .seatHostCall("close the owner's device", admin: .noPermission) {
+        .seatHostCall("unlock a user's camera") {
+            .lockDevice(user: "sven", device: .camera, isLocked: false, caller: $1)
+        },
+        .seatHostCall("lock the owner's microphone", admin: .noPermission) {
             .lockDevice(user: MatrixFixture.owner(of: $0), device: .microphone, isLocked: true, caller: $1)
         },
         .seatHostCall("put a user on a seat", owner: .noPermission, admin: .noPermission) {
@@ -77,11 +84,11 @@ extension Action {
         },
     ]
 
-    /// Calls of users about their own seat.
+    /// Calls of users about their own seat and their own requests.
     ///
-    /// A seat index of -1 means any free seat. A result without an index means that the call has become an application.
-    static let guests: [Action] = [
-        // The owner of a video live has its seat already (R6.8).
+    /// A result without an index means that the call has become an application.
+    static let ownSeat: [Action] = [
+        // The owner of a video live may not apply, because seat 0 is reserved for the owner (R6.8).
         Action(
             "apply for a seat", owner: .noPermission, admin: .allowedWith(.seat(index: nil)),
             viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
@@ -97,18 +104,18 @@ extension Action {
             .seatCommand(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
         Action(
-            "sit down directly", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
+            "take a seat", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
             viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
         ) { _, key, caller in .seatCommand(key, .take(seatIndex: 5, caller: caller)) },
         Action(
-            "sit down directly in free mode", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
+            "take a seat in free mode", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
             viewer: .allowedWith(.seat(index: 5)), seated: .alreadySeated, server: .noPermission,
             prepare: Action.changingInfo(LiveChanges(seatMode: .free))
         ) { _, key, caller in .seatCommand(key, .take(seatIndex: 5, caller: caller)) },
         Action(
             "leave a seat", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat
         ) { _, key, caller in .seatCommand(key, .leave(caller: caller)) },
-        Action("leave a seat after sitting down", server: .notOnSeat, prepare: Action.sitting) { _, key, caller in
+        Action("leave a seat after sitting down", server: .notOnSeat, prepare: Action.sittingDown) { _, key, caller in
             .seatCommand(key, .leave(caller: caller))
         },
         // An owner who keeps its seat cannot move; every other user can.
@@ -116,23 +123,23 @@ extension Action {
             "move oneself", owner: .noPermission, admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed,
             server: .notOnSeat, call: Action.moveOneself),
         Action(
-            "move oneself after sitting down", owner: .noPermission, server: .notOnSeat, prepare: Action.sitting,
+            "move oneself after sitting down", owner: .noPermission, server: .notOnSeat, prepare: Action.sittingDown,
             call: Action.moveOneself),
         Action(
-            "open one's microphone", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat,
-            call: Action.openMicrophone),
+            "turn one's microphone on", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat,
+            call: Action.turnMicrophoneOn),
         Action(
-            "open a microphone that a host closed", admin: .notOnSeat, viewer: .notOnSeat,
+            "turn a microphone on that a host has locked", admin: .notOnSeat, viewer: .notOnSeat,
             seated: .refused(.microphoneNeedsHost), server: .notOnSeat,
             prepare: { harness, key, caller in
-                // For the owner the preparation is rejected: only the owner and the server may close its microphone.
+                // An admin may not lock the owner's microphone, so for the owner this is rejected.
                 let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
-                let close = SeatCommand.lockDevice(
+                let lock = SeatCommand.lockDevice(
                     user: caller.userID, device: .microphone, isLocked: true, caller: anna)
-                _ = harness.send(.seatCommand(key, close))
-            }, call: Action.openMicrophone),
+                _ = harness.send(.seatCommand(key, lock))
+            }, call: Action.turnMicrophoneOn),
         Action(
-            "take one's application back", owner: .nothingPending, seated: .nothingPending, server: .nothingPending,
+            "cancel one's application", owner: .nothingPending, seated: .nothingPending, server: .nothingPending,
             prepare: { harness, key, caller in
                 let apply = SeatCommand.apply(
                     seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.nextCall(of: caller))
@@ -141,11 +148,11 @@ extension Action {
         ) { _, key, caller in .seatCommand(key, .cancelApplication(caller: caller)) },
         Action(
             "accept an invitation", owner: .nothingPending, seated: .nothingPending, server: .noPermission,
-            prepare: Action.invited
+            prepare: Action.beingInvited
         ) { _, key, caller in .seatCommand(key, .acceptInvitation(inviter: "anna", caller: caller)) },
         Action(
             "reject an invitation", owner: .nothingPending, seated: .nothingPending, server: .noPermission,
-            prepare: Action.invited
+            prepare: Action.beingInvited
         ) { _, key, caller in .seatCommand(key, .rejectInvitation(inviter: "anna", caller: caller)) },
     ]
 
@@ -153,7 +160,7 @@ extension Action {
         .seatCommand(key, .move(user: caller.userID, to: 6, policy: .abortWhenOccupied, caller: caller))
     }
 
-    private static let openMicrophone: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
+    private static let turnMicrophoneOn: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
         .seatCommand(key, .device(microphone: true, camera: nil, suspend: nil, caller: caller))
     }
 }

@@ -7,17 +7,17 @@ import Testing
 
 /// The largest rows of presence, and the records about many members.
 ///
-/// `minKilobytes` has minima, which show that the rows and records really were large.
+/// `minKilobytes` has the minimum sizes that show that rows and records are really large.
 @Suite struct AudienceSizeTests {
     /// Rules: R17.6.
     @Test func `I16 every row of presence is smaller than half of the broker's largest record`() throws {
         var bans = Bans()
-        // One ban more than the limit; the list removes one.
+        // One ban more than the limit, so that the list removes one.
         for index in 0...SanctionLimits.perLive { bans.set(Largest.user(index), until: Largest.now) }
         var live = LiveRow(
             epoch: Largest.offset, owner: Largest.user(0), openingOffset: Largest.offset, publishedAt: Largest.now)
         live.admins = Largest.info.admins
-        // The maximum number of users in this list.
+        // This list has at most 1000 users.
         live.kickedWhileStale = (0..<1000).map { Largest.user($0) }
         // 40 entries of 19 digits each, of which the row keeps the last 32.
         live.recentLeaves = try Wire.decode(
@@ -37,7 +37,7 @@ import Testing
             (.fence(Largest.key), .fence(row: Largest.fence)),
             (.calls(Largest.key, Largest.user(0), Largest.session(0)), .calls(row: window)),
         ]
-        // The kinds are named by the first five characters of their keys, such as `bans/` and `floor`.
+        // A kind is named by the first five characters of its keys: `bans/`, `live/`, `floor` or `calls`.
         for (key, row) in rows {
             ledger.note("row \(key.text.prefix(5))", bytes: key.text.utf8.count + Wire.encode(row).count)
         }

@@ -6,7 +6,7 @@ import Testing
 
 /// The largest state of the fan-out.
 ///
-/// `minKilobytes` has minima, which show that the rows and records really were large.
+/// `minKilobytes` has the minimum sizes that show that a state is really large.
 @Suite struct BarrageSizeTests {
     /// Rules: R17.6.
     @Test func `I16 every row and record of the largest feed is smaller than half of the broker's largest record`() {
@@ -22,12 +22,14 @@ import Testing
             AppTable([AppRecord(app: Largest.app, revision: 1, settings: AppSettings(gifts: [category]))]))
         var fanout = SizeHarness(machine)
         let key = Largest.key
-        func send(_ command: BarrageCommand) -> [ReplyCode] { fanout.send(BarrageInput(key, command)).codes }
+        /// Sends a command; returns the code of the rejection, if there is one.
+        func send(_ command: BarrageCommand) -> [ReplyCode] { fanout.send(BarrageInput(key, command)).rejections }
         #expect(send(.opened(epoch: Largest.offset, owner: Largest.user(0))) == [])
         _ = send(.rights(isMessageDisable: false, admins: Largest.info.admins, isGiftEnabled: true))
-        // One user more than the lists of mutes and floors have space for; each mute lasts ten years.
+        // One user more than the lists of mutes and floors have space for.
+        let inTenYears = Largest.now + .seconds(10 * 365 * 86_400)
         for index in 0...1000 {
-            _ = send(.muted(user: Largest.user(20_000 + index), until: Largest.now + .seconds(315_360_000)))
+            _ = send(.muted(user: Largest.user(20_000 + index), until: inTenYears))
             _ = send(.floor(user: Largest.user(20_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
         }
         let stage = StageRecord(
@@ -44,12 +46,12 @@ import Testing
                         giftID: gift.giftID, count: 255, receivers: (0..<50).map { Largest.user($0) },
                         caller: Largest.caller(index, counter: 2))) == [])
         }
-        // Two such texts fill one message.
+        // A message has two texts of this length: its text and its extension info, or its business id and its data.
         let halfMessage = Largest.quotationMarks(bytes: Limits.messageBytes / 2)
         #expect(
             send(.sendText(text: halfMessage, extensionInfo: ["": halfMessage], caller: Largest.caller(1, counter: 3)))
                 == [])
-        // Many short names instead of one long text.
+        // An extension info with many short names instead of one long text.
         let names = Dictionary(uniqueKeysWithValues: (0..<4000).map { (String($0, radix: 36), "") })
         #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, counter: 4))) == [])
         #expect(
@@ -59,8 +61,8 @@ import Testing
             let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
             _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, counter: Int64(counter))))
         }
-        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages. The users
-        // share ten sessions, because only the number of senders matters here.
+        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages. Only the
+        // number of users matters, not that of sessions, so they have only ten sessions.
         fanout.now = fanout.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(

@@ -5,15 +5,16 @@ import Testing
 
 /// The largest records that gateways write for calls.
 @Suite struct CallSizeTests {
-    /// The maximum size of an HTTP body in bytes; that of a WebSocket frame is smaller.
-    private static let bodyBytes = 256 * 1024
+    /// The maximum size of an HTTP body in bytes; a WebSocket frame must be smaller.
+    private static let maxBodyBytes = 256 * 1024
 
-    /// The bytes of a call's record; nil for a call without one.
-    private func size(_ method: String, _ params: String) throws -> Int? {
+    /// The bytes of the record that a gateway writes for a call with this body; nil for a call without a record.
+    ///
+    /// - Throws: `ReplyError` when the parser rejects the call.
+    private func recordBytes(_ method: String, body: String) throws -> Int? {
         let caller = Largest.server(counter: 1)
-        let bytes = Array(params.utf8)
-        #expect(bytes.count <= Self.bodyBytes)
-        let frame = try CallFrame(id: 1, method: method, params: bytes)
+        #expect(body.utf8.count <= Self.maxBodyBytes)
+        let frame = try CallFrame(id: 1, method: method, params: Array(body.utf8))
         guard case .forward(let effect, _) = try CallParser(app: Largest.app, caller: caller).parse(frame) else {
             return nil
         }
@@ -21,74 +22,93 @@ import Testing
         return record.key.utf8.count + (record.value?.count ?? 0)
     }
 
+    /// A body of `head`, `tail`, and between them as many copies of `element` as fit into the largest body.
+    private func filledBody(
+        _ head: String, element: String, _ tail: String, maxElements: Int = .max
+    ) -> String {
+        var body = head + element
+        var count = 1
+        while count < maxElements, body.utf8.count + 1 + element.utf8.count + tail.utf8.count <= Self.maxBodyBytes {
+            body += "," + element
+            count += 1
+        }
+        return body + tail
+    }
+
+    /// Texts of about 1000 bytes less than the largest body, as they are written in the JSON of a body.
+    ///
+    /// The record of a call is encoded anew, and may escape other characters than the body does. So the texts have
+    /// characters without an escape, with escapes of two and of six bytes, and some that only a part of all encoders
+    /// escapes.
+    private static let textsInJSON: [String] = {
+        let bytes = Self.maxBodyBytes - 1000
+        return [
+            String(repeating: "x", count: bytes), String(repeating: #"\""#, count: bytes / 2),
+            String(repeating: #"\u0001"#, count: bytes / 6), String(repeating: "\u{7F}", count: bytes),
+            String(repeating: "/", count: bytes), String(repeating: "\u{2028}", count: bytes / 3),
+        ]
+    }()
+
     /// Rules: R17.7.
     @Test func `I16 the record of a call is smaller than half of the broker's largest record, whatever its body is`()
         throws
     {
-        /// A body of `head`, `tail`, and as many elements between them as fit into the largest body.
-        func fill(
-            _ head: String, _ makeElement: (Int) -> String, _ tail: String, maxElements: Int = .max
-        ) -> String {
-            var body = head
-            var index = 0
-            while index < maxElements {
-                let next = (index == 0 ? "" : ",") + makeElement(index)
-                if body.utf8.count + next.utf8.count + tail.utf8.count > Self.bodyBytes { break }
-                body += next
-                index += 1
-            }
-            return body + tail
-        }
-        // 1000 bytes are left for the rest of the body.
-        let textBytes = Self.bodyBytes - 1000
-        // Texts of about `textBytes` in the body. The record needs more, fewer or as many bytes for their characters.
-        let texts = [
-            String(repeating: "x", count: textBytes), String(repeating: #"\""#, count: textBytes / 2),
-            String(repeating: #"\u0001"#, count: textBytes / 6), String(repeating: "\u{7F}", count: textBytes),
-            String(repeating: "/", count: textBytes), String(repeating: "\u{2028}", count: textBytes / 3),
-        ]
-        var largest = 0
-        for text in texts {
-            for (method, params) in [
+        // Each call is its method and its body.
+        var calls: [(String, String)] = []
+        for text in Self.textsInJSON {
+            let callsWithText: [(String, String)] = [
                 ("barrage.sendText", "{\"live\":\"a\",\"text\":\"\(text)\"}"),
                 ("barrage.sendCustom", "{\"live\":\"a\",\"businessID\":\"b\",\"data\":\"\(text)\"}"),
                 ("live.update", "{\"live\":\"a\",\"notice\":\"\(text)\"}"),
                 ("audience.list", "{\"live\":\"a\",\"cursor\":\"\(text)\"}"),
                 ("app.setWords", "{\"words\":[\"\(text)\"]}"),
                 ("app.putGift", "{\"category\":\"c\",\"gift\":{\"giftID\":\"g\",\"name\":\"\(text)\"}}"),
-            ] { largest = max(largest, try #require(try self.size(method, params))) }
+            ]
+            calls += callsWithText
         }
-        let bodies: [(String, String)] = [
-            ("metadata.delete", fill("{\"live\":\"a\",\"keys\":[", { _ in "\"\"" }, "]}")),
-            ("gift.send", fill("{\"live\":\"a\",\"gift\":\"g\",\"receivers\":[", { _ in "\"u\"" }, "]}")),
-            ("app.setWords", fill("{\"words\":[", { _ in "\"\"" }, "]}", maxElements: AppLimits.words)),
+        let languages = (0..<AppLimits.languages).map { "\"\($0)\":{\"name\":\"\"}" }
+        let translations = languages.joined(separator: ",")
+        let giftName = Largest.unescapedText(bytes: 300)
+        let gift = "{\"giftID\":\"g\",\"name\":\"\(giftName)\",\"translations\":{\(translations)}}"
+        let callsWithLists: [(String, String)] = [
+            ("metadata.delete", self.filledBody("{\"live\":\"a\",\"keys\":[", element: "\"\"", "]}")),
+            (
+                "gift.send",
+                self.filledBody("{\"live\":\"a\",\"gift\":\"g\",\"receivers\":[", element: "\"u\"", "]}")
+            ),
+            (
+                "app.setWords",
+                self.filledBody("{\"words\":[", element: "\"\"", "]}", maxElements: AppLimits.words)
+            ),
             (
                 "app.setGifts",
-                fill(
-                    "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[",
-                    { _ in
-                        let languages = (0..<AppLimits.languages).map { "\"\($0)\":{\"name\":\"\"}" }
-                        let translations = languages.joined(separator: ",")
-                        let name = Largest.plainText(bytes: 300)
-                        return "{\"giftID\":\"g\",\"name\":\"\(name)\",\"translations\":{\(translations)}}"
-                    }, "]}]}", maxElements: AppLimits.gifts)
+                self.filledBody(
+                    "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[", element: gift, "]}]}",
+                    maxElements: AppLimits.gifts)
             ),
         ]
-        for (method, params) in bodies { largest = max(largest, try #require(try self.size(method, params))) }
-        #expect(largest < SizeLedger.limit, "\(largest)")
-        #expect(largest > Self.bodyBytes, "some record is larger than its call: \(largest)")
-        // The parser rejects these calls, so they cause no record.
-        for text in texts {
-            let metadata = "{\"live\":\"a\",\"metadata\":{\"k\":\"\(text)\"}}"
-            #expect(throws: ReplyError.self) { try self.size("metadata.set", metadata) }
-            let ban = "{\"live\":\"a\",\"users\":[\"u\"],\"duration\":1,\"reason\":\"\(text)\"}"
-            #expect(throws: ReplyError.self) { try self.size("live.ban", ban) }
+        var largestBytes = 0
+        for (method, body) in calls + callsWithLists {
+            largestBytes = max(largestBytes, try #require(try self.recordBytes(method, body: body)))
         }
-        // Without the limit on the number of gifts, this body would become a record that is larger than the broker
-        // accepts.
-        let gifts = fill(
-            "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[", { _ in #"{"giftID":"g","name":""}"# },
-            "]}]}")
-        #expect(throws: ReplyError.self) { try self.size("app.setGifts", gifts) }
+        #expect(largestBytes < SizeLedger.maxRecordBytes)
+        #expect(
+            largestBytes > Self.maxBodyBytes,
+            "expected a record that is larger than any body, because a record has fields that its call does not name")
+    }
+
+    /// Rules: R17.7.
+    @Test func `I16 a call with a text or a list beyond its limit is rejected, so that no record is written`() {
+        for text in Self.textsInJSON {
+            let metadata = "{\"live\":\"a\",\"metadata\":{\"k\":\"\(text)\"}}"
+            #expect(throws: ReplyError.self) { try self.recordBytes("metadata.set", body: metadata) }
+            let ban = "{\"live\":\"a\",\"users\":[\"u\"],\"duration\":1,\"reason\":\"\(text)\"}"
+            #expect(throws: ReplyError.self) { try self.recordBytes("live.ban", body: ban) }
+        }
+        // More gifts than an app may have. In the record, each of them would also have the fields that this body omits.
+        let gifts = self.filledBody(
+            "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[",
+            element: #"{"giftID":"g","name":""}"#, "]}]}")
+        #expect(throws: ReplyError.self) { try self.recordBytes("app.setGifts", body: gifts) }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The largest state of the directory.
 @Suite struct DirectorySizeTests {
-    /// Sends a command, and each command that the directory then sends to itself; none may be rejected.
+    /// Sends a command, and each command that the directory then sends to itself; requires that none is rejected.
     private func send(
         _ command: DirectoryCommand, to directory: inout SizeHarness<DirectoryMachine>,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -14,7 +14,7 @@ import Testing
         var pending = [command]
         while !pending.isEmpty {
             let effects = directory.send(DirectoryInput(app: Largest.app, pending.removeFirst()))
-            #expect(effects.codes == [], sourceLocation: sourceLocation)
+            #expect(effects.rejections == [], sourceLocation: sourceLocation)
             for case .directory(let input, _) in effects { pending.append(input.command) }
         }
     }
@@ -23,8 +23,9 @@ import Testing
     @Test func `I16 every row and record of the largest live is smaller than half of the broker's largest record`() {
         let live = Largest.live
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
-        // Counters with as many digits as possible.
+        // The request counters have as many digits as possible.
         var counter: Int64 = Largest.offset
+        /// The caller of the owner's next call.
         func nextOwnerCall() -> Caller {
             counter += 1
             return Largest.caller(0, counter: counter)
@@ -33,43 +34,44 @@ import Testing
             .create(live: live, changes: Largest.changes, owner: Largest.person(0), caller: nextOwnerCall()),
             to: &directory)
         self.send(.setMetadata(live: live, values: Largest.metadata, caller: nextOwnerCall()), to: &directory)
-        for index in 1...100 {
+        for index in 1...Largest.policy.maxAdmins {
             let caller = nextOwnerCall()
             self.send(.setAdmin(live: live, user: Largest.user(index), caller: caller), to: &directory)
             // Presence answers that the user is in the live.
             self.send(.adminMembershipVerified(live: live, user: Largest.user(index), caller: caller), to: &directory)
         }
-        // One more than the limit, so that the oldest floor is dropped.
+        // One floor more than the limit, so that the directory removes the oldest one.
         for index in 0...Limits.floorsPerLive {
             let ticket = Ticket(Largest.offset + Int64(index))
             self.send(.floor(live: live, user: Largest.user(1000 + index), ticket: ticket), to: &directory)
         }
         // The limit counts bytes in JSON, where each quotation mark takes two.
         let reason = Largest.quotationMarks(bytes: SanctionLimits.reasonBytes / 2)
-        // 50 groups of 20 users are banned and muted for ten years.
+        let tenYearsInSeconds: Int64 = 10 * 365 * 86_400
+        // A call may ban or mute 20 users, so 50 calls make the 1000 bans and 1000 mutes of the limit.
         for group in 0..<50 {
-            let users = (0..<20).map { Largest.user(1000 + group * 20 + $0) }
+            let userIndices = (0..<20).map { 1000 + group * 20 + $0 }
+            let users = userIndices.map { Largest.user($0) }
             self.send(
-                .ban(live: live, users: users, durationSeconds: 315_360_000, reason: reason, caller: nextOwnerCall()),
+                .ban(
+                    live: live, users: users, durationSeconds: tenYearsInSeconds, reason: reason,
+                    caller: nextOwnerCall()), to: &directory)
+            self.send(
+                .mute(live: live, users: users, durationSeconds: tenYearsInSeconds, caller: nextOwnerCall()),
                 to: &directory)
-            self.send(
-                .mute(live: live, users: users, durationSeconds: 315_360_000, caller: nextOwnerCall()), to: &directory)
-            for user in 0..<20 {
-                self.send(.profile(live: live, user: Largest.person(1000 + group * 20 + user)), to: &directory)
-            }
+            for index in userIndices { self.send(.profile(live: live, user: Largest.person(index)), to: &directory) }
         }
         // The 1000 bans fill 20 rows of 50, and so do the 1000 mutes.
-        #expect(directory.rows(of: "bans") == 20 && directory.rows(of: "mutes") == 20)
+        #expect(directory.rowCount(of: "bans") == 20 && directory.rowCount(of: "mutes") == 20)
         self.send(
             .bans(live: live, offset: 0, count: SanctionLimits.entriesPerPage, caller: nextOwnerCall()), to: &directory)
         for _ in 0..<IdempotencyLimits.maxOutcomes {
             self.send(.updateInfo(live: live, changes: Largest.changes, caller: nextOwnerCall()), to: &directory)
         }
-        // The end deletes the rows, so their sizes are recorded before it.
+        // The sizes of the rows are noted now, because the end of the live deletes the rows.
         directory.noteRows()
         self.send(.end(live: live, caller: nextOwnerCall()), to: &directory)
-        #expect(directory.rows(of: "bans") == 0 && directory.rows(of: "mutes") == 0)
-        // The sizes are below the limit; the minima show that the state really was large.
+        #expect(directory.rowCount(of: "bans") == 0 && directory.rowCount(of: "mutes") == 0)
         directory.ledger.expectBounded(minKilobytes: [
             "row room": 90, "row roomCalls": 60, "row bans": 30, "row mutes": 20, "rooms": 30, "barrage.inbox": 30,
             "replies": 60, "seat.inbox": 30,
@@ -79,13 +81,14 @@ import Testing
     /// Rules: R17.7.
     @Test func `I16 an app's words and gifts are smaller than half of the broker's largest record`() {
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
+        /// Lets the app's server change the settings; returns the code of the rejection, if there is one.
         func rejections(of change: AppSettingsChange, counter: Int64) -> [ReplyCode] {
             let caller = Largest.server(counter: counter)
-            return directory.send(DirectoryInput(app: Largest.app, .appSettings(change: change, caller: caller))).codes
+            let command = DirectoryCommand.appSettings(change: change, caller: caller)
+            return directory.send(DirectoryInput(app: Largest.app, command)).rejections
         }
         #expect(rejections(of: .setWords(words: Largest.settings.words), counter: 1) == [])
-        // A catalogue with the maximum number of gifts and languages, which is sent with longer and longer texts. From
-        // some length on it is rejected.
+        /// A catalogue with the maximum number of gifts and languages, and a text of this length for each gift.
         func catalogue(extensionInfoBytes: Int) -> [GiftCategory] {
             let languages = (0..<AppLimits.languages).map { Largest.word($0, bytes: AppLimits.languageBytes) }
             return (0..<AppLimits.categories).map { number in
@@ -100,35 +103,36 @@ import Testing
                     })
             }
         }
-        let sizes = Array(stride(from: 0, to: 200, by: 8))
-        let accepted = sizes.filter {
+        // The catalogue is sent with longer and longer texts. Up to some length it is accepted, from there on rejected.
+        let textLengths = Array(stride(from: 0, to: 200, by: 8))
+        let acceptedLengths = textLengths.filter {
             rejections(of: .setGifts(categories: catalogue(extensionInfoBytes: $0)), counter: Int64(2 + $0)) == []
         }
-        // Accepted up to some length, and rejected from there on.
-        #expect(!accepted.isEmpty && accepted.count < sizes.count && accepted == Array(sizes.prefix(accepted.count)))
-        // Without languages, longer texts are accepted.
-        var withoutLanguages = catalogue(extensionInfoBytes: 230)
-        for category in withoutLanguages.indices {
-            for gift in withoutLanguages[category].gifts.indices {
-                withoutLanguages[category].gifts[gift].translations = [:]
+        #expect(!acceptedLengths.isEmpty && acceptedLengths.count < textLengths.count)
+        #expect(acceptedLengths == Array(textLengths.prefix(acceptedLengths.count)))
+        // Without translations, the catalogue has space for longer texts.
+        var withoutTranslations = catalogue(extensionInfoBytes: 230)
+        for category in withoutTranslations.indices {
+            for gift in withoutTranslations[category].gifts.indices {
+                withoutTranslations[category].gifts[gift].translations = [:]
             }
         }
-        #expect(rejections(of: .setGifts(categories: withoutLanguages), counter: 1000) == [])
-        // 500 texts of 450 quotation marks have 225,000 bytes, below the limit of 256 KB for all texts. But each
+        #expect(rejections(of: .setGifts(categories: withoutTranslations), counter: 1000) == [])
+        // 500 texts of 450 quotation marks have 225,000 bytes, which is below the limit of 256 KB for all texts. But each
         // quotation mark takes two bytes in JSON, and 450,000 bytes are above the limit of 416 KB for the JSON.
-        for category in withoutLanguages.indices {
-            for gift in withoutLanguages[category].gifts.indices {
-                withoutLanguages[category].gifts[gift].extensionInfo = Largest.quotationMarks(bytes: 450)
+        for category in withoutTranslations.indices {
+            for gift in withoutTranslations[category].gifts.indices {
+                withoutTranslations[category].gifts[gift].extensionInfo = Largest.quotationMarks(bytes: 450)
             }
         }
-        #expect(rejections(of: .setGifts(categories: withoutLanguages), counter: 1001) == [.overLimit])
+        #expect(rejections(of: .setGifts(categories: withoutTranslations), counter: 1001) == [.overLimit])
         directory.noteRows()
         directory.ledger.expectBounded(minKilobytes: ["row app": 350, "apps": 350])
     }
 
     /// Rules: R17.8.
     @Test func `I15 a repeated update gets its first reply, except that the metadata is the current one`() throws {
-        // A kept reply does not contain metadata, so that the row of replies stays small.
+        // A recorded outcome does not contain metadata, so that the row of outcomes stays small.
         let live = Largest.live
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         self.send(
@@ -149,6 +153,7 @@ import Testing
         let firstInfo = try #require(info(directory.send(update)))
         #expect(firstInfo.notice == "x" && firstInfo.metaData == ["a": "1"])
         #expect(info(directory.send(update)) == firstInfo)
+        // Between the first call and its second repetition, the metadata changes.
         self.send(.setMetadata(live: live, values: ["a": "2"], caller: Largest.caller(0, counter: 4)), to: &directory)
         var withCurrentMetadata = firstInfo
         withCurrentMetadata.metaData = ["a": "2"]

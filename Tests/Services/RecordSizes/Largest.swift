@@ -2,13 +2,14 @@
 import MachineKit
 import PlazaModel
 
-/// Values that are as large in JSON as the limits allow.
+/// Values that have as many bytes in JSON as the limits allow.
 ///
-/// JSON has two bytes for each `"`, so texts that may contain this character consist of it.
+/// JSON writes a quotation mark as two bytes, `\"`. So texts that may contain quotation marks consist of them.
 enum Largest {
     static let app = AppID(Self.word(0, bytes: 32))
     static let live = Self.live(0)
     static let key = LiveKey(Self.app, Self.live)
+    /// A policy with the largest numbers that an app may choose.
     static let policy: AppPolicy = {
         var policy = AppPolicy(
             feedBudget: 10_000, maxAdmins: 100, maxAudience: 100_000_000, maxBattleSeconds: 86_400,
@@ -17,35 +18,35 @@ enum Largest {
         return policy
     }()
     static let policies = Policies([Self.app: Self.policy])
-    /// The beginning of the year 3000; no earlier time has more digits.
+    /// The beginning of the year 3000, whose milliseconds have more digits than those of today.
     static let now = Timestamp(milliseconds: 32_503_680_000_000)
     /// An offset with the maximum number of digits that JSON readers represent exactly.
     static let offset: Int64 = 9_007_199_254_000_000
 
-    /// An identifier of `bytes` bytes that ends with the index.
+    /// An identifier of `bytes` bytes, which are the letter `w` and at the end the index.
     static func word(_ index: Int, bytes: Int) -> String {
         let number = String(index)
         return String(repeating: "w", count: bytes - number.utf8.count) + number
     }
     static func user(_ index: Int) -> UserID { UserID(Self.word(index, bytes: 32)) }
     static func session(_ index: Int) -> SessionID { SessionID(Self.word(index, bytes: 80)) }
-    /// Live ids may contain `"`.
+    /// The id of a live; such ids may contain quotation marks.
     static func live(_ index: Int) -> LiveID {
         let number = String(index)
         return LiveID(String(repeating: "\"", count: 48 - number.utf8.count) + number)
     }
-    /// A text for fields in which `"` is not allowed.
-    static func plainText(bytes: Int) -> String { String(repeating: "p", count: bytes) }
+    /// A text without characters that JSON must escape: `bytes` is its size in JSON, too.
+    static func unescapedText(bytes: Int) -> String { String(repeating: "p", count: bytes) }
     /// A text of `bytes` quotation marks, which has twice as many bytes in JSON.
     static func quotationMarks(bytes: Int) -> String { String(repeating: "\"", count: bytes) }
 
     /// The profile of a user, with the largest name and avatar URL.
     static func person(_ index: Int) -> UserInfo {
         UserInfo(
-            userID: Self.user(index), userName: Self.plainText(bytes: Limits.userNameBytes),
-            avatarURL: Self.plainText(bytes: Limits.urlBytes))
+            userID: Self.user(index), userName: Self.unescapedText(bytes: Limits.userNameBytes),
+            avatarURL: Self.unescapedText(bytes: Limits.urlBytes))
     }
-    /// The caller of a call with this request counter; the session's index is that of the user unless one is given.
+    /// The caller of a call with this request counter; without `session`, the session has the index of the user.
     static func caller(_ index: Int, counter: Int64, session: Int? = nil) -> Caller {
         Caller(
             user: Self.person(index), role: .user,
@@ -59,29 +60,34 @@ enum Largest {
             replyTo: GatewayID(Self.word(0, bytes: 64)))
     }
 
+    /// A create or update that names every field of a live.
     static let changes = LiveChanges(
-        liveName: Self.plainText(bytes: Limits.liveNameBytes), notice: Self.quotationMarks(bytes: Limits.noticeBytes),
-        maxSeatCount: 50, seatTemplate: 70, coverURL: Self.plainText(bytes: Limits.urlBytes),
-        backgroundURL: Self.plainText(bytes: Limits.urlBytes),
+        liveName: Self.unescapedText(bytes: Limits.liveNameBytes),
+        notice: Self.quotationMarks(bytes: Limits.noticeBytes),
+        // Template 70 is one of the voice templates, which have at most 50 seats.
+        maxSeatCount: 50, seatTemplate: 70, coverURL: Self.unescapedText(bytes: Limits.urlBytes),
+        backgroundURL: Self.unescapedText(bytes: Limits.urlBytes),
         categoryList: [.min, .min, .min], activityStatus: .min, maxMemberCount: 100_000_000)
-    static let metadata = Dictionary(
-        uniqueKeysWithValues: (0..<Limits.metadataKeys).map { index in
-            (
-                Self.quotationMarks(bytes: Limits.metadataKeyBytes - 1) + "\(index)",
-                Self.quotationMarks(bytes: Limits.metadataTotalBytes / 10)
-            )
-        })
+    /// As many keys as a live may have; their values together have as many bytes as metadata may have.
+    static let metadata: [String: String] = {
+        var metadata: [String: String] = [:]
+        for index in 0..<Limits.metadataKeys {
+            let key = Self.quotationMarks(bytes: Limits.metadataKeyBytes - 1) + "\(index)"
+            metadata[key] = Self.quotationMarks(bytes: Limits.metadataTotalBytes / Limits.metadataKeys)
+        }
+        return metadata
+    }()
+    /// The info of a live with `changes`, `metadata` and 100 admins.
     static var info: LiveInfo {
         var info = LiveInfo(liveID: Self.live, liveOwner: Self.person(0), createTime: Self.now)
-        info.liveName = Self.plainText(bytes: Limits.liveNameBytes)
+        info.liveName = Self.unescapedText(bytes: Limits.liveNameBytes)
         info.notice = Self.quotationMarks(bytes: Limits.noticeBytes)
-        // A voice live has at most 50 seats.
         (info.maxSeatCount, info.seatTemplate) = (50, 70)
-        info.coverURL = Self.plainText(bytes: Limits.urlBytes)
-        info.backgroundURL = Self.plainText(bytes: Limits.urlBytes)
+        info.coverURL = Self.unescapedText(bytes: Limits.urlBytes)
+        info.backgroundURL = Self.unescapedText(bytes: Limits.urlBytes)
         (info.categoryList, info.activityStatus) = ([.min, .min, .min], .min)
         info.metaData = Self.metadata
-        info.admins = (1...100).map { Self.user($0) }
+        info.admins = (1...Self.policy.maxAdmins).map { Self.user($0) }
         return info
     }
     /// A revocation fence with the maximum number of users.
@@ -109,7 +115,7 @@ enum Largest {
         return (0..<maxSeats).map { Self.seat($0, of: live) }
     }
 
-    /// An app's settings with the largest word list, and without gifts.
+    /// An app's settings with as many and as long words as the word filter may have, and without gifts.
     static let settings: AppSettings = {
         let words = (0..<AppLimits.words).map { index in
             // The words are distinct, and together have as many bytes as an app may have.

@@ -6,7 +6,7 @@ import PlazaWire
 import StageCore
 import Testing
 
-/// Lists that older versions wrote as one row.
+/// Bans and requests for seats, which older versions stored as one row for each live, and newer ones as several rows.
 @Suite struct OldRowTests {
     private static let key = LiveKey("demo", "show")
 
@@ -27,13 +27,14 @@ import Testing
         for case .directory(let input, _) in directory.send(DirectoryInput(app: "demo", create)) {
             directory.send(input)
         }
-        // With four digits each, the names are in the same order as texts and as numbers.
+        // The bans are listed in the order of the user ids. With four digits each, this is the order of the numbers too.
         let names = (0..<600).map { "u\(1000 + $0)" }
         let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
         let oldRow = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
         let rowKey = try #require(DirectoryKey(text: "bans/demo/show"))
         directory.journal.restore(rowKey, try Wire.decode(DirectoryRow.self, from: oldRow))
 
+        /// All banned users, read page by page.
         func listedUsers() -> [String] {
             var users: [String] = []
             var offset = 0
@@ -52,22 +53,22 @@ import Testing
             return users
         }
         #expect(listedUsers() == names)
-        #expect(directory.rows(of: "bans") == 1)
+        #expect(directory.rowCount(of: "bans") == 1, "reading does not split the row")
         let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: self.caller("alice", counter: 3))
-        #expect(directory.send(DirectoryInput(app: "demo", unban)).codes == [])
+        #expect(directory.send(DirectoryInput(app: "demo", unban)).rejections == [])
         #expect(listedUsers() == names.filter { $0 != "u1300" })
         // The 599 bans fill 12 rows of 50.
-        #expect(directory.rows(of: "bans") == 12)
+        #expect(directory.rowCount(of: "bans") == 12)
         let ban = DirectoryCommand.ban(
             live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "",
             caller: self.caller("alice", counter: 4))
-        #expect(directory.send(DirectoryInput(app: "demo", ban)).codes == [])
+        #expect(directory.send(DirectoryInput(app: "demo", ban)).rejections == [])
         #expect(listedUsers() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
         directory.noteRows()
         #expect(directory.machine.checkInvariants(directory.journal) == [])
+        // The new bans, which last 60 s, end. For u1200 this leaves no ban, because the new ban has replaced the old one,
+        // which had no end. Ended bans are removed before the next input, here a repeated call without an effect.
         directory.now = directory.now + .seconds(60)
-        // The ban of 60 s has replaced the older ban of u1200, which had no end. Before any input, here a repeated call
-        // without an effect, the machine removes the bans that have ended.
         directory.send(DirectoryInput(app: "demo", unban))
         #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })
         #expect(directory.machine.checkInvariants(directory.journal) == [])
@@ -80,12 +81,13 @@ import Testing
         var seats = SizeHarness(SeatMachine())
         let info = LiveInfo(liveID: "show", liveOwner: UserInfo(userID: "alice"))
         seats.send(SeatInput(Self.key, .opened(epoch: 1, info: info)))
+        // Users with an even number have applied, and those with an odd number are invited.
         let names = (0..<120).map { "u\(1000 + $0)" }
         let expiry = (seats.now + .seconds(60)).milliseconds
+        let application = #"{"application":{}}"#
+        let invitation = #"{"invitation":{"host":{"avatarURL":"","userID":"alice","userName":""}}}"#
         let requests = names.enumerated().map { index, name in
-            let kind =
-                index % 2 == 0
-                ? #"{"application":{}}"# : #"{"invitation":{"host":{"avatarURL":"","userID":"alice","userName":""}}}"#
+            let kind = index.isMultiple(of: 2) ? application : invitation
             return #"{"expiresAt":\#(expiry),"guest":{"avatarURL":"","userID":"\#(name)","userName":""},"#
                 + #""kind":\#(kind),"seatIndex":-1}"#
         }.joined(separator: ",")
@@ -93,6 +95,7 @@ import Testing
         let rowKey = try #require(SeatKey(text: "requests/demo/show"))
         seats.journal.restore(rowKey, try Wire.decode(SeatRow.self, from: oldRow))
 
+        /// The guests of all open requests, in the order of the machine's reply.
         func listedUsers() -> [String] {
             let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", counter: 1))))
             guard case .reply(let reply)? = effects.last,
@@ -105,18 +108,18 @@ import Testing
         }
         /// The names in the order of the machine's reply: applications (even numbers), then invitations (odd numbers).
         func applicationsFirst(_ names: [String]) -> [String] {
-            let isInvited = { (name: String) in (Int(name.dropFirst()) ?? 0) % 2 == 1 }
+            let isInvited = { (name: String) in !(Int(name.dropFirst()) ?? 0).isMultiple(of: 2) }
             return names.filter { !isInvited($0) } + names.filter(isInvited)
         }
         #expect(listedUsers() == applicationsFirst(names))
-        #expect(seats.rows(of: "requests") == 1)
+        #expect(seats.rowCount(of: "requests") == 1, "reading does not split the row")
         let apply = SeatCommand.apply(
             seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: self.caller("u2000", counter: 2))
-        #expect(seats.send(SeatInput(Self.key, apply)).codes == [])
+        #expect(seats.send(SeatInput(Self.key, apply)).rejections == [])
         #expect(listedUsers() == applicationsFirst(names + ["u2000"]))
         // The 121 requests fill 3 rows of 50.
-        #expect(seats.rows(of: "requests") == 3)
-        // This empties the first row, and changes no other row.
+        #expect(seats.rowCount(of: "requests") == 3)
+        // The 50 users of the first row leave the live, one after the other.
         for (index, name) in names.prefix(50).enumerated() {
             let userGone = SeatCommand.userGone(user: UserID(name))
             seats.send(SeatInput(Self.key, userGone))
@@ -129,7 +132,7 @@ import Testing
         #expect(listedUsers() == applicationsFirst(Array(names.dropFirst(50))))
         seats.now = seats.now + .seconds(30)
         #expect(listedUsers() == [])
-        #expect(seats.rows(of: "requests") == 0)
+        #expect(seats.rowCount(of: "requests") == 0)
         #expect(seats.machine.checkInvariants(of: seats.journal, at: seats.now) == [])
     }
 }

@@ -6,14 +6,18 @@ import Testing
 
 /// The size of the largest row or record of each kind that a test has produced.
 struct SizeLedger {
-    /// Each row and record must be smaller than this: half of the broker's maximum message size.
-    static let limit = PlazaTopic.maxMessageBytes / 2
+    /// Each row and record must be smaller than this number of bytes: half of the broker's maximum message size.
+    static let maxRecordBytes = PlazaTopic.maxMessageBytes / 2
 
-    /// The bytes of the largest record, by kind: a topic's name, or "row " and the kind of the row.
-    private(set) var largest: [String: Int] = [:]
+    /// The bytes of the largest row or record of each kind.
+    ///
+    /// The kind of a record is its topic's name. The kind of a row is "row " and the first part of the row's key.
+    private(set) var largestBytes: [String: Int] = [:]
 
     /// Notes the size of one row or record.
-    mutating func note(_ kind: String, bytes: Int) { self.largest[kind] = max(self.largest[kind] ?? 0, bytes) }
+    mutating func note(_ kind: String, bytes: Int) {
+        self.largestBytes[kind] = max(self.largestBytes[kind] ?? 0, bytes)
+    }
 
     /// Notes the size of the record that an effect writes, including its key and headers.
     mutating func note(_ effect: Effect) {
@@ -23,22 +27,22 @@ struct SizeLedger {
         self.note(record.topic.rawValue, bytes: record.key.utf8.count + (record.value?.count ?? 0) + headerBytes)
     }
 
-    /// Checks that every record is below the limit, and that the largest of each named kind has `minKilobytes` or more.
+    /// Checks that every row and record is below `maxRecordBytes`, and that the largest one of each named kind has at
+    /// least `minKilobytes`.
     ///
-    /// Without a minimum, a test that builds only a small state would pass.
+    /// The minima show that the test has really built a large state.
     func expectBounded(minKilobytes: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
-        for (kind, bytes) in self.largest.sorted(by: { $0.key < $1.key }) {
-            #expect(bytes < Self.limit, "\(kind): \(bytes) bytes", sourceLocation: sourceLocation)
+        for (kind, bytes) in self.largestBytes.sorted(by: { $0.key < $1.key }) {
+            #expect(bytes < Self.maxRecordBytes, "too large: \(kind)", sourceLocation: sourceLocation)
         }
         for (kind, kilobytes) in minKilobytes.sorted(by: { $0.key < $1.key }) {
-            #expect(
-                (self.largest[kind] ?? 0) / 1000 >= kilobytes, "\(kind): \(self.largest[kind] ?? 0) bytes",
-                sourceLocation: sourceLocation)
+            let bytes = self.largestBytes[kind] ?? 0
+            #expect(bytes / 1000 >= kilobytes, "the test's state is too small: \(kind)", sourceLocation: sourceLocation)
         }
     }
 }
 
-/// A machine that is driven to its largest state.
+/// A machine that a test drives to its largest state, and the sizes of its rows and records.
 struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
     let machine: M
     var journal = Journal<M.Key, M.Row>()
@@ -71,15 +75,15 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
         }
     }
 
-    /// The number of rows of a kind.
-    func rows(of kind: String) -> Int {
+    /// The number of rows of a kind, the first part of their keys.
+    func rowCount(of kind: String) -> Int {
         self.journal.sortedKeys.count { $0.text.hasPrefix(kind + "/") }
     }
 }
 
 extension [Effect] {
-    /// The codes of the rejections.
-    var codes: [ReplyCode] {
+    /// The codes of the rejected calls; empty when no call was rejected.
+    var rejections: [ReplyCode] {
         self.compactMap {
             if case .reply(let reply) = $0, case .failure(let error) = reply.outcome { error.code } else { nil }
         }

@@ -6,17 +6,19 @@ import Testing
 
 /// The largest states of the seat machine and the connection machine.
 ///
-/// `minKilobytes` has minima, which show that the rows and records really were large.
+/// `minKilobytes` has the minimum sizes that show that a state is really large.
 @Suite struct StageSizeTests {
     /// Rules: R17.3, R17.6.
     @Test func `I16 every row and record of the largest stage is smaller than half of the broker's largest record`() {
         var seats = SizeHarness(SeatMachine(policies: Largest.policies))
         let key = Largest.key
-        func send(_ command: SeatCommand) -> [ReplyCode] { seats.send(SeatInput(key, command)).codes }
+        /// Sends a command; returns the code of the rejection, if there is one.
+        func send(_ command: SeatCommand) -> [ReplyCode] { seats.send(SeatInput(key, command)).rejections }
         #expect(send(.opened(epoch: Largest.offset, info: Largest.info)) == [])
         #expect(send(.userBack(user: Largest.person(0))) == [])
-        // The owner has a seat. The server places users on all other seats but one, so that more users can apply. A
-        // seat index of -1 means any free seat. After each call, presence verifies that the user is in the live.
+        // Of the 50 seats, the owner has one, and the server places users on 48. One stays free, so that users can be
+        // invited. A seat index of -1 means any free seat. After each call, presence verifies that the user is in the
+        // live.
         for index in 1..<49 {
             let caller = Largest.server(counter: Int64(index))
             #expect(send(.place(user: Largest.user(index), seatIndex: -1, caller: caller)) == [])
@@ -40,15 +42,17 @@ import Testing
                     == [])
             #expect(send(.guestMembershipVerified(user: guest, offer: offer, caller: caller)) == [])
         }
+        // One request more than the limit.
         let lateApplicant = Largest.caller(5000, counter: 1)
         #expect(
             send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo, caller: lateApplicant)) == [
                 .overloaded
             ])
         // The 500 requests fill 10 rows of 50.
-        #expect(seats.rows(of: "requests") == 10)
+        #expect(seats.rowCount(of: "requests") == 10)
         #expect(send(.requests(caller: Largest.server(counter: 1))) == [])
-        // More than is possible: nine lives with twelve seats each, and nine battles between all of them.
+        // A report that is larger than any that is possible: it has nine lives with twelve seats each, and nine battles,
+        // in each of which all nine lives take part.
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         let members = lives.enumerated().map { index, live in
             ConnectionMember(
@@ -66,18 +70,12 @@ import Testing
         }
         let view = ConnectionView(
             id: ConnectionID(Largest.word(0, bytes: 32)), members: members, mutedLives: Array(lives.dropFirst()))
-        _ = send(
-            .connection(
-                view: view, battle: battles[0], revision: 1,
-                events: members.map { .coHostJoined(member: $0) }, otherBattles: Array(battles.dropFirst())))
-        // This command is itself a record, in the seat machine's inbox.
-        seats.ledger.note(
-            .seat(
-                SeatInput(
-                    key,
-                    .connection(
-                        view: view, battle: battles[0], revision: 1, events: members.map { .coHostJoined(member: $0) },
-                        otherBattles: Array(battles.dropFirst())))))
+        let report = SeatCommand.connection(
+            view: view, battle: battles[0], revision: 1, events: members.map { .coHostJoined(member: $0) },
+            otherBattles: Array(battles.dropFirst()))
+        _ = send(report)
+        // The report itself is a record too, in the seat machine's inbox.
+        seats.ledger.note(.seat(SeatInput(key, report)))
         seats.noteRows()
         seats.ledger.expectBounded(minKilobytes: [
             "row stage": 150, "row requests": 30, "row floors": 60, "stages": 150, "barrage.inbox": 150, "replies": 350,
@@ -89,8 +87,9 @@ import Testing
     @Test
     func `I16 every row and record of the largest connection is smaller than half of the broker's largest record`() {
         var connections = SizeHarness(ConnectionMachine(policies: Largest.policies))
+        /// Sends a command; returns the code of the rejection, if there is one.
         func send(_ command: ConnectionCommand) -> [ReplyCode] {
-            connections.send(ConnectionInput(app: Largest.app, command)).codes
+            connections.send(ConnectionInput(app: Largest.app, command)).rejections
         }
         var counter: Int64 = 0
         /// The caller of the next call of the app's server.
@@ -103,7 +102,7 @@ import Testing
         for (index, live) in lives.enumerated() {
             _ = send(.opened(live: live, owner: Largest.person(index), isVoice: false))
             _ = send(.rights(live: live, admins: Largest.info.admins))
-            // The first live has the maximum number of floors, each other live has one.
+            // The first live has the maximum number of floors (lowest valid tickets of users), each other live has one.
             for user in 0..<(index == 0 ? Limits.floorsPerLive : 1) {
                 _ = send(
                     .floor(live: live, user: Largest.user(user), ticket: Ticket(Largest.offset + Int64(user))))
@@ -125,6 +124,7 @@ import Testing
                 .requestBattle(
                     from: lives[0], to: invitees, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
                     extensionInfo: extraInfo, caller: nextServerCall())) == [])
+        // The window of the server's session is full of large outcomes: of the details of the battle.
         for _ in 0..<IdempotencyLimits.maxOutcomes {
             #expect(send(.battleInfo(battle: nil, live: lives[0], caller: nextServerCall())) == [])
         }
