@@ -77,8 +77,8 @@ import Testing
             let create = DirectoryCommand.create(
                 live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
             let outcome = harness.outcome(.directoryCommand(cell.key, create), of: caller)
-            // A stranger belongs to another app, where the id is free. The owner may repeat the creation of `concert`;
-            // as the owner of that live it may not create `party`.
+            // A stranger belongs to another app, where the id is free. The owner of `concert` may repeat the creation of
+            // `concert`, but may not create `party`, because an owner has only one live.
             switch (cell.role, cell.hasRole, outcome) {
             case (.stranger, _, .success?), (.owner, true, .success?): break
             case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")
@@ -117,8 +117,9 @@ import Testing
     @Test func `a revoked admin has no rights any more, and the guest whom it had accepted keeps the seat`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
-        let ticket = MatrixFixture.join("adam", key, &harness)
-        let accept = SeatCommand.acceptApplication(user: "carl", caller: harness.caller("adam", ticket: ticket))
+        // The admin adam accepts carl's application. Then olga revokes adam's rights.
+        let adamsTicket = MatrixFixture.join("adam", key, &harness)
+        let accept = SeatCommand.acceptApplication(user: "carl", caller: harness.caller("adam", ticket: adamsTicket))
         _ = harness.send(.seatCommand(key, accept))
         let ownerCaller = harness.caller("olga", ticket: MatrixFixture.join("olga", key, &harness))
         _ = harness.send(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: ownerCaller)))
@@ -133,7 +134,7 @@ import Testing
             ),
         ]
         for (code, call) in rejectedCalls {
-            let caller = harness.caller("adam", ticket: ticket)
+            let caller = harness.caller("adam", ticket: adamsTicket)
             guard case .failure(let error)? = harness.outcome(call(caller), of: caller) else {
                 Issue.record("a call of the revoked admin is not rejected with \(code.name)")
                 continue

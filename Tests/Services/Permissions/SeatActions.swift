@@ -3,8 +3,9 @@ import PlazaModel
 
 /// Calls that the seat machine decides; the live is a video live in apply mode, whose owner has seat 0.
 ///
-/// Hosts are the owner and the admins. carl has applied for a seat, sven sits on seat 3, bob is a viewer and anna an
-/// admin; see `MatrixFixture`. A seat index of -1 means any free seat.
+/// Hosts are the owner and the admins. carl has applied for a seat, sven sits on seat 3, a seated caller on seat 4, and
+/// the other seats are free. bob is a viewer and anna an admin; see `MatrixFixture`. A seat index of -1 means any free
+/// seat.
 extension Action {
     /// A call to the seat machine that, by default, hosts and server may make; `command` gets the live and the caller.
     private static func seatHostCall(

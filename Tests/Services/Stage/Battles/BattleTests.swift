@@ -195,7 +195,7 @@ struct BattleTests {
         let id = harness.startBattle("arena", against: "bistro")
         _ = harness.updateScores(id, [("arena", 3)])
         _ = harness.updateScores(id, [("bistro", 4)])
-        // A live whose owner is gone leaves its connection; the connection ends with the second last live.
+        // The owner of bistro leaves, so bistro leaves the connection. With one live left, the connection ends.
         let effects = harness.handle(.userGone(live: "bistro", user: "host-bistro"))
         for live: LiveID in ["arena", "bistro"] {
             #expect(effects.reportedConnection(live) == nil)
@@ -249,12 +249,12 @@ struct BattleTests {
             harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }.code
                 == .noSuchBattle)
         #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .battleOver)
-        let openRequest = harness.requestBattle("arena", against: "bistro")
+        let secondBattle = harness.requestBattle("arena", against: "bistro")
         #expect(
-            harness.call("bistro") { .exitBattle(battle: openRequest, live: "bistro", caller: $0) }.code
+            harness.call("bistro") { .exitBattle(battle: secondBattle, live: "bistro", caller: $0) }.code
                 == .battleNotStarted)
         #expect(
-            harness.call("bistro") { .cancelBattle(battle: openRequest, live: "bistro", to: ["bistro"], caller: $0) }
+            harness.call("bistro") { .cancelBattle(battle: secondBattle, live: "bistro", to: ["bistro"], caller: $0) }
                 .code == .noPermission, "only the inviter may cancel")
     }
 }

@@ -6,6 +6,8 @@ import Testing
 @testable import StageCore
 
 /// Templates, rate limits, crowded voice lives, muting, owners who leave and return, and late retries.
+///
+/// A voice live is crowded when more than six of its seats are occupied.
 struct ConnectionRuleTests {
     /// The reply code for each live that a co-host request names; nil for a live to which the request was sent.
     private func reasons(_ effects: [Effect]) -> [ReplyCode?] {

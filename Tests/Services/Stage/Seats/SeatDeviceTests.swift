@@ -30,6 +30,7 @@ struct SeatDeviceTests {
         var harness = self.harnessWithSeatedGina()
         let caller = harness.callers.user("gina")
         let effects = harness.handle(.device(microphone: true, camera: nil, suspend: .inBackground, caller: caller))
+        // A change of devices is no event of the stage, so the stage is published without events.
         #expect(effects == harness.published([]) + [harness.success(.done, to: caller, changesStage: true)])
         #expect(harness.stage?.seats[1].occupant?.isMicrophoneOn == true)
         #expect(harness.stage?.seats[1].occupant?.isCameraOn == false)
@@ -113,7 +114,7 @@ struct SeatDeviceTests {
     @Test func `a user whom a host moves is notified of devices that the new seat locks or unlocks`() {
         var harness = self.harnessWithSeatedGina()
         _ = self.setDevices(&harness, "gina", microphone: true, camera: true)
-        // gina sits on seat 1, and gus on seat 3, which locks its camera.
+        // gina sits on seat 1, and gus on seat 3. Then adam locks the camera of seat 3.
         _ = harness.call("gus") { .take(seatIndex: 3, caller: $0) }
         _ = harness.call("adam") { .lock(seatIndex: 3, isLocked: nil, microphone: nil, camera: true, caller: $0) }
         let locked = NoticeContent.deviceClosedByAdmin(device: .camera, by: userInfo("adam"))

@@ -81,6 +81,7 @@ struct SeatPermissionTests {
     /// Rules: R6.8, R7.4, R7.17.
     @Test(arguments: Self.calls, Role.allCases)
     func `each role may make exactly the calls that the rules allow`(call: Call, role: Role) throws {
+        // In free mode, `seated` gets seat 1 without the consent of a host.
         var harness = SeatHarness(SeatHarness.live(mode: .free, admins: ["adam"]))
         _ = harness.call("seated") { .take(seatIndex: 1, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
