@@ -136,7 +136,7 @@ struct LiveFactTests {
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         _ = harness.call("gina") { .leave(caller: $0) }
         let repeatedEffects = harness.handle(.take(seatIndex: 1, caller: caller))
-        let firstReply = firstEffects.suffix(1)
+        let firstReply = Array(firstEffects.suffix(1))
         #expect(repeatedEffects == firstReply, "the reply is the only effect of a repeated call")
         #expect(harness.seated == [nil, nil, nil, nil], "the repeated call seats nobody")
 
