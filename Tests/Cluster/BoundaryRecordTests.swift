@@ -9,16 +9,16 @@ import Testing
 
 /// Tests with damaged records and rows, written straight to the topics of a running cluster.
 ///
-/// The records cover every field, key and header of the topics that services and gateways read. The rows cover every
-/// field of the rows that services restore when they start.
+/// The damaged records cover every field, key and header of the topics that services and gateways read. The damaged
+/// rows cover every field of the rows that services restore when they start.
 extension BoundaryTableTests {
-    /// Each inbox, and the file of its golden records without `.json`.
-    private static let inboxes: [(PlazaTopic, String)] = [
+    /// Each inbox, and the name of the file of its golden records, without `.json`.
+    private static let inboxes: [(topic: PlazaTopic, goldenFile: String)] = [
         (.directoryInbox, "directory-inbox"), (.audienceInbox, "audience-inbox"), (.barrageInbox, "barrage-inbox"),
         (.seatInbox, "seat-inbox"), (.connectionInbox, "connection-inbox"),
     ]
-    /// Each other topic that is read, and the file of its golden records without `.json`.
-    private static let outputTopics: [(PlazaTopic, String)] = [
+    /// Each topic that gateways or the webhook sender read, and the name of the file of its golden records.
+    private static let outputTopics: [(topic: PlazaTopic, goldenFile: String)] = [
         (.rooms, "rooms"), (.stages, "stages"), (.audienceCounts, "audience-counts"), (.apps, "apps"),
         (.roomFeed, "room-feed"), (.userNotices, "user-notices"), (.replies, "replies"), (.webhooks, "webhooks"),
     ]
@@ -35,26 +35,26 @@ extension BoundaryTableTests {
             }.get()
             for (topic, goldenFile) in Self.inboxes + Self.outputTopics {
                 let cases = RecordCases(topic: topic, partitions: partitions, goldenFile: goldenFile)
-                let missingReplies = try await runOnDedicatedThread {
-                    Result { try driver.value.sendInGroups(cases) }
+                let failureTexts = try await runOnDedicatedThread {
+                    Result { try driver.value.sendCasesAndCalls(cases) }
                 }.get()
-                #expect(missingReplies.isEmpty, "\(missingReplies.joined(separator: "\n"))")
+                #expect(failureTexts.isEmpty, "\(failureTexts.joined(separator: "\n"))")
                 // The cluster does not restart processes, so an ended process stays visible.
                 for process in cluster.processes {
                     #expect(
                         process.restarts == 0 && process.lastExitDescription == nil,
-                        "\(process.name) ended: \(topic.rawValue)")
+                        "\(process.name) ended after the cases of the topic \(topic.rawValue)")
                 }
             }
-            print("\(driver.value.sentCount) records, \(ContinuousClock.now - began)")
-            // Far fewer would mean that golden records were not found.
-            #expect(driver.value.sentCount > 50_000, "too few records were sent")
-            let letters = try await runOnDedicatedThread {
+            print("\(driver.value.sentCaseCount) records, \(ContinuousClock.now - began)")
+            // The real number is higher. A much lower one means that golden records were not found.
+            #expect(driver.value.sentCaseCount > 50_000, "too few records were sent")
+            let deadLetters = try await runOnDedicatedThread {
                 Result { try DeadLetterBox(brokers: brokers).letters() }
             }.get()
-            for letter in letters {
-                let caseName = letter.record.header(RecordCases.nameHeader) ?? []
-                Issue.record("dead letter: \(String(decoding: caseName, as: UTF8.self)): \(letter.origin.reason)")
+            for letter in deadLetters {
+                let caseName = String(decoding: letter.record.header(RecordCases.nameHeader) ?? [], as: UTF8.self)
+                Issue.record("a service failed at the record \(caseName): \(letter.origin.reason)")
             }
             driver.value.close()
             try await harness.playScenario()
@@ -70,36 +70,37 @@ extension BoundaryTableTests {
             let driver = try await runOnDedicatedThread {
                 Result { SendableDriver(try RecordDriver(brokers: brokers, partitions: partitions)) }
             }.get()
-            for (topic, corpus) in RowCases.corpora {
-                let cases = try RowCases(topic: topic, partitions: partitions, corpus: corpus).cases()
+            for (topic, folder) in RowCases.corpora {
+                let cases = try RowCases(topic: topic, partitions: partitions, corpus: folder).cases()
                 try await runOnDedicatedThread { Result { try driver.value.send(cases) } }.get()
             }
-            print("\(driver.value.sentCount) rows")
-            // Far fewer would mean that rows of the corpora were not found.
-            #expect(driver.value.sentCount > 10_000, "too few rows were sent")
-            // A gateway restores no rows.
+            print("\(driver.value.sentCaseCount) rows")
+            // The real number is higher. A much lower one means that rows of the corpora were not found.
+            #expect(driver.value.sentCaseCount > 10_000, "too few rows were sent")
+            // Kills and restarts each service, so that it restores the rows. A gateway restores no rows.
             for kind in ServiceKind.allCases where kind != .gateway {
                 let name = "\(kind.rawValue)-1"
                 try await cluster.kill(name)
                 try await cluster.restart(name)
             }
             try await cluster.waitUntilReady(within: .seconds(90))
-            let pids = cluster.processes.map(\.pid)
+            let pidsAfterRestart = cluster.processes.map(\.pid)
             for (topic, goldenFile) in Self.inboxes {
                 let cases = RecordCases(topic: topic, partitions: partitions, goldenFile: goldenFile)
-                // One call to each partition is enough. The number of its group is of no use here.
+                // Sends one call to each partition. The rows were not sent in groups, so the group is always 0.
                 let unansweredSessions = try await runOnDedicatedThread {
                     Result {
                         let sessions = try driver.value.sendCalls(cases, group: 0)
-                        return try driver.value.unanswered(sessions, within: .seconds(60)).sorted()
+                        return try driver.value.sessionsWithoutReply(of: sessions, within: .seconds(60)).sorted()
                     }
                 }.get()
-                #expect(unansweredSessions.isEmpty, "no reply: \(unansweredSessions)")
+                #expect(unansweredSessions.isEmpty, "no reply to the calls of the sessions \(unansweredSessions)")
             }
-            // Some rows are due only after a while, so a damaged row can still end a process during the scenario.
+            // The due times of some rows come only after a while, so a damaged row could end a process even now.
             try await harness.playScenario()
             #expect(
-                cluster.processes.map(\.pid) == pids, "\(cluster.processes.map { ($0.name, $0.lastExitDescription) })")
+                cluster.processes.map(\.pid) == pidsAfterRestart,
+                "a process ended: \(cluster.processes.map { ($0.name, $0.lastExitDescription) })")
             driver.value.close()
         }
     }
@@ -115,20 +116,21 @@ private struct SendableDriver: @unchecked Sendable {
 extension RecordDriver {
     /// Writes all cases of a topic in groups, and after each group a call to each partition.
     ///
-    /// - Returns: a text for each call without a reply, with the group of cases before the call.
-    func sendInGroups(_ cases: RecordCases) throws -> [String] {
+    /// - Returns: a text for each call without a reply; it names the group of cases before this call.
+    func sendCasesAndCalls(_ cases: RecordCases) throws -> [String] {
         let groups = [cases.garbageCases()] + (try cases.fieldCases())
-        // The sessions of the calls.
-        var sessions: Set<String> = []
+        var callSessions: Set<String> = []
         for (index, group) in groups.enumerated() {
             try self.send(group)
-            sessions.formUnion(try self.sendCalls(cases, group: index))
+            callSessions.formUnion(try self.sendCalls(cases, group: index))
         }
-        return try self.unanswered(sessions, within: .seconds(60)).sorted().map { session in
-            // A session ends with the number of its group; see `sendCalls`.
+        let unansweredSessions = try self.sessionsWithoutReply(of: callSessions, within: .seconds(60)).sorted()
+        return unansweredSessions.map { session in
+            // The name of a session ends with the number of the group before its call, such as `-3`.
             let index = session.split(separator: "-").last.flatMap { Int($0) } ?? 0
             let group = groups[index]
-            return "no reply: \(session), after \(group.first?.name ?? "") to \(group.last?.name ?? "")"
+            let (first, last) = (group.first?.name ?? "", group.last?.name ?? "")
+            return "no reply to the call of \(session), which followed the cases \(first) to \(last)"
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of the supervision of processes, with small scripts in place of the services.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ClusterKitTests {
-    /// A fake service, which answers every GET (so also `/readyz`) with 200, and prints its option `--kafka`.
+    /// A fake service: prints its option `--kafka`, and answers each GET with 200, so it counts as ready.
     static let serviceScript = """
         #!/usr/bin/env python3
         import http.server, os, signal, sys
@@ -21,12 +21,12 @@ import Testing
         http.server.ThreadingHTTPServer(('127.0.0.1', int(options['--ops-port'])), Handler).serve_forever()
         """
 
-    /// Contains the programs and the run directory of one test.
+    /// The folder of one test, for the programs and the run directory.
     private let scratch: ScratchFolder
 
     init() throws { self.scratch = try ScratchFolder() }
 
-    /// Creates a directory with the script under the name of each service and with the real `plaza`; returns its path.
+    /// Creates a directory in which each service is the fake one and `plaza` is the real one; returns its path.
     private func makePrograms() throws -> String {
         let directory = self.scratch.path + "/programs"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -41,7 +41,7 @@ import Testing
         return directory
     }
 
-    /// Options of a cluster whose services are the scripts, with the test's own run directory.
+    /// Options of a cluster of fake services, with the test's own run directory.
     private func options(kafkaBrokers brokers: Int? = nil) throws -> ClusterOptions {
         var options = LiveCluster.options(kafkaBrokers: brokers)
         options.runDirectory = self.scratch.path + "/run"
@@ -51,7 +51,7 @@ import Testing
 
     /// Waits until processes have ended.
     ///
-    /// They are not children of this process, so `tail --pid` of coreutils watches them.
+    /// A process can only wait for its children. These processes are not, so `tail --pid` of coreutils watches them.
     static func awaitEnd(of pids: [Int32]) async throws {
         for pid in pids {
             let tail = try TestProcess(["tail", "-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a cluster becomes ready, reports its addresses, and leaves no process behind`() async throws {
+    @Test func `a cluster becomes ready, reports its addresses, and leaves no process when it stops`() async throws {
         var options = try self.options()
         options.scale = [.gateway: 2, .cohostBattle: 0]
         let directory = options.runDirectory
@@ -77,7 +77,9 @@ import Testing
         }
         #expect(pids.count == 7)
         try await Self.awaitEnd(of: pids)
-        #expect(throws: ClusterError.self) { try ClusterState.read(runDirectory: options.runDirectory) }
+        #expect(throws: ClusterError.self, "a stopped cluster must leave no state") {
+            try ClusterState.read(runDirectory: options.runDirectory)
+        }
     }
 
     @Test func `a dead process is restarted with the same ports`() async throws {
@@ -103,7 +105,7 @@ import Testing
             #expect(throws: ClusterError.notAlive("barrage-fanout-1")) {
                 try cluster.signal("barrage-fanout-1", SIGSTOP)
             }
-            // The cluster does not wait for a process that was killed on purpose.
+            // The cluster is ready without a process that `kill` has ended.
             try await cluster.waitUntilReady(within: .seconds(10))
             try await cluster.restart("barrage-fanout-1")
             try await cluster.waitUntilReady(within: .seconds(10))
@@ -114,7 +116,7 @@ import Testing
     @Test func `a stopped process is not ready, and becomes ready when it continues`() async throws {
         try await LiveCluster.with(try self.options()) { cluster in
             try cluster.signal("gateway-1", SIGSTOP)
-            // The cluster waits in vain, so the time is short.
+            // The cluster cannot become ready, so the test waits only a short time.
             let error = await #expect(throws: ClusterError.self) {
                 try await cluster.waitUntilReady(within: .milliseconds(1200))
             }
@@ -124,12 +126,12 @@ import Testing
             }
             try cluster.signal("gateway-1", SIGCONT)
             try await cluster.waitUntilReady(within: .seconds(10))
-            // The process stays stopped from now on, and must not delay the end of the cluster.
+            // Stops the process again, because a stopped process must not delay the end of the cluster.
             try cluster.signal("gateway-1", SIGSTOP)
         }
     }
 
-    @Test func `an instance is added and removed while the cluster runs`() async throws {
+    @Test func `an instance is added and removed while the cluster runs; no name is used twice`() async throws {
         try await LiveCluster.with(try self.options()) { cluster in
             let name = try cluster.add(.gateway)
             #expect(name == "gateway-2")
@@ -137,8 +139,9 @@ import Testing
             #expect(cluster.gateways.map(\.name) == ["gateway-1", "gateway-2"])
             try await cluster.remove("gateway-1")
             #expect(cluster.gateways.map(\.name) == ["gateway-2"])
-            // A name is not used twice, because it is the transactional id of the instance.
-            #expect(try cluster.add(.gateway) == "gateway-3")
+            #expect(
+                try cluster.add(.gateway) == "gateway-3",
+                "no name may be used twice, because the name is the transactional id of the instance")
         }
     }
 
@@ -155,13 +158,13 @@ import Testing
         }
     }
 
-    @Test func `services follow the embedded broker to its new address`() async throws {
+    @Test func `services restart with the new address after the embedded broker has restarted`() async throws {
         var options = try self.options()
         options.restartsExitedProcesses = true
         try await LiveCluster.with(options) { cluster in
             let oldAddress = cluster.state.kafka
             try await cluster.kill("broker-1")
-            // Waits until the broker has restarted at another address.
+            // Waits until the broker has restarted, which gives it another address.
             var version = 0
             while cluster.state.kafka == oldAddress, let change = await cluster.waitForChange(after: version) {
                 version = change.version
@@ -169,15 +172,17 @@ import Testing
             try await cluster.waitUntilReady(within: .seconds(10))
             let newAddress = cluster.state.kafka
             #expect(newAddress != oldAddress)
+            // Only services have an ops port; Redis and the broker have none.
             for process in cluster.processes where process.opsPort != nil {
                 #expect(RunDirectory.lastLines(of: process.log, count: 1).hasSuffix("kafka \(newAddress)"))
             }
         }
     }
 
-    @Test func `a program that keeps failing is reported with the end of its log`() async throws {
+    @Test func `waiting for a cluster fails with the log of a program that ends again and again`() async throws {
         var options = try self.options()
         options.restartsExitedProcesses = true
+        // A gateway that prints a line and ends with status 3.
         let gatewayPath = (options.binaryDirectory ?? "") + "/gateway"
         try Data("#!/bin/sh\necho no such thing as a shard\nexit 3\n".utf8).write(to: URL(fileURLWithPath: gatewayPath))
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: gatewayPath)
@@ -192,20 +197,23 @@ import Testing
         #expect(endOfLog.contains("no such thing as a shard"))
     }
 
-    /// Runs `plaza up`, sends it a signal when the cluster is ready, waits until all its children have ended, and
-    /// returns how `plaza up` itself ended.
+    /// Runs `plaza up`, sends it a signal when the cluster is ready, and waits until all processes have ended.
+    ///
+    /// - Returns: how `plaza up` itself ended.
     private func runPlazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
         let options = try self.options()
         let programs = options.binaryDirectory ?? ""
         let plaza = try TestProcess(
             [programs + "/plaza", "up", "--port", "0", "--run-dir", options.runDirectory],
             environment: ["LIVEPLAZA_BIN_DIR": programs], output: .nothing)
+        // `plaza status --wait 30` ends with 0 when the cluster is ready within 30 s.
         let status = try TestProcess(
             [programs + "/plaza", "status", "--wait", "30", "--run-dir", options.runDirectory], output: .nothing)
         #expect(await status.ended() == .exited(0))
         let state = try ClusterState.read(runDirectory: options.runDirectory)
         // Redis, the broker, and one instance of each of the five services.
-        #expect(state.processes.count == 7 && state.supervisor == plaza.pid)
+        #expect(state.processes.count == 7)
+        #expect(state.supervisor == plaza.pid)
         kill(plaza.pid, signal)
         let end = await plaza.ended()
         try await Self.awaitEnd(of: state.processes.compactMap(\.pid))
@@ -213,12 +221,14 @@ import Testing
         return end
     }
 
-    @Test func `children end when their supervisor is killed with SIGKILL`() async throws {
+    @Test func `all processes of a cluster end when plaza up is killed with SIGKILL`() async throws {
         let end = try await self.runPlazaUp(endedBy: SIGKILL)
         #expect(end == .signalled(SIGKILL))
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func `plaza up stops all processes in order on a signal`(signal: Int32)
+    @Test(arguments: [SIGINT, SIGTERM]) func `plaza up stops all its processes on a signal and ends with status 0`(
+        signal: Int32
+    )
         async throws
     {
         let end = try await self.runPlazaUp(endedBy: signal)
@@ -226,10 +236,11 @@ import Testing
     }
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
-    func `a killed real Kafka restarts on the same ports; three brokers do not start on the data of one`() async throws
+    func `a killed real Kafka restarts on the same ports, and three brokers do not start on the data of one broker`()
+        async throws
     {
         var options = try self.options(kafkaBrokers: 1)
-        // The cluster has no services.
+        // The cluster has zero instances of each service.
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)
         try await cluster.start()
@@ -242,8 +253,8 @@ import Testing
         #expect(restarted.ports == killed.ports && HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
         await cluster.stop()
         options.broker = .kafkaHome(LiveCluster.kafkaHome ?? "", brokers: 3)
-        let clusterOfThree = LocalCluster(options)
-        let error = await #expect(throws: ClusterError.self) { try await clusterOfThree.start() }
+        let clusterOfThreeBrokers = LocalCluster(options)
+        let error = await #expect(throws: ClusterError.self) { try await clusterOfThreeBrokers.start() }
         guard case .badOption(let text) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -8,34 +8,34 @@ import Testing
 
 /// Tests in real processes of how a host's change in one service changes the state of another.
 ///
-/// Stage events are compared by their `shortText` (LiveFixture.swift): `fights` is a live that joins the battle,
-/// `exits` one that leaves it, `over` the end of the battle, and `out` a live that leaves the connection (co-hosting).
+/// Stage events are compared by their `shortText`, such as `disconnected <live>` for a live that left the connection.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {
+    /// The default template of a connection of video lives; the lives' own templates do not matter.
+    private static let defaultCoHostTemplate = 600
+
     /// Rules: R8.7, R18.7.
-    @Test func `I12 all viewers of a new connection see all its lives on stage, in the co-host template`()
+    @Test func `I12 after two lives connect, viewers of each see both on stage, in the co-host template`()
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (firstLive, secondLive) = (
-            try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601)
-        )
+        let firstLive = try await LiveFixture(hub, seatTemplate: 800)
+        let secondLive = try await LiveFixture(hub, seatTemplate: 601)
         try await firstLive.connect(secondLive)
         for (fixture, partner) in [(firstLive, secondLive), (secondLive, firstLive)] {
-            // `seats` of a member are its occupied seats, and a host has seat 0.
-            let stage = try await fixture.watcher.waitForStage("both hosts on their seats") { record, _ in
+            // A member of a connection has its occupied `seats`; a host sits on seat 0.
+            let stage = try await fixture.watcher.waitForStage("the partner's host on seat 0") { record, _ in
                 record.connection?.members.first { $0.live == partner.live }?.seats?.map(\.index) == [0]
             }
             #expect(
                 Set(stage.layout.regions.map(\.userID)) == [
                     firstLive.id(of: firstLive.host), secondLive.id(of: secondLive.host),
                 ])
-            // 600 is the default template of a connection of video lives, whatever template each live has of its own.
-            #expect(stage.layout.canvas.templateID == 600)
+            #expect(stage.layout.canvas.templateID == Self.defaultCoHostTemplate)
             #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
-            #expect(fixture.watcher.events.map(\.shortText).contains("joined \(partner.live)"))
+            #expect(fixture.watcher.events.map(\.shortText).contains("connected \(partner.live)"))
         }
-        // A guest in one live is seen in the other.
+        // Viewers of the first live also see a guest of the second live.
         let guest = try await secondLive.join("guest")
         try await secondLive.seat(guest, on: 2)
         let stageWithGuest = try await firstLive.watcher.waitForStage("the other live's guest") { record, _ in
@@ -47,14 +47,13 @@ import Testing
     /// Rules: R18.8.
     @Test
     func
-        `I12 I14 the end of a connection ends its battle, removes the other live from the stage, and restores the template`()
+        `I12 I14 a connection's end ends its battle, removes the partner from the stage and restores the template`()
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (firstLive, secondLive) = (
-            try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601)
-        )
+        let firstLive = try await LiveFixture(hub, seatTemplate: 800)
+        let secondLive = try await LiveFixture(hub, seatTemplate: 601)
         try await firstLive.connect(secondLive)
         _ = try await firstLive.startBattle(secondLive, seconds: 120)
         try await firstLive.call(firstLive.host, "cohost.exit")
@@ -65,24 +64,25 @@ import Testing
             #expect(Set(stage.layout.regions.map(\.live)) == [fixture.live])
             #expect(stage.layout.canvas.templateID == template)
             #expect(stage.battle?.ended == .allMemberExit)
-            // Leaves out the events of the preparation: hosts take their seats, and the lives are connected.
+            // Leaves out the events before the battle: hosts take their seats, and the lives are connected.
             let events = fixture.watcher.events.map(\.shortText).filter {
-                !$0.hasPrefix("joined") && !$0.hasPrefix("taken")
+                !$0.hasPrefix("connected") && !$0.hasPrefix("seat taken")
             }
             let expected = [
-                "battle", "fights \(firstLive.live)", "fights \(secondLive.live)", "exits \(firstLive.live)",
-                "exits \(secondLive.live)",
-                "over allMemberExit", "out \(firstLive.live)",
+                "battle started", "battle joined \(firstLive.live)", "battle joined \(secondLive.live)",
+                "battle left \(firstLive.live)", "battle left \(secondLive.live)", "battle ended allMemberExit",
+                "disconnected \(firstLive.live)",
             ]
             #expect(events == expected)
         }
     }
 
     /// Rules: R18.9.
-    @Test func `I14 a battle ends at its time, and the connection stays`() async throws {
+    @Test func `I14 a battle ends when its time is over, and its lives stay connected`() async throws {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (firstLive, secondLive) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        let firstLive = try await LiveFixture(hub)
+        let secondLive = try await LiveFixture(hub)
         try await firstLive.connect(secondLive)
         let battle = try await firstLive.startBattle(secondLive, seconds: 1)
         for fixture in [firstLive, secondLive] {
@@ -92,27 +92,30 @@ import Testing
             #expect(stage.battle?.ended == .timeOver)
             #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
         }
-        // No battle is in progress, so the next one may begin.
+        // No battle is in progress now, so another may begin.
         let nextBattle = try await firstLive.startBattle(secondLive, seconds: 60)
         #expect(nextBattle != battle)
     }
 
     /// Rules: R18.4.
     @Test
-    func `I4 I12 I14 a live whose owner is lost leaves battle and connection and is suspended; the other lives go on`()
+    func
+        `I4 I12 I14 a live whose owner falls silent is suspended and leaves battle and connection; its partners go on`()
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (firstLive, secondLive, thirdLive) = (
-            try await LiveFixture(hub), try await LiveFixture(hub), try await LiveFixture(hub)
-        )
+        let firstLive = try await LiveFixture(hub)
+        let secondLive = try await LiveFixture(hub)
+        let thirdLive = try await LiveFixture(hub)
         try await firstLive.connect(secondLive, thirdLive)
         let battle = try await firstLive.startBattle(secondLive, thirdLive, seconds: 120)
-        // The first host sends nothing from now on, so its lease of 6 s expires.
+        // The owner of the first live sends nothing from now on, so its lease of 6 s expires.
         firstLive.host.client.stop()
         for fixture in [secondLive, thirdLive] {
-            let stage = try await fixture.watcher.waitForStage("that the lost host is out", within: 20) { record, _ in
+            let stage = try await fixture.watcher.waitForStage(
+                "that the first live has left the connection", within: 20
+            ) { record, _ in
                 record.connection?.members.map(\.live) == [secondLive.live, thirdLive.live]
             }
             #expect(stage.battle?.id == battle)
@@ -120,30 +123,30 @@ import Testing
             #expect(stage.battle?.sides.map(\.hasLeft) == [true, false, false])
             #expect(
                 Array(fixture.watcher.events.map(\.shortText).suffix(2)) == [
-                    "exits \(firstLive.live)", "out \(firstLive.live)",
+                    "battle left \(firstLive.live)", "disconnected \(firstLive.live)",
                 ])
             #expect(Set(stage.layout.regions.map(\.live)) == [secondLive.live, thirdLive.live])
         }
         try await firstLive.watcher.waitForStage("the live alone, its owner's seat empty", within: 20) { record, _ in
             record.connection == nil && record.seats[0].occupant == nil
         }
-        _ = try await firstLive.watcher.wait("that the live is suspended") { client in
-            client.items.contains {
-                if case .infoChanged(let info, _) = $0 { info.status == .suspended } else { false }
-            }
-                ? true : nil
+        _ = try await firstLive.watcher.wait("that the live is suspended") {
+            $0.trueIfReceived { if case .infoChanged(let info, _) = $0 { info.status == .suspended } else { false } }
         }
         try await firstLive.call(firstLive.watcher, "barrage.sendText", CallParams(text: "still here"))
         #expect(try await firstLive.readInfo { $0.status == .suspended }.status == .suspended)
     }
 
     /// Rules: R18.5.
-    @Test func `I1 I12 I14 an ended live leaves battle and connection, then ends for all viewers with one summary`()
+    @Test
+    func
+        `I1 I12 I14 a live that ends leaves battle and connection, then ends once for each viewer, with statistics`()
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (firstLive, secondLive) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        let firstLive = try await LiveFixture(hub)
+        let secondLive = try await LiveFixture(hub)
         try await firstLive.connect(secondLive)
         _ = try await firstLive.startBattle(secondLive, seconds: 120)
         try await firstLive.call(firstLive.watcher, "barrage.sendText", CallParams(text: "good night"))
@@ -151,25 +154,25 @@ import Testing
             throw ScenarioFailure("no statistics")
         }
         #expect(statistics.totalMessageCount == 1)
-        // The watcher; an owner is not counted.
-        #expect(statistics.totalViewers == 1)
+        #expect(statistics.totalViewers == 1, "the watcher is the only viewer, because an owner is not counted")
         for participant in [firstLive.host, firstLive.watcher] {
-            _ = try await participant.wait("the end") { $0.items.last?.isEnd == true ? true : nil }
+            _ = try await participant.wait("the end of the live") { $0.items.last?.isEnd == true ? true : nil }
             #expect(participant.items.last == .liveEnded(reason: .endedByHost, statistics: statistics))
             #expect(participant.items.count { $0.isEnd } == 1)
             #expect(
                 participant.events.map(\.shortText).suffix(4) == [
-                    "exits \(firstLive.live)", "exits \(secondLive.live)", "over allMemberExit",
-                    "out \(firstLive.live)",
+                    "battle left \(firstLive.live)", "battle left \(secondLive.live)", "battle ended allMemberExit",
+                    "disconnected \(firstLive.live)",
                 ])
-            #expect(participant.leftUsers == [], "nobody is reported as having left, because the end itself tells it")
+            #expect(participant.leftUsers == [], "no leave may be reported, because the live's end implies the leaves")
         }
-        let stage = try await secondLive.watcher.waitForStage("the other live alone") { record, events in
+        let stage = try await secondLive.watcher.waitForStage("the second live without a connection") {
+            record, events in
             record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
         }
         #expect(stage.battle?.ended == .allMemberExit)
-        #expect(secondLive.watcher.items.contains { $0.isEnd } == false)
-        // The backend receives only `roomEnded` events.
+        #expect(secondLive.watcher.items.contains { $0.isEnd } == false, "the second live must go on")
+        // The backend of the shared cluster receives only `roomEnded` events.
         let received = try SharedCluster.backend.wait { requests in
             requests.contains { $0.text.contains("\(firstLive.live)") }
         }
@@ -179,17 +182,20 @@ import Testing
     }
 
     /// Rules: R3.39, R18.11.
-    @Test func `an owner's new name reaches the live, the list, the partners' stages and the battle`() async throws {
+    @Test func `an owner's new name appears in its live, the list of lives, the partner's stage and the battle`()
+        async throws
+    {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (firstLive, secondLive) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        let firstLive = try await LiveFixture(hub)
+        let secondLive = try await LiveFixture(hub)
         try await firstLive.connect(secondLive)
         _ = try await firstLive.startBattle(secondLive, seconds: 120)
         try await firstLive.call(firstLive.host, "self.update", CallParams(name: "Anna the Great"))
-        _ = try await firstLive.watcher.wait("the live's new info") { client in
-            client.items.contains {
+        _ = try await firstLive.watcher.wait("the live's new info") {
+            $0.trueIfReceived {
                 if case .infoChanged(let info, _) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
-            } ? true : nil
+            }
         }
         let info = try await firstLive.readInfo { $0.liveOwner.userName == "Anna the Great" }
         #expect(info.liveOwner.userName == "Anna the Great")
@@ -199,10 +205,9 @@ import Testing
                 record.connection?.members[0].host.userName == "Anna the Great"
                     && record.battle?.sides[0].host.userName == "Anna the Great"
             }
-            // The other host has no name.
-            #expect(stage.battle?.sides[1].host.userName == "")
+            #expect(stage.battle?.sides[1].host.userName == "", "the second owner has set no name")
         }
-        try await secondLive.watcher.waitForStage("the new name on the other live's seat") { record, _ in
+        try await secondLive.watcher.waitForStage("the new name on seat 0 of the first live") { record, _ in
             record.connection?.members[0].seats?.first?.occupant?.user.userName == "Anna the Great"
         }
     }

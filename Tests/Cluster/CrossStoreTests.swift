@@ -7,20 +7,20 @@ import Testing
 
 /// Tests in real processes of how a user's change in one service changes the state of another.
 ///
-/// Stage events are compared by their `shortText` (LiveFixture.swift).
+/// Stage events are compared by their `shortText`, such as `seat left 3` for a user who left seat 3.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {
-    /// How a user leaves.
+    /// How a user stops to be in a live.
     enum Departure: String, CaseIterable, Sendable {
         case leaves
         case isKicked
-        /// Its client stops without a leave, so that its lease expires.
+        /// The user's client stops without a call `live.leave`, so the user's lease expires.
         case fallsSilent
     }
 
     /// Rules: R18.1.
     @Test(arguments: Departure.allCases)
     func
-        `I4 I6 I13 a viewer that leaves frees its seat, ends its requests with a notice, and is gone from list and count`(
+        `I4 I6 I13 a user who leaves loses the seat, its requests end with a notice, and list and count are without it`(
             departure: Departure
         ) async throws
     {
@@ -42,20 +42,21 @@ import Testing
         try await fixture.watcher.waitForNotice("the admin's invitation") {
             if case .invitationReceived = $0 { true } else { false }
         }
+        // Both the admin and the applicant leave.
         for client in [admin, applicant] {
             switch departure {
             case .leaves: try await fixture.call(client, "live.leave")
             case .isKicked:
                 try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.id(of: client)))
-                try await client.waitForNotice("that it was put out") {
+                try await client.waitForNotice("that it was kicked") {
                     if case .kickedOut(.byAdmin, _) = $0 { true } else { false }
                 }
             case .fallsSilent: client.client.stop()
             }
         }
-        // A silent user is missed only when its lease of 6 s expires, so each wait may last 20 s.
+        // A silent user has left only when its lease of 6 s expires, so each wait may last 20 s.
         try await fixture.watcher.waitForStage("the seat is free", within: 20) { record, events in
-            record.seats[3].occupant == nil && events.map(\.shortText) == ["left 3"]
+            record.seats[3].occupant == nil && events.map(\.shortText) == ["seat left 3"]
         }
         try await fixture.watcher.waitForNotice("that the admin's invitation is void", within: 20) {
             if case .invitationCancelled(let host) = $0 { host.userID == fixture.id(of: admin) } else { false }
@@ -63,23 +64,23 @@ import Testing
         try await fixture.host.waitForNotice("that the application is void", within: 20) {
             if case .applicationCancelled(let guest) = $0 { guest.userID == fixture.id(of: applicant) } else { false }
         }
-        try await fixture.host.waitForNotice("that the invitation found no answer", within: 20) {
+        try await fixture.host.waitForNotice("that the applicant did not accept the invitation", within: 20) {
             if case .invitationAnswered(let guest, false) = $0 {
                 guest.userID == fixture.id(of: applicant)
             } else {
                 false
             }
         }
-        _ = try await fixture.watcher.wait("that both left", within: 20) { client in
+        _ = try await fixture.watcher.wait("that admin and applicant left", within: 20) { client in
             let haveLeft = Set(client.leftUsers) == [fixture.id(of: admin), fixture.id(of: applicant)]
-            // Only the watcher is left; the owner is not counted.
+            // Only the watcher remains, because the owner is not counted.
             return haveLeft && client.audienceCount == 1 ? true : nil
         }
-        #expect(fixture.watcher.leftUsers.count == 2, "each leave is reported once")
+        #expect(fixture.watcher.leftUsers.count == 2, "each leave must be reported once")
         guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),
             case .seatRequests(let applications, let invitations, _) = try await fixture.call(
                 fixture.host, "seat.requests")
-        else { throw ScenarioFailure("no list") }
+        else { throw ScenarioFailure("a list has an unexpected form") }
         #expect(page.members.map(\.user.userID) == [fixture.id(of: fixture.watcher)])
         #expect(page.count == 1)
         #expect(applications.isEmpty && invitations.isEmpty)
@@ -93,11 +94,11 @@ import Testing
         let guest = try await fixture.join("guest")
         try await fixture.seat(guest, on: 2)
         try await fixture.call(fixture.host, "seat.lock", CallParams(seatIndex: 2, locked: true))
-        try await guest.waitForNotice("that it was put off its seat") {
+        try await guest.waitForNotice("that it was removed from its seat") {
             if case .kickedOffSeat(2, let host) = $0 { host.userID == fixture.id(of: fixture.host) } else { false }
         }
         let stage = try await fixture.watcher.waitForStage("the seat left, then locked, in one revision") { _, events in
-            events.map(\.shortText) == ["left 2", "locked 2"]
+            events.map(\.shortText) == ["seat left 2", "seat locked 2"]
         }
         #expect(stage.seats[2].isLocked && stage.seats[2].occupant == nil)
         let rejection = try await fixture.rejectionCode(guest, "seat.take", CallParams(seatIndex: 2))
@@ -105,7 +106,9 @@ import Testing
     }
 
     /// Rules: R6.20.
-    @Test func `a revoked admin's invitation stays valid, and its further calls are refused`() async throws {
+    @Test func `a former admin's invitation stays valid, and calls for which it needs its lost rights are rejected`()
+        async throws
+    {
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
@@ -134,7 +137,9 @@ import Testing
     }
 
     /// Rules: R5.6.
-    @Test func `disabled messages silence the audience, but neither owner nor admins`() async throws {
+    @Test func `while messages are disabled, the audience's messages are rejected, but not those of owner and admins`()
+        async throws
+    {
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
@@ -142,14 +147,14 @@ import Testing
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.id(of: admin)))
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "before"))
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: true))
-        _ = try await fixture.watcher.wait("that messages are disabled") { client in
-            client.items.contains { if case .infoChanged(let info, _) = $0 { info.isMessageDisable } else { false } }
-                ? true : nil
+        _ = try await fixture.watcher.wait("that messages are disabled") {
+            $0.trueIfReceived { if case .infoChanged(let info, _) = $0 { info.isMessageDisable } else { false } }
         }
         let rejection = try await fixture.rejectionCode(fixture.watcher, "barrage.sendText", CallParams(text: "hello"))
         #expect(rejection == .roomMuted)
         try await fixture.call(fixture.host, "barrage.sendText", CallParams(text: "by the owner"))
         try await fixture.call(admin, "barrage.sendText", CallParams(text: "by the admin"))
+        // Likes are no messages, so the watcher may send one.
         try await fixture.call(fixture.watcher, "like.send")
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: false))
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "after"))
@@ -167,6 +172,8 @@ import Testing
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
+        // The demo app of the shared cluster allows one device. The guest is on a seat with its phone, then logs in on
+        // its tablet.
         let phone = try await fixture.join("guest")
         try await fixture.seat(phone, on: 1)
         let options = ClientCore.Options(token: fixture.harness.token("\(fixture.live)-guest"), session: "tablet")
@@ -181,16 +188,17 @@ import Testing
             client.leftUsers == [fixture.id(of: phone)] && client.audienceCount == 1 ? true : nil
         }
         try await fixture.call(tablet, "live.join")
-        // The watcher and the guest.
+        // The audience is the watcher and the guest.
         _ = try await fixture.watcher.wait("that the guest is back") { $0.audienceCount == 2 ? true : nil }
     }
 
     /// Rules: R2.23.
-    @Test func `a session ends when its token expires, and its seat becomes free`() async throws {
+    @Test func `a session ends when its token expires, and its user's seat becomes free`() async throws {
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
-        // The token is valid for 6 s. The client's pings renew its lease, so only the token's end can end the session.
+        // The guest's token is valid for 6 s. The client's pings renew the guest's lease, so the session can end only
+        // because the token expires.
         var options = ClientCore.Options(
             token: fixture.harness.token("\(fixture.live)-guest", validFor: SharedCluster.lease), session: "short")
         options.pingInterval = .seconds(1)
@@ -201,7 +209,7 @@ import Testing
         #expect(code == DisconnectCode.tokenExpired.code)
         // The seat becomes free at once, not when the guest's lease expires.
         try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, events in
-            record.seats[1].occupant == nil && events.map(\.shortText) == ["left 1"]
+            record.seats[1].occupant == nil && events.map(\.shortText) == ["seat left 1"]
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) {
             $0.leftUsers == [fixture.id(of: guest)] ? true : nil

@@ -53,8 +53,8 @@ import Testing
         // Only inputs can be submitted again, not rows.
         #expect(throws: KafkaError.self) { try box.resubmit(try #require(letters.last)) }
         // As a dead letter, the call has no reply yet.
-        #expect(try driver.unanswered([session], within: .seconds(1)) == [session])
+        #expect(try driver.sessionsWithoutReply(of: [session], within: .seconds(1)) == [session])
         try box.resubmit(try #require(letters.first))
-        return try driver.unanswered([session], within: .seconds(20))
+        return try driver.sessionsWithoutReply(of: [session], within: .seconds(20))
     }
 }

@@ -3,9 +3,10 @@ import LoadKit
 import PlazaModel
 import ProtocolClient
 
-/// One live of the suite's cluster, with a host who created it and a watcher; both have joined and are real clients.
+/// A live of the suite's shared cluster, with two real clients that have joined: the host, who owns the live, and a
+/// watcher, who is a viewer.
 ///
-/// The audience list and count leave out the host, because an owner is not audience.
+/// The audience list and the audience count contain the watcher only, because an owner is not audience.
 struct LiveFixture {
     let harness: ClusterHarness
     let hub: ClientHub
@@ -24,7 +25,7 @@ struct LiveFixture {
         try await self.call(self.watcher, "live.join")
     }
 
-    /// Makes another client and lets it join.
+    /// Makes another client, which joins the live; its user's id ends with `name`.
     func join(_ name: String) async throws -> RecordingClient {
         let client = RecordingClient(name, self.harness.client("\(self.live)-\(name)", on: self.hub))
         try await self.call(client, "live.join")
@@ -71,10 +72,10 @@ struct LiveFixture {
         }
     }
 
-    /// Reads the live's info as the watcher.
+    /// Reads the live's info with a call of the watcher.
     func readInfo() async throws -> LiveInfo {
         guard case .room(let details) = try await self.call(self.watcher, "live.get") else {
-            throw ScenarioFailure("live.get gave something else")
+            throw ScenarioFailure("live.get gave no info of a live")
         }
         return details.info
     }
@@ -89,6 +90,7 @@ struct LiveFixture {
     /// - Throws: when a call fails.
     func readInfo(once isExpected: (LiveInfo) -> Bool) async throws -> LiveInfo {
         var info = try await self.readInfo()
+        // At most 50 times 0.1 s, which is 5 s.
         for _ in 0..<50 where !isExpected(info) {
             await self.watcher.recordUpdates(seconds: 0.1)
             info = try await self.readInfo()
@@ -96,9 +98,10 @@ struct LiveFixture {
         return info
     }
 
-    /// The info of the live in the list.
+    /// Reads the live's info in the list of lives.
     ///
-    /// Waits for it for at most 10 s, because the list shows a live a few seconds after its creation.
+    /// Waits for the live for at most 10 s (20 times 0.5 s), because the list shows a live a few seconds after its
+    /// creation.
     func readInfoInList() async throws -> LiveInfo {
         for _ in 0..<20 {
             var cursor: String?
@@ -106,16 +109,16 @@ struct LiveFixture {
                 guard
                     case .lives(let entries, let nextCursor) = try await self.call(
                         self.watcher, "live.list", CallParams(cursor: cursor))
-                else { throw ScenarioFailure("live.list gave something else") }
+                else { throw ScenarioFailure("live.list gave no list of lives") }
                 if let entry = entries.first(where: { $0.info.liveID == self.live }) { return entry.info }
                 cursor = nextCursor.isEmpty ? nil : nextCursor
             } while cursor != nil
             await self.watcher.recordUpdates(seconds: 0.5)
         }
-        throw ScenarioFailure("the live is not in the list")
+        throw ScenarioFailure("the live is not in the list after 10 s")
     }
 
-    /// Seats a member of the live by an invitation of the host.
+    /// Puts a member of the live on a seat: the host invites, and the member accepts.
     func seat(_ guest: RecordingClient, on index: Int) async throws {
         try await self.call(
             self.host, "seat.invite", CallParams(user: self.id(of: guest), seatIndex: index, timeout: 60))
@@ -126,7 +129,7 @@ struct LiveFixture {
         }
     }
 
-    /// Connects this live with others (co-hosting), and waits until each watcher receives all of them.
+    /// Connects this live with others (co-hosting), and waits until the watcher of each live sees all lives on stage.
     func connect(_ others: LiveFixture...) async throws {
         let lives = others.map(\.live)
         try await self.call(self.host, "cohost.request", CallParams(timeout: 30, to: lives))
@@ -145,13 +148,14 @@ struct LiveFixture {
         }
     }
 
-    /// Starts a battle of the connected lives and waits until each watcher receives it.
+    /// Starts a battle of this live against others, which are connected with it, and waits until the watcher of each
+    /// live sees the battle.
     func startBattle(_ others: LiveFixture..., seconds: Int) async throws -> BattleID {
         let result = try await self.call(
             self.host, "battle.request", CallParams(to: others.map(\.live), duration: seconds))
         guard case .battle(let battle, _, _, _) = result else { throw ScenarioFailure("battle.request gave \(result)") }
         for fixture in [self] + others {
-            try await fixture.watcher.waitForStage("the battle's begin") { _, events in
+            try await fixture.watcher.waitForStage("the start of the battle") { _, events in
                 events.contains(.battleStarted(battle: battle))
             }
         }
@@ -160,22 +164,22 @@ struct LiveFixture {
 }
 
 extension StageEvent {
-    /// A short text of the event for comparisons, such as `left 3` for a user who left seat 3.
+    /// A short text of the event for comparisons, such as `seat left 3` for a user who left seat 3.
     var shortText: String {
         switch self {
-        case .seatTaken(let index, _): "taken \(index)"
-        case .seatLeft(let index, _): "left \(index)"
-        case .userMoved(_, let from, let to): "moved \(from) \(to)"
-        case .seatLocked(let index): "locked \(index)"
-        case .seatUnlocked(let index): "unlocked \(index)"
-        case .coHostJoined(let member): "joined \(member.live)"
-        case .coHostLeft(let member): "out \(member.live)"
-        case .coHostMuted(let live, let isMuted): "muted \(live) \(isMuted)"
-        case .battleStarted: "battle"
-        case .battleUserJoined(_, let live): "fights \(live)"
-        case .battleUserExited(_, let live): "exits \(live)"
-        case .battleScored: "scored"
-        case .battleEnded(_, let reason): "over \(reason.rawValue)"
+        case .seatTaken(let index, _): "seat taken \(index)"
+        case .seatLeft(let index, _): "seat left \(index)"
+        case .userMoved(_, let from, let to): "seat moved \(from) \(to)"
+        case .seatLocked(let index): "seat locked \(index)"
+        case .seatUnlocked(let index): "seat unlocked \(index)"
+        case .coHostJoined(let member): "connected \(member.live)"
+        case .coHostLeft(let member): "disconnected \(member.live)"
+        case .coHostMuted(let live, let isMuted): "connected live muted \(live) \(isMuted)"
+        case .battleStarted: "battle started"
+        case .battleUserJoined(_, let live): "battle joined \(live)"
+        case .battleUserExited(_, let live): "battle left \(live)"
+        case .battleScored: "battle scored"
+        case .battleEnded(_, let reason): "battle ended \(reason.rawValue)"
         }
     }
 }

@@ -14,7 +14,7 @@ struct RecordCases {
         var record: OutgoingRecord
     }
 
-    /// The header with the name of the case, which identifies the case of a dead letter.
+    /// The name of the Kafka header that holds the case's name, so that a dead letter tells which case it was.
     static let nameHeader = "case"
 
     /// Stands for the changed field, until a boundary value replaces it.
@@ -31,14 +31,13 @@ struct RecordCases {
         let bases: [Int64] = [Int64(Int32.max), Int64(Int32.min), 1 << 53, -(1 << 53), 0]
         var valuesNearOtherLimits: [String] = []
         for base in bases {
-            for change: Int64 in -1...1 { valuesNearOtherLimits.append(String(base + change)) }
+            for difference: Int64 in -1...1 { valuesNearOtherLimits.append(String(base + difference)) }
         }
         let texts: [String] = [
             #""""#, #""\u0000\u0007""#, "\"\u{7F}\"", "\"😀\"", #""\ud800""#, #""x/y""#,
             "\"\(String(repeating: "a", count: 64))\"", "\"\(String(repeating: "a", count: 5_000))\"",
         ]
-        let deepArray =
-            String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
+        let deepArray = String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
         let otherValues: [String] = ["-0", "0.5", "1e308", "1e309", deepArray, "null", "true", "{}", "[]", "[null]"]
         return int64Limits + valuesNearOtherLimits + texts + otherValues
     }()
@@ -86,7 +85,8 @@ struct RecordCases {
         }
     }
 
-    /// The golden record called `name`, with another app, live and session; nil if there is none.
+    /// The golden record called `name` with the app and live of `key` and with `session`; nil if there is no such
+    /// record.
     func record(_ name: String, in key: LiveKey, session: String, partition: Int) throws -> OutgoingRecord? {
         guard let golden = try self.goldenRecords().first(where: { $0.name == name }) else { return nil }
         // The golden records are calls of the session `s-1`.
@@ -105,16 +105,17 @@ struct RecordCases {
             let key = Self.live("r\(index)", of: app, inPartition: partition, of: self.partitions)
             var cases: [Case] = []
             func add(_ name: String, _ text: String) {
-                // Each call has its own counter, beyond those of the golden records. Otherwise the idempotency window
-                // would answer with an earlier outcome.
-                let bytes = Array(text.replacing("\"\(Self.counterPlaceholder)\"", with: "\(1_000 + cases.count)").utf8)
-                let headers = self.feedHeaders(position: cases.count)
+                // Each call has its own counter. A counter used before would get the earlier outcome, from the
+                // idempotency window. The counters of golden records are below 1000.
+                let counter = 1_000 + cases.count
+                let bytes = Array(text.replacing("\"\(Self.counterPlaceholder)\"", with: "\(counter)").utf8)
+                let headers = self.feedHeaders(index: cases.count)
                 let record = self.outgoing(bytes, key: self.key(of: key), partition: partition, headers: headers)
                 cases.append(Case(name: "\(self.topic.rawValue) \(name)", record: record))
             }
             add("\(records[0].name) unchanged", Self.replacingLive(in: records[0].text, with: key))
-            let tree = Self.replacingCounters(
-                in: try Wire.decode(JSONValue.self, from: Array(Self.replacingLive(in: golden.text, with: key).utf8)))
+            let text = Self.replacingLive(in: golden.text, with: key)
+            let tree = Self.replacingCounters(in: try Wire.decode(JSONValue.self, from: Array(text.utf8)))
             for variant in Self.variants(of: tree, named: golden.name, manyMembersAt: index) {
                 add(variant.name, variant.text)
             }
@@ -127,8 +128,8 @@ struct RecordCases {
     /// - Parameters:
     ///   - tree: the value.
     ///   - name: the beginning of the variants' names.
-    ///   - index: the index of the field that also gets an object with very many members. It is taken modulo the
-    ///     number of fields.
+    ///   - index: the index, modulo the number of fields, of the one field that also gets an object with very many
+    ///     members.
     /// - Returns: for each variant, the path of the field with its new value, and the JSON text.
     static func variants(of tree: JSONValue, named name: String, manyMembersAt index: Int) -> [(
         name: String, text: String
@@ -158,6 +159,8 @@ struct RecordCases {
         ]
         let values: [[UInt8]?] =
             [nil, [0], [0xFF, 0xFE], [0xED, 0xA0, 0x80], [0x7B, 0xFF, 0x7D]] + texts.map { Array($0.utf8) }
+        // Services write records whose key begins with `#` themselves: ticks, epoch claims, and counts of attempts to
+        // process a record.
         let keys: [[UInt8]?] =
             [nil, [0], [0xFF]]
             + [
@@ -170,6 +173,8 @@ struct RecordCases {
         let headerNames = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
         // No case has a valid epoch in `e`, or the header `take` on a record with the key `#tick`, because such a
         // record would take the partition from its owner.
+        // Forms like those of valid headers (`epoch.number`, `traceparent`), with a missing part or a number beyond a
+        // limit.
         let headerTexts = [
             "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
             "1e308 1",
@@ -182,19 +187,21 @@ struct RecordCases {
             }
             for (number, key) in keys.enumerated() {
                 // Large values go with the first key only, because otherwise the cases would be too large together.
-                for (index, value) in values.enumerated() where number == 0 || (value?.count ?? 0) < 1_000 {
+                let isFirstKey = number == 0
+                for (index, value) in values.enumerated() where isFirstKey || (value?.count ?? 0) < 1_000 {
                     add("key \(number), value \(index)", key, value)
                 }
             }
+            let keyOfLive = Array("bounds/x".utf8)
             for name in headerNames {
                 for text in headerTexts {
                     for value in [Array("{}".utf8), nil] {
-                        add(
-                            "header \(name) = \(text.prefix(40))", Array("bounds/x".utf8), value,
-                            [KafkaHeader(name: name, text: text)])
+                        let header = KafkaHeader(name: name, text: text)
+                        add("header \(name) = \(text.prefix(40))", keyOfLive, value, [header])
                     }
                 }
-                add("header \(name) = bytes", Array("bounds/x".utf8), [], [KafkaHeader(name: name, value: [0xFF, 0])])
+                let headerOfBytes = KafkaHeader(name: name, value: [0xFF, 0])
+                add("header \(name) = bytes", keyOfLive, [], [headerOfBytes])
             }
         }
         return cases
@@ -214,11 +221,11 @@ struct RecordCases {
 
     /// The headers of a feed item; empty for other topics.
     ///
-    /// The header `p` has the epoch, which may be any number, and the item's number. `c` has one of the five feed
-    /// classes.
-    private func feedHeaders(position: Int) -> [KafkaHeader] {
+    /// The header `p` has the epoch, which may be any number (here 77), and the item's number, from 1. The header `c`
+    /// has one of the five feed classes, 0 to 4.
+    private func feedHeaders(index: Int) -> [KafkaHeader] {
         guard self.topic == .roomFeed else { return [] }
-        return [KafkaHeader(name: "p", text: "77.\(position + 1)"), KafkaHeader(name: "c", text: "\(position % 5)")]
+        return [KafkaHeader(name: "p", text: "77.\(index + 1)"), KafkaHeader(name: "c", text: "\(index % 5)")]
     }
 
     private func outgoing(

@@ -17,15 +17,18 @@ final class RecordDriver {
         .connectionInbox: "request",
     ]
 
+    /// The producer is flushed after so many records, so that few records wait in it.
+    private static let recordsPerFlush = 500
+
     private let producer: KafkaProducer
     /// Reads the topic `replies`.
     private let replies: KafkaConsumer
     private let partitions: Int
     private let deliveryErrors: Locked<[KafkaError]>
-    /// The sessions of which a reply has been read.
+    /// The sessions for which a reply has been read; each session makes one call.
     private var answeredSessions: Set<String> = []
-    /// The number of cases sent; calls are not counted.
-    private(set) var sentCount = 0
+    /// The number of cases sent; the calls of `sendCalls` are not counted.
+    private(set) var sentCaseCount = 0
 
     init(brokers: String, partitions: Int) throws {
         let settings = KafkaSettings(brokers: brokers, clientID: "bounds") { _, _, _ in }
@@ -36,11 +39,11 @@ final class RecordDriver {
             if let error = delivery.error { deliveryErrors.withLock { $0.append(error) } }
         }
         self.replies = try KafkaConsumer(settings, fetchWait: .milliseconds(20))
-        var starts: [TopicPartition: Int64] = [:]
+        var startOffsets: [TopicPartition: Int64] = [:]
         for partition in 0..<partitions {
-            starts[TopicPartition(PlazaTopic.replies.rawValue, Int32(partition))] = LogicalOffset.beginning
+            startOffsets[TopicPartition(PlazaTopic.replies.rawValue, Int32(partition))] = LogicalOffset.beginning
         }
-        try self.replies.assign(starts)
+        try self.replies.assign(startOffsets)
     }
 
     func close() {
@@ -54,11 +57,10 @@ final class RecordDriver {
             var record = recordCase.record
             record.headers.append(KafkaHeader(name: RecordCases.nameHeader, text: recordCase.name))
             try self.producer.send(record)
-            // Flushes after every 500 records, so that few records wait in the producer.
-            if index % 500 == 499 { try self.producer.flush(timeout: .seconds(30)) }
+            if (index + 1).isMultiple(of: Self.recordsPerFlush) { try self.producer.flush(timeout: .seconds(30)) }
         }
         try self.producer.flush(timeout: .seconds(30))
-        self.sentCount += cases.count
+        self.sentCaseCount += cases.count
         if let error = self.deliveryErrors.withLock({ $0.first }) { throw error }
     }
 
@@ -86,20 +88,20 @@ final class RecordDriver {
         return sessions
     }
 
-    /// Reads replies until all of `sessions` have one, or the time is over.
+    /// Reads replies until each of `sessions` has one, or until `limit` is over.
     ///
     /// - Parameters:
     ///   - sessions: the sessions of calls.
     ///   - limit: how long to wait.
-    /// - Returns: the sessions without a reply.
+    /// - Returns: the sessions of calls without a reply.
     /// - Throws: why replies cannot be read.
-    func unanswered(_ sessions: Set<String>, within limit: Duration) throws -> Set<String> {
+    func sessionsWithoutReply(of sessions: Set<String>, within limit: Duration) throws -> Set<String> {
         let deadline = MonotonicClock.now + Milliseconds(limit)
         while !sessions.isSubset(of: self.answeredSessions), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try self.replies.poll(max: 1_000, timeout: .milliseconds(200), into: &records)
             for value in records.compactMap(\.value) {
-                // A test may have written damaged records to this topic too.
+                // A test may have written damaged records to the topic `replies`.
                 guard let reply = try? Wire.decode(Reply.self, from: value) else { continue }
                 self.answeredSessions.insert(reply.request.session.text)
             }

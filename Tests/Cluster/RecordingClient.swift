@@ -7,7 +7,7 @@ import ProtocolClient
 final class RecordingClient {
     let name: String
     let client: PlazaClient
-    /// All feed items so far of the live that the client is in.
+    /// All feed items that the client has received.
     private(set) var items: [FeedContent] = []
     private(set) var notices: [NoticeContent] = []
     /// The last audience count that the client has received.
@@ -20,9 +20,11 @@ final class RecordingClient {
         self.client = client
     }
 
-    /// Waits until `find` returns a value for the client, and returns that value; `what` names the value in the error.
+    /// Waits until `find` returns a value for this client, and returns that value.
+    ///
+    /// `expectation` says in the error what did not come.
     func wait<Value>(
-        _ what: String, within seconds: Double = 10, _ find: (RecordingClient) -> Value?
+        _ expectation: String, within seconds: Double = 10, _ find: (RecordingClient) -> Value?
     ) async throws(ScenarioFailure) -> Value {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
@@ -30,27 +32,29 @@ final class RecordingClient {
             guard let update = await self.client.updates.next(before: deadline) else { break }
             self.record(update)
         }
-        throw ScenarioFailure("\(self.name) did not see within \(seconds) s: \(what); last: \(self.items.suffix(3))")
+        throw ScenarioFailure(
+            "\(self.name) did not see within \(seconds) s: \(expectation); its last items: \(self.items.suffix(3))")
     }
 
-    /// Records the updates that arrive within some seconds.
+    /// Records the updates that arrive in the next seconds.
     func recordUpdates(seconds: Double) async {
+        // Waits for what never comes, and ignores the error.
         _ = try? await self.wait("nothing", within: seconds) { _ in nil as Bool? }
     }
 
     /// Waits until the client has received a notice that `matches`.
     func waitForNotice(
-        _ what: String, within seconds: Double = 10, _ matches: (NoticeContent) -> Bool
+        _ expectation: String, within seconds: Double = 10, _ matches: (NoticeContent) -> Bool
     ) async throws(ScenarioFailure) {
-        _ = try await self.wait(what, within: seconds) { $0.notices.contains(where: matches) ? true : nil }
+        _ = try await self.wait(expectation, within: seconds) { $0.notices.contains(where: matches) ? true : nil }
     }
 
     /// Waits until the client has received a stage that `matches`, and returns the first such stage.
     @discardableResult
     func waitForStage(
-        _ what: String, within seconds: Double = 10, _ matches: (StageRecord, [StageEvent]) -> Bool
+        _ expectation: String, within seconds: Double = 10, _ matches: (StageRecord, [StageEvent]) -> Bool
     ) async throws(ScenarioFailure) -> StageRecord {
-        try await self.wait(what, within: seconds) { client in
+        try await self.wait(expectation, within: seconds) { client in
             client.stages.first { matches($0.record, $0.events) }?.record
         }
     }
@@ -58,12 +62,12 @@ final class RecordingClient {
     /// True if the client has received a feed item that `matches`, otherwise nil, which makes `wait` go on waiting.
     func trueIfReceived(_ matches: (FeedContent) -> Bool) -> Bool? { self.items.contains(where: matches) ? true : nil }
 
-    /// All stages so far.
+    /// All stages that the client has received, each with the events that led to it.
     var stages: [(record: StageRecord, events: [StageEvent])] {
         self.items.compactMap { if case .stage(let record, let events) = $0 { (record, events) } else { nil } }
     }
 
-    /// All events of stages so far, in order.
+    /// The events of all these stages, in order.
     var events: [StageEvent] { self.stages.flatMap(\.events) }
 
     /// The users whom feed items have reported as having left, in order.

@@ -7,10 +7,11 @@ import PlazaWire
 /// Damaged rows of one state topic (the stored state of a service): rows of a fuzz corpus with a boundary value in one
 /// field, and records whose key or value is garbage.
 struct RowCases {
-    /// Each state topic, and the corpus that has its rows.
+    /// Each state topic, and the fuzz corpus that has rows of this topic: the name of a folder below
+    /// `Tests/Fuzz/Corpus`.
     ///
-    /// Presence has no separate fuzz target for rows, so its rows are in the corpus of `LeasesFuzz`.
-    static let corpora: [(PlazaTopic, String)] = [
+    /// The rows of presence are in the corpus `Leases`, because no fuzz target is about these rows alone.
+    static let corpora: [(topic: PlazaTopic, folder: String)] = [
         (.directoryState, "DirectoryRows"), (.audienceState, "Leases"), (.barrageState, "BarrageRows"),
         (.seatState, "SeatRows"), (.connectionState, "ConnectionRows"),
     ]
@@ -26,8 +27,8 @@ struct RowCases {
         for (index, row) in try self.rows().enumerated() {
             let partition = index % self.partitions
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
-            // The text of the row gets another app and keeps the live `concert`. The key of the row gets another live
-            // (see `uniqueKey`).
+            // In the row's text only the app is changed; the live stays `concert`. In the row's key the live is changed
+            // too (see `uniqueKey`).
             let text = RecordCases.replacingLive(in: row.text, with: LiveKey(app, "concert"))
             let tree = try Wire.decode(JSONValue.self, from: Array(text.utf8))
             for variant in RecordCases.variants(of: tree, named: row.key, manyMembersAt: index) {
@@ -38,10 +39,9 @@ struct RowCases {
         return cases
     }
 
-    /// The rows of the corpus; if several have the same key, only the longest, because it sets the most fields.
+    /// The rows of the corpus; of several rows with the same key only the longest, because it sets the most fields.
     ///
-    /// A corpus file is a `RowScript` (RowScript.swift): a line `key<TAB>row` is a row, except `metadata<TAB>text`.
-    /// Lines without a tab are inputs.
+    /// In a corpus file, a line `key<TAB>row` is a row, unless its key is `metadata`. Lines without a tab are no rows.
     private func rows() throws -> [(key: String, text: String)] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Fuzz/Corpus/\(self.corpus)")
@@ -50,8 +50,10 @@ struct RowCases {
             let script = try String(contentsOf: folder.appending(path: fileName), encoding: .utf8)
             for line in script.split(separator: "\n") {
                 guard let tab = line.firstIndex(of: "\t"), !line.hasPrefix("metadata") else { continue }
-                let (key, text) = (String(line[..<tab]), String(line[line.index(after: tab)...]))
-                if text.utf8.count > longestTexts[key]?.utf8.count ?? 0 { longestTexts[key] = text }
+                let key = String(line[..<tab])
+                let text = String(line[line.index(after: tab)...])
+                let longestCount = longestTexts[key]?.utf8.count ?? 0
+                if text.utf8.count > longestCount { longestTexts[key] = text }
             }
         }
         return longestTexts.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }
@@ -60,8 +62,8 @@ struct RowCases {
     /// The key of a row, changed so that it names `app` and, by `number`, another live, user or app in each case.
     ///
     /// With the number 7, `live/demo/concert` becomes `live/<app>/concert-7`, and `app/demo` becomes `app/<app>-7`.
-    /// Without the number, each case would replace the previous case with the same key. The key `partition` is not
-    /// changed, because each partition has only one such row.
+    /// Without the number, each case would overwrite the row of the previous case, which would have the same key. The
+    /// key `partition` is not changed, because each partition has only one such row.
     private static func uniqueKey(_ key: String, in app: AppID, number: Int) -> String {
         var components = key.split(separator: "/").map(String.init)
         if components.count > 2 {
@@ -73,7 +75,7 @@ struct RowCases {
         return components.joined(separator: "/")
     }
 
-    /// Records to each partition with each pair of a garbage key and a garbage value.
+    /// Records with garbage keys and values: each pair of a key and a value, for each partition.
     private func garbageCases() -> [RecordCases.Case] {
         let keys = [
             "", "/", "x", "partition/x", "live/", "live/a/b/c", "stage/a/b", "room/a/b", "feed/a/b/c", "outcomes/a",

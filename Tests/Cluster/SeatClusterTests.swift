@@ -8,7 +8,7 @@ import Testing
 /// Tests of seats in real processes: a call to one service changes the state of another in the right order (R18.1,
 /// R7.7).
 ///
-/// Stage events are compared by their `shortText` (LiveFixture.swift).
+/// Stage events are compared by their `shortText`, such as `seat left 3` for a user who left seat 3.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct SeatClusterTests {
     /// A host, a guest and a watcher in one live, each a real client.
@@ -111,7 +111,7 @@ struct SeatClusterTests {
             if case .kickedOffSeat(3, _) = content { true } else { nil }
         }
         _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
-            events.map(\.shortText) == ["left 3", "locked 3"]
+            events.map(\.shortText) == ["seat left 3", "seat locked 3"]
         }
         try await fixture.expectRefusal(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
     }

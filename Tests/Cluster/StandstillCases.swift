@@ -11,32 +11,32 @@ import Testing
 
 /// Stops services, the only broker, or one of three brokers for 12, 30 and 75 s (SIGSTOP and SIGCONT) under load.
 ///
-/// During a stop Kafka's group sessions and transactions and the viewers' leases time out, and the stopped process does
-/// not notice it. Calls may be refused or stay without a reply during the stop. But every acknowledged message is
-/// delivered once and in order, viewers receive messages again soon after each stop, and the cluster works again
-/// afterwards.
+/// During a stop, Kafka's group sessions, transactions and the viewers' leases time out without the stopped process
+/// noticing. Calls during the stop may be refused or stay without a reply. But every acknowledged message is delivered
+/// once and in order, viewers receive messages again soon after each stop, and then the whole cluster works again.
 enum StandstillCases {
     /// How long viewers may wait for messages after the end of a stop (RELIABILITY.md, section 2).
-    private static let (serviceRecovery, brokerRecovery) = (Duration.seconds(15), Duration.seconds(20))
+    private static let serviceRecovery = Duration.seconds(15)
+    private static let brokerRecovery = Duration.seconds(20)
     /// The lengths of the stops of a broker.
     private static let stopSeconds = [12, 30, 75]
 
     /// The cases, each with a cluster of its own.
     static let all = [
-        ConcurrentCase("each of three brokers stands still, for 12, 30 and 75 s: nothing acknowledged is lost") {
+        ConcurrentCase("each of three brokers stands still once, for 12, 30 or 75 s: nothing acknowledged is lost") {
             try await Self.stopEachOfThreeBrokers()
         },
         ConcurrentCase("the only broker stands still for 12, 30 and 75 s: nothing acknowledged is lost") {
             try await Self.stopTheOnlyBroker()
         },
-        ConcurrentCase("the only instances of services stand still for 12, 30 and 75 s: nothing acknowledged is lost") {
+        ConcurrentCase("four services of one instance stand still for 12 to 75 s: nothing acknowledged is lost") {
             try await Self.stopServices()
         },
     ]
 
-    /// Stops all services except the gateway at the same time, and continues them one after the other.
+    /// Stops all services except the gateway at the same time, each for its own time.
     ///
-    /// So a service that continues early runs while others are still stopped.
+    /// A service that continues early runs while others are still stopped.
     private static func stopServices() async throws {
         let secondsByService = [
             "room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75,
@@ -54,7 +54,7 @@ enum StandstillCases {
     }
 
     private static func stopTheOnlyBroker() async throws {
-        // The load lasts for all stops and 25 s more, for the recoveries.
+        // The load lasts for all stops and 25 s more, for the recoveries after the stops.
         try await Self.underLoad(kafkaBrokers: 1, seconds: Self.stopSeconds.reduce(0, +) + 25) { cluster, probe in
             for seconds in Self.stopSeconds {
                 try await Self.stop("broker-1", of: cluster, seconds: seconds)
@@ -64,7 +64,9 @@ enum StandstillCases {
         }
     }
 
-    /// Two brokers continue during each stop, so viewers receive messages before the stop ends.
+    /// Stops one broker after the other.
+    ///
+    /// Two brokers go on during each stop, so viewers receive messages before the stop ends.
     private static func stopEachOfThreeBrokers() async throws {
         // The load lasts for all stops and 15 s more, for the last recovery.
         let report = try await Self.underLoad(
@@ -74,14 +76,16 @@ enum StandstillCases {
                 try await Self.stop("broker-\(index + 1)", of: cluster, seconds: seconds)
                 try await probe.expectDelivery(
                     within: Self.brokerRecovery, after: "one of three brokers stood still for \(seconds) s")
-                if seconds != Self.stopSeconds.last {
+                let isLastStop = index == Self.stopSeconds.count - 1
+                if !isLastStop {
                     try await Self.waitUntilReplicated(cluster, withoutAsking: index)
                 }
             }
         }
-        // The stops follow each other closely, so the recoveries of two stops may become one pause of a feed. But each
-        // feed must continue long before the longest stop ends: 2 * 20 s is less than 75 s.
-        #expect(report.longestPauseMilliseconds <= Self.brokerRecovery * 2 / .milliseconds(1), "\(report)")
+        // The stops follow each other closely, so the recoveries of two stops may become one pause of a feed. Even then
+        // each feed goes on long before the longest stop ends: 2 * 20 s is less than 75 s.
+        let maxPause = Self.brokerRecovery * 2
+        #expect(report.longestPauseMilliseconds <= maxPause / .milliseconds(1), "\(report)")
     }
 
     /// Stops a process with SIGSTOP, and continues it after `seconds`.
@@ -91,30 +95,35 @@ enum StandstillCases {
         try cluster.signal(name, SIGCONT)
     }
 
-    /// Waits until every replica is in sync; until then a stop of another broker would leave one replica alone.
+    /// Waits until every replica is in sync; before that, a stop of another broker would leave a partition with one
+    /// replica.
     ///
     /// - Parameters:
     ///   - cluster: a cluster of three brokers.
-    ///   - broker: the index of the broker that stood still. Its first answers describe the time before the stop, so the
-    ///     other two are asked.
+    ///   - broker: the index of the broker that stood still. It is not asked, because its first answers describe the
+    ///     time before the stop.
     /// - Throws: `ScenarioFailure` if a replica stays behind for a minute, or the reason why Kafka's tool did not run.
     private static func waitUntilReplicated(_ cluster: LocalCluster, withoutAsking broker: Int) async throws {
-        let askedBrokers = cluster.state.kafka.split(separator: ",").enumerated().filter { $0.offset != broker }
+        let brokers = cluster.state.kafka.split(separator: ",").enumerated()
+        let askedBrokers = brokers.filter { $0.offset != broker }.map(\.element)
         let command = [
             "\(try #require(LiveCluster.kafkaHome))/bin/kafka-topics.sh", "--bootstrap-server",
-            askedBrokers.map(\.element).joined(separator: ","), "--describe", "--under-replicated-partitions",
+            askedBrokers.joined(separator: ","), "--describe", "--under-replicated-partitions",
         ]
         let deadline = ContinuousClock.now + .seconds(60)
         var output = ""
         repeat {
             let result = try await runOnDedicatedThread { try TestProcess.run(command) }
             output = result.output
+            // The tool lists the replicas that are not in sync; if there are none, it prints nothing.
             if result.end == .exited(0), output.allSatisfy(\.isWhitespace) { return }
         } while ContinuousClock.now < deadline
-        throw ScenarioFailure("replicas stay behind: \(output)")
+        throw ScenarioFailure("after 60 s, some replicas are not in sync: \(output)")
     }
 
     /// Runs load for `seconds` in a new cluster, calls `disturb` during the load, and checks the report of the load.
+    ///
+    /// Afterwards it plays the scenario, to check that the cluster works.
     @discardableResult
     private static func underLoad(
         kafkaBrokers brokers: Int, seconds: Int,
@@ -133,7 +142,7 @@ enum StandstillCases {
             }
             print("\(report)")
             #expect(report.isClean, "\(report)")
-            #expect(report.admitted > 0, "nothing was admitted")
+            #expect(report.admitted > 0, "no message was admitted")
             try await cluster.waitUntilReady(within: .seconds(60), resetReadiness: true)
             // The scenario checks lives, seats, co-hosts, battles and notices.
             try await harness.playScenario()
@@ -142,7 +151,8 @@ enum StandstillCases {
     }
 }
 
-/// A separate live with a host and a viewer; it shows when viewers receive messages again after a stop.
+/// A live beside those of the load, with a host and a viewer, that shows when viewers receive messages again after a
+/// stop.
 private struct FeedProbe {
     private let live = LiveID(ClusterHarness.uniqueName("probe"))
     private let host: DemoUser
@@ -159,12 +169,12 @@ private struct FeedProbe {
         try await self.expectDelivery(within: .seconds(10), after: "the join")
     }
 
-    /// Sends a message again and again until the call is accepted, and fails unless the viewer receives the message in
+    /// Sends a message again and again until a call is accepted, and fails unless the viewer receives the message in
     /// time.
     ///
     /// - Parameters:
     ///   - limit: how long it may take until the viewer receives the message.
-    ///   - event: what happened right before; for the log and the text of a failure.
+    ///   - event: what happened right before, for the log and the message of a failure.
     /// - Throws: `ScenarioFailure` if the viewer does not receive it.
     func expectDelivery(within limit: Duration, after event: String) async throws {
         let began = ContinuousClock.now
@@ -177,10 +187,12 @@ private struct FeedProbe {
                 try await self.host.call("barrage.sendText", message, live: self.live)
                 isAccepted = true
             } catch {
-                let pause = ContinuousClock.now - began
-                refusals.append("\(pause / .seconds(1)) s: \(error)")
-                guard pause < limit else { throw ScenarioFailure("\(event): \(refusals.suffix(20))") }
-                // The pause is necessary because a client that sends too many frames is disconnected.
+                let elapsed = ContinuousClock.now - began
+                refusals.append("\(elapsed / .seconds(1)) s: \(error)")
+                guard elapsed < limit else {
+                    throw ScenarioFailure("after \(event), no message was accepted: \(refusals.suffix(20))")
+                }
+                // A client that sends too many frames is disconnected.
                 try await Task.sleep(for: .milliseconds(200))
             }
         }
@@ -190,7 +202,7 @@ private struct FeedProbe {
             if case .text(_, text, _) = content { () } else { nil }
         }
         let pause = ContinuousClock.now - began
-        print("\(event): the viewer waited \(pause / .seconds(1)) s more")
-        #expect(pause <= limit, "\(event)")
+        print("after \(event), the viewer waited \(pause / .seconds(1)) s for a message")
+        #expect(pause <= limit, "after \(event), the viewer waited \(pause)")
     }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Tests of LivePlazaKit's stores (the Swift SDK's observable states) with real processes.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreClusterTests {
-    /// A host who has created a live, and a guest who has entered it.
+    /// A live with its host, and with a guest who has entered it and is not on a seat yet.
     private struct StoreFixture {
         let live = ClusterHarness.uniqueName("eve")
         let host: StoreUser
@@ -34,15 +34,15 @@ struct StoreClusterTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `the stores of host and guest show messages, likes, a seat, a mute, a kick and the end of the live`()
+    func `the stores of host and guest show messages, likes, gifts, a seat, a mute, a kick and the end of the live`()
         async throws
     {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let fixture = try await StoreFixture(harness, over: transport)
-            try await Self.putGift(cluster, harness)
-            try await Self.exchangeMessages(fixture)
+            try await Self.addGiftToApp(cluster, harness)
+            try await Self.exchangeMessagesLikesAndGift(fixture)
             try await Self.seatGuest(fixture)
             try await Self.compareWithNewcomer(fixture, harness, transport)
             try await Self.muteAndKickGuest(fixture)
@@ -56,8 +56,8 @@ struct StoreClusterTests {
         }
     }
 
-    /// Gives the app a gift, as its backend does.
-    private static func putGift(_ cluster: LocalCluster, _ harness: ClusterHarness) async throws {
+    /// Adds a gift to the demo app over HTTP, with a token of the app's server.
+    private static func addGiftToApp(_ cluster: LocalCluster, _ harness: ClusterHarness) async throws {
         let gateway = try #require(cluster.gateways.first)
         let token = harness.token("shop", isServer: true)
         for (path, body) in [
@@ -69,12 +69,13 @@ struct StoreClusterTests {
         }
     }
 
-    private static func exchangeMessages(_ fixture: StoreFixture) async throws {
+    /// Host and guest send one message each; then the guest sends likes and a gift.
+    private static func exchangeMessagesLikesAndGift(_ fixture: StoreFixture) async throws {
         let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await fixture.host.waitForEvent("onAudienceJoined")
         try await host.barrage.sendTextMessage(text: "welcome", extensionInfo: ["style": "bold"])
         try await guest.barrage.sendCustomMessage(businessID: "vote", data: "{}")
-        try await waitUntil("both have both messages") {
+        try await waitUntil("host and guest have both messages") {
             host.barrage.state.value.messageList.count == 2 && guest.barrage.state.value.messageList.count == 2
         }
         #expect(host.barrage.state.value == guest.barrage.state.value)
@@ -97,6 +98,7 @@ struct StoreClusterTests {
         try await fixture.host.waitForEvent("onReceiveGift")
     }
 
+    /// The guest applies for a seat and is accepted; then the host locks the guest's microphone.
     private static func seatGuest(_ fixture: StoreFixture) async throws {
         let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await guest.coGuest.applyForSeat(timeout: 30)
@@ -105,12 +107,12 @@ struct StoreClusterTests {
         try await host.coGuest.acceptApplication(userID: fixture.guest.id)
         #expect(host.coGuest.state.value.applicants.isEmpty)
         try await fixture.guest.waitForEvent("onGuestApplicationResponded(isAccept: true")
-        try await waitUntil("both see the guest on a seat") {
+        try await waitUntil("host and guest see the guest on a seat") {
             [host, guest].allSatisfy { stores in
                 stores.coGuest.state.value.connected.contains { $0.userID == fixture.guest.id }
             }
         }
-        // The test has no media engine. So the store counts the microphone as open, and the seat shows it as open.
+        // Without a media engine, as here, the store takes the microphone as open at once, and the seat shows this.
         try await fixture.guest.plaza.deviceStore.openLocalMicrophone()
         try await waitUntil("the host sees the open microphone") {
             host.seat.state.value.seatList.contains {
@@ -119,11 +121,12 @@ struct StoreClusterTests {
         }
         try await host.seat.closeRemoteMicrophone(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
+        // A guest cannot unmute a microphone that the host has locked.
         let refusal = await #expect(throws: ErrorInfo.self) { try await guest.seat.unmuteMicrophone() }
         #expect(refusal?.name == .microphoneNeedsHost)
     }
 
-    /// Checks that a user who enters now sees the same as a user who has been in the live all the time.
+    /// Checks that a user who enters now sees the same as the guest, who has been in the live since its beginning.
     private static func compareWithNewcomer(
         _ fixture: StoreFixture, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws {
@@ -132,7 +135,7 @@ struct StoreClusterTests {
         let info = try await newcomer.plaza.liveListStore.joinLive(liveID: fixture.live)
         let stores = newcomer.stores(of: fixture.live)
         #expect(info.metaData == ["product": "tea"])
-        // The host is not in the list of the audience, because the owner of a live is not counted.
+        // The host is not in the audience list, because the owner of a live is not audience.
         try await waitUntil("the newcomer and the guest see the same audience, seats and likes") {
             stores.seat.state.value == fixture.guestStores.seat.state.value
                 && stores.coGuest.state.value.connected == fixture.guestStores.coGuest.state.value.connected
@@ -143,6 +146,7 @@ struct StoreClusterTests {
         try await fixture.guest.waitForEvent("onAudienceLeft")
     }
 
+    /// The host mutes the guest, then kicks the guest out of the live.
     private static func muteAndKickGuest(_ fixture: StoreFixture) async throws {
         let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await host.audience.disableSendMessage(userID: fixture.guest.id, isDisable: true)
@@ -157,10 +161,11 @@ struct StoreClusterTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `two hosts connect and battle, and the stores of both show the same`() async throws {
+    func `two hosts connect and battle, and the stores of both hosts show the same`() async throws {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
+            // Each host owns a live. The lives are not connected yet.
             let firstHost = try await Self.makeHost("one", harness, transport)
             let secondHost = try await Self.makeHost("two", harness, transport)
             // A new live is in the list of candidates only after some seconds, so the host reads it for up to 20 s.
@@ -175,16 +180,16 @@ struct StoreClusterTests {
             try await secondHost.user.waitForEvent("onCoHostRequestReceived")
             try await secondHost.stores.coHost.acceptHostConnection(fromHostLiveID: firstHost.live)
             try await firstHost.user.waitForEvent("onCoHostRequestAccepted")
-            try await waitUntil("both see both hosts") {
+            try await waitUntil("each host sees both hosts") {
                 [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
             }
             #expect(firstHost.stores.coHost.state.value.connected == secondHost.stores.coHost.state.value.connected)
-            let (battle, codes) = try await firstHost.stores.battle.requestBattle(
+            let (battle, codesByUser) = try await firstHost.stores.battle.requestBattle(
                 config: BattleConfig(duration: 30), userIDList: [secondHost.user.id], timeout: 10)
             // The code 0 means success.
-            #expect(codes == [secondHost.user.id: 0])
+            #expect(codesByUser == [secondHost.user.id: 0])
             try await secondHost.user.waitForEvent("onBattleStarted")
-            try await waitUntil("both see the battle") {
+            try await waitUntil("both hosts see the battle") {
                 [firstHost, secondHost].allSatisfy {
                     $0.stores.battle.state.value.currentBattleInfo?.battleID == battle.battleID
                 }
@@ -193,19 +198,19 @@ struct StoreClusterTests {
             try await secondHost.stores.battle.exitBattle(battleID: battle.battleID)
             try await firstHost.user.waitForEvent("onUserExitBattle")
             try await firstHost.stores.battle.exitBattle(battleID: battle.battleID)
-            for side in [firstHost, secondHost] { try await side.user.waitForEvent("onBattleEnded") }
+            for host in [firstHost, secondHost] { try await host.user.waitForEvent("onBattleEnded") }
             try await firstHost.stores.coHost.exitHostConnection()
-            try await waitUntil("both are alone again") {
+            try await waitUntil("neither host is connected any more") {
                 [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.coHostStatus == .disconnected }
             }
         }
     }
 
-    /// Logs a user in who creates a live.
+    /// Logs a user in who creates a live; the live's id begins with `prefix`.
     private static func makeHost(
-        _ name: String, _ harness: ClusterHarness, _ transport: LoopTransport
+        _ prefix: String, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws -> (live: String, user: StoreUser, stores: StoresOfLive) {
-        let live = ClusterHarness.uniqueName(name)
+        let live = ClusterHarness.uniqueName(prefix)
         let user = StoreUser("\(live)-host", harness, over: transport)
         try await user.login(harness)
         let stores = user.stores(of: live)

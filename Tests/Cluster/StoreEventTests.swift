@@ -4,23 +4,24 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// Tests of the events of LivePlazaKit's stores with real processes, beside those that `StoreClusterTests` waits for.
+/// Tests with real processes of the events that the stores of LivePlazaKit (the Swift SDK) publish.
 ///
-/// `StoreCoverageTests` checks that no event is left out.
+/// These tests wait for the events that `StoreClusterTests` does not wait for. `StoreCoverageTests` checks that no
+/// event is left out.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreEventTests {
-    /// A user, and its stores of the live in which it is.
+    /// A user in a live, with the stores of that live.
     private struct Member {
         let live: String
         let user: StoreUser
         let stores: StoresOfLive
         var id: String { self.user.id }
 
-        /// Logs a user in, and creates a live.
-        static func makeHost(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws
+        /// Logs a user in who creates a live; the live's id begins with `prefix`.
+        static func makeHost(_ prefix: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws
             -> Member
         {
-            let live = ClusterHarness.uniqueName(name)
+            let live = ClusterHarness.uniqueName(prefix)
             let host = Member(live: live, user: StoreUser("\(live)-host", harness, over: transport))
             try await host.user.login(harness)
             var info = LivePlazaKit.LiveInfo()
@@ -45,10 +46,13 @@ struct StoreEventTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `applications, invitations, devices and the end of a live reach those concerned`() async throws {
+    func `applications, invitations, locked devices and the end of a live reach the host, guest and admin`()
+        async throws
+    {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
+            // The host owns the live. The guest and the admin have entered it, and no guest is on a seat.
             let host = try await Member.makeHost("seats", harness, transport)
             let guest = try await host.addViewer("guest", harness, transport)
             let admin = try await host.addViewer("admin", harness, transport)
@@ -57,7 +61,7 @@ struct StoreEventTests {
                 admin.stores.audience.state.value.adminList.map(\.userID) == [admin.id]
             }
             try await Self.applyThreeTimes(host, guest, admin)
-            try await Self.controlDevices(host, guest)
+            try await Self.lockDevicesAndEndSeat(host, guest)
             try await Self.inviteThreeTimes(host, guest)
             _ = try await host.user.plaza.liveListStore.endLive()
             try await guest.waitForEvent("onLiveEnded")
@@ -65,7 +69,7 @@ struct StoreEventTests {
         }
     }
 
-    /// The guest applies for a seat three times: without an answer, then cancels, then is accepted by the admin.
+    /// The guest applies for a seat three times: nobody answers, then the guest cancels, then the admin accepts.
     ///
     /// The timeouts of all requests are in seconds.
     private static func applyThreeTimes(_ host: Member, _ guest: Member, _ admin: Member) async throws {
@@ -75,7 +79,7 @@ struct StoreEventTests {
         try await guest.stores.coGuest.cancelApplication()
         try await host.waitForEvent("onGuestApplicationCancelled")
         try await guest.stores.coGuest.applyForSeat(timeout: 30)
-        try await waitUntil("both hosts see the application") {
+        try await waitUntil("host and admin see the application") {
             [host, admin].allSatisfy { $0.stores.coGuest.state.value.applicants.map(\.userID) == [guest.id] }
         }
         try await admin.stores.coGuest.acceptApplication(userID: guest.id)
@@ -86,22 +90,25 @@ struct StoreEventTests {
         }
     }
 
-    /// The host closes and opens the guest's devices, and then puts the guest off its seat.
-    private static func controlDevices(_ host: Member, _ guest: Member) async throws {
-        let devices = guest.user.plaza.deviceStore
-        try await devices.openLocalCamera(isFront: true)
-        try await devices.openLocalMicrophone()
+    /// The host locks and unlocks the devices of the guest, who is on a seat, and then removes the guest from the seat.
+    ///
+    /// The SDK's names for locking and unlocking are `close` and `open`.
+    private static func lockDevicesAndEndSeat(_ host: Member, _ guest: Member) async throws {
+        let guestDevices = guest.user.plaza.deviceStore
+        try await guestDevices.openLocalCamera(isFront: true)
+        try await guestDevices.openLocalMicrophone()
         let seats = host.stores.seat
         try await Self.retryAtRateLimit { try await seats.closeRemoteCamera(userID: guest.id) }
         try await guest.waitForEvent("onLocalCameraClosedByAdmin")
-        #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .on)
+        #expect(guestDevices.state.value.cameraStatus == .off)
+        #expect(guestDevices.state.value.microphoneStatus == .on)
         try await Self.retryAtRateLimit {
             try await seats.openRemoteCamera(userID: guest.id, policy: .unlockOnly)
         }
         try await guest.waitForEvent("onLocalCameraOpenedByAdmin")
         try await Self.retryAtRateLimit { try await seats.closeRemoteMicrophone(userID: guest.id) }
         try await guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
-        #expect(devices.state.value.microphoneStatus == .off)
+        #expect(guestDevices.state.value.microphoneStatus == .off)
         try await Self.retryAtRateLimit {
             try await seats.openRemoteMicrophone(userID: guest.id, policy: .unlockOnly)
         }
@@ -120,15 +127,14 @@ struct StoreEventTests {
         try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
         try await Self.retryAtRateLimit { try await invitations.cancelInvitation(inviteeID: guest.id) }
         try await guest.waitForEvent("onHostInvitationCancelled")
-        // The server ends the invitation after 5 s, and then notifies the host.
+        // The server ends this invitation after its timeout of 5 s, and then notifies the host.
         try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 5) }
         try await host.waitForEvent("onHostInvitationNoResponse")
         #expect(invitations.state.value.invitees.isEmpty)
     }
 
-    /// Makes a call about seats, and makes it once more if the gateway's rate limit rejects it.
-    ///
-    /// Waits before the second call as long as the gateway demands.
+    /// Makes a call about seats; if the gateway's rate limit rejects it, waits as long as the gateway demands and makes
+    /// it once more.
     private static func retryAtRateLimit(_ call: () async throws -> Void) async throws {
         do {
             try await call()
@@ -139,10 +145,11 @@ struct StoreEventTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `a co-host or battle request, and the way it ends, reach the other host`() async throws {
+    func `a co-host or battle request reaches the other host, and its end reaches the hosts`() async throws {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
+            // Each host owns a live. The lives are not connected yet.
             let firstHost = try await Member.makeHost("one", harness, transport)
             let secondHost = try await Member.makeHost("two", harness, transport)
             try await Self.requestConnections(firstHost, secondHost)
@@ -152,7 +159,8 @@ struct StoreEventTests {
         }
     }
 
-    /// The first host requests a connection four times: it cancels, is rejected, gets no answer, and is accepted.
+    /// The first host requests a connection four times: it cancels the request, then the second host rejects it, then
+    /// nobody answers, then the second host accepts.
     private static func requestConnections(_ firstHost: Member, _ secondHost: Member) async throws {
         func request(timeout: Double = 30) async throws {
             try await firstHost.stores.coHost.requestHostConnection(
@@ -165,18 +173,19 @@ struct StoreEventTests {
         try await secondHost.stores.coHost.rejectHostConnection(fromHostLiveID: firstHost.live)
         try await firstHost.waitForEvent("onCoHostRequestRejected")
         try await request(timeout: 1)
-        for side in [firstHost, secondHost] { try await side.waitForEvent("onCoHostRequestTimeout") }
+        for host in [firstHost, secondHost] { try await host.waitForEvent("onCoHostRequestTimeout") }
         try await request()
         try await secondHost.stores.coHost.acceptHostConnection(fromHostLiveID: firstHost.live)
-        for side in [firstHost, secondHost] { try await side.waitForEvent("onCoHostUserJoined") }
-        try await waitUntil("both see both hosts") {
+        for host in [firstHost, secondHost] { try await host.waitForEvent("onCoHostUserJoined") }
+        try await waitUntil("each host sees both hosts") {
             [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
         }
     }
 
-    /// The first host requests a battle four times: it cancels, is rejected, gets no answer, and is accepted.
+    /// The first host requests a battle four times: it cancels the request, then the second host rejects it, then
+    /// nobody answers, then the second host accepts.
     private static func requestBattles(_ firstHost: Member, _ secondHost: Member) async throws {
-        // Requests a battle that the other host must accept; returns its id.
+        // Requests a battle that begins only when the second host accepts; returns the id of the battle.
         func request(timeout: Double = 30) async throws -> String {
             let config = BattleConfig(duration: 30, needResponse: true)
             let (battle, _) = try await firstHost.stores.battle.requestBattle(
@@ -190,11 +199,11 @@ struct StoreEventTests {
         try await secondHost.stores.battle.rejectBattle(battleID: try await request())
         try await firstHost.waitForEvent("onBattleRequestReject")
         _ = try await request(timeout: 1)
-        for side in [firstHost, secondHost] { try await side.waitForEvent("onBattleRequestTimeout") }
+        for host in [firstHost, secondHost] { try await host.waitForEvent("onBattleRequestTimeout") }
         let battle = try await request()
         try await secondHost.stores.battle.acceptBattle(battleID: battle)
         try await firstHost.waitForEvent("onBattleRequestAccept")
-        for side in [firstHost, secondHost] { try await side.waitForEvent("onUserJoinBattle") }
+        for host in [firstHost, secondHost] { try await host.waitForEvent("onUserJoinBattle") }
         try await firstHost.stores.battle.exitBattle(battleID: battle)
         try await secondHost.waitForEvent("onUserExitBattle")
     }
@@ -205,7 +214,8 @@ struct StoreEventTests {
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let name = ClusterHarness.uniqueName("user")
-            // The demo app lets a user have several devices, but not the same session twice.
+            // The demo app allows a user several devices, each with a session of its own. But a second login with the
+            // same session ends the first.
             let olderLogin = StoreUser(name, harness, over: transport, session: name)
             try await olderLogin.login(harness)
             let newerLogin = StoreUser(name, harness, over: transport, session: name)

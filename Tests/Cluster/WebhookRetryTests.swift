@@ -8,33 +8,37 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests of repeated calls in real processes, with a backend that answers the repeated call differently.
+/// A test with real processes of repeated calls, about which the app's backend decides differently the second time.
 @Suite(.serialized) struct WebhookRetryTests {
     /// Rules: R14.12.
     @Test(.timeLimit(.minutes(3)))
-    func `I15 a repeated call has its first outcome, whatever the backend answers the second time`()
+    func `I15 a repeated call gets the outcome of its first copy, though the backend now decides differently`()
         async throws
     {
         let acceptance = #"{"code": 0}"#
         let rejection = #"{"code": 102150, "message": "no credit"}"#
-        // The decisions for a text and two gifts, then the opposite decisions for the repeated calls.
-        let answers = [acceptance, rejection, acceptance, rejection, acceptance, rejection]
-        let receiver = try WebhookReceiver { index, _ in .answer(200, answers[index % answers.count]) }
-        try await LiveCluster.with(try WebhookClusterTests.shopOptions(receiver)) { cluster in
+        // Bob sends a text and two gifts.
+        let firstDecisions = [acceptance, rejection, acceptance]
+        let oppositeDecisions = [rejection, acceptance, rejection]
+        let decisions = firstDecisions + oppositeDecisions
+        let receiver = try WebhookReceiver { index, _ in .answer(200, decisions[index % decisions.count]) }
+        try await LiveCluster.with(try WebhookClusterTests.optionsAsking(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
-            let (harness, gateway, serverToken) = try await WebhookClusterTests.openShop(cluster)
+            let (harness, gateway, serverToken) = try await WebhookClusterTests.createLiveAndGift(in: cluster)
             let carl = DemoUser("carl", harness.client("carl", on: hub))
             try await carl.call("live.join", CallParams(live: "concert"), live: "concert")
 
-            // A second client in the same session counts its calls from 1 again, so its calls repeat those of the
-            // first.
+            // The second client has the session of the first and counts its calls from 1 again. So its calls have the
+            // request ids of the first client's calls, and repeat them.
             let options = ClientCore.Options(token: harness.token("bob"), session: "bob")
-            let firstOutcomes = try await Self.outcomes(of: hub.client(addresses: harness.addresses, options: options))
-            let secondOutcomes = try await Self.outcomes(of: hub.client(addresses: harness.addresses, options: options))
+            let firstClient = hub.client(addresses: harness.addresses, options: options)
+            let firstOutcomes = try await Self.sendTextAndTwoGifts(with: firstClient)
+            let secondClient = hub.client(addresses: harness.addresses, options: options)
+            let secondOutcomes = try await Self.sendTextAndTwoGifts(with: secondClient)
             #expect(firstOutcomes == secondOutcomes)
-            #expect(firstOutcomes.map(Self.text) == ["sent", "102150 no credit", "sent"])
-            #expect(receiver.received.count == 6)
+            #expect(firstOutcomes.map(Self.description) == ["sent", "102150 no credit", "sent"])
+            #expect(receiver.received.count == 6, "the backend must be asked about all calls, also the repeated")
             // The backend is not asked about a message of the app's server.
             let response = try await harness.sendRequest(
                 "POST", "/v1/lives/concert/messages", #"{"text":"the last one"}"#, of: gateway.http, token: serverToken)
@@ -45,13 +49,13 @@ import Testing
             #expect(carl.texts == ["once", "the last one"])
             let summary = try await carl.call("live.summary", CallParams(live: "concert"))
             guard case .statistics(let statistics, _) = summary else { throw ScenarioFailure("no summary: \(summary)") }
-            // Only the gift of seven roses was sent.
-            #expect(statistics.totalGiftsSent == 7 && statistics.totalMessageCount == 2)
+            #expect(statistics.totalGiftsSent == 7, "only the gift of seven roses may be sent, and only once")
+            #expect(statistics.totalMessageCount == 2)
         }
     }
 
-    /// Joins the live, sends a text and two gifts, and returns the outcomes of these three calls.
-    private static func outcomes(of client: PlazaClient) async throws -> [Outcome] {
+    /// Joins the live, sends a text, a gift of 5 roses and a gift of 7, and returns the outcomes of these three calls.
+    private static func sendTextAndTwoGifts(with client: PlazaClient) async throws -> [Outcome] {
         defer { client.stop() }
         try await client.call("live.join", CallParams(live: "concert"), live: "concert")
         var outcomes: [Outcome] = []
@@ -69,7 +73,8 @@ import Testing
         return outcomes
     }
 
-    private static func text(_ outcome: Outcome) -> String {
+    /// A short text of an outcome for comparisons: `sent`, or the code and message of the error.
+    private static func description(_ outcome: Outcome) -> String {
         switch outcome {
         case .success(.sent): "sent"
         case .success(let result): "\(result)"
