@@ -12,6 +12,7 @@ import Testing
 ///
 /// The tool generates valid and invalid requests from the description, and validates each response.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct APIContractTests {
+    /// The checks of the tool for each response.
     private static let checks = [
         "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
     ]
@@ -23,11 +24,11 @@ import Testing
 
     /// Rules: R13.10, R13.13.
     @Test(.timeLimit(.minutes(5)))
-    func `a running cluster answers as the description of the HTTP API says`() async {
+    func `every request to a running cluster gets a response that the description of the HTTP API allows`() async {
         await ConcurrentCase.run([
-            ConcurrentCase("existing resources") { try await Self.checkExistingResources() },
-            // Most of the generated requests name resources that do not exist.
-            ConcurrentCase("missing resources") {
+            ConcurrentCase("requests about existing resources") { try await Self.checkExistingResources() },
+            // The cluster is empty, so most of the generated requests name resources that do not exist.
+            ConcurrentCase("requests about missing resources") {
                 try await LiveCluster.with(LiveCluster.options()) { cluster in
                     let token = try ClusterHarness(cluster).token("shop", isServer: true)
                     let gateway = try #require(cluster.gateways.first)
@@ -37,6 +38,7 @@ import Testing
         ])
     }
 
+    /// Makes resources, and runs the tool with requests that name them.
     private static func checkExistingResources() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
@@ -75,12 +77,12 @@ import Testing
                 "path.category" = "new"
                 "path.battle" = "\(battleID)"
                 """
-            // Both excluded operations could end the live.
+            // The two excluded operations could end the live: `endLive`, and `call`, which can make any call.
             try await Self.runTool(
                 on: gateway.http, token: serverToken,
                 Self.generatedRequests + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
                 configuration: namedResources)
-            // With a user's token, reads are answered and all other requests are refused as described.
+            // With a user's token, reads are answered, and all other requests are rejected with a documented status.
             try await Self.runTool(on: gateway.http, token: harness.token("bob"), ["--phases", "coverage"])
             // The first of these requests ends the live.
             try await Self.runTool(
@@ -88,7 +90,7 @@ import Testing
                 configuration: namedResources)
             let requestAfterEnd = try await harness.sendRequest(
                 "GET", "/v1/lives/concert", "", of: gateway.http, token: serverToken)
-            #expect(requestAfterEnd.status == 404)
+            #expect(requestAfterEnd.status == 404, "the live must have ended")
         }
     }
 
@@ -104,8 +106,8 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let configurationFile = folder.appending(path: "schemathesis.toml")
         try Data(configuration.utf8).write(to: configurationFile)
-        // The check `negative_data_rejection` expects that each invalid request is rejected. But the tool may replace
-        // the invalid part of a request by a configured name, so this check runs only without a configuration.
+        // The check `negative_data_rejection` expects that each invalid request is rejected. A configuration may make a
+        // request valid, because its values may replace the invalid part. So this check runs only without one.
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [
@@ -120,7 +122,7 @@ import Testing
             try TestProcess.run(
                 arguments, environment: PythonPackages.environment(packages: packages), directory: folder.path)
         }
-        #expect(end == .exited(0), "\(output.suffix(8000))")
+        #expect(end == .exited(0), "the tool found a fault: \(output.suffix(8000))")
     }
 }
 

@@ -5,11 +5,12 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// Tests with values over their limits, each sent to a resource of the HTTP API and in the corresponding call.
+/// A test with values that are not allowed, each sent twice: to a resource of the HTTP API and in the corresponding
+/// call.
 @Suite(.serialized) struct APILimitTests {
-    /// One value over its limit, as a request to a resource and as a call.
+    /// One value that is not allowed, as a request to a resource and as a call.
     ///
-    /// The live `concert` exists.
+    /// The requests are about the live `concert`, which exists.
     private struct Row {
         var method: String
         var path: String
@@ -36,63 +37,68 @@ import Testing
     }
 
     /// A text of `count` bytes.
-    private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
-    /// Repeats the character U+0001, which JSON writes with six bytes.
+    private static func text(bytes count: Int) -> String { String(repeating: "x", count: count) }
+    /// The control character U+0001, repeated `count` times; JSON writes each with six bytes.
     ///
-    /// A text may be at most twice as long in JSON as its limit in bytes. So a little more than a third of the limit is
-    /// too long: 34 of these characters need 204 bytes, and a notice of at most 100 bytes may need 200.
+    /// In JSON, a text may have at most twice as many bytes as its limit says. For example, a notice may have 100 bytes
+    /// and thus 200 in JSON. So 34 of these characters are too long, because they need 34 * 6 = 204 bytes.
     private static func controlCharacters(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
     /// A JSON array of `count` elements, which `element` writes for the numbers from 0.
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         "[\((0..<count).map(element).joined(separator: ","))]"
     }
-    // Each of these collections has one member more than is allowed: `0...limit` are `limit + 1` numbers.
-    private static let words = #""words":\#(Self.list(AppLimits.words + 1) { "\"w\($0)\"" })"#
-    private static let categories =
+    // Each of these collections has one member more than is allowed; the range `0...limit` has `limit + 1` numbers.
+    private static let tooManyWords = #""words":\#(Self.list(AppLimits.words + 1) { "\"w\($0)\"" })"#
+    private static let tooManyCategories =
         #""categories":\#(Self.list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# })"#
-    private static let gifts =
+    private static let tooManyGifts =
         #""categories":[{"categoryID":"c","name":"C","gifts":"#
         + #"\#(Self.list(AppLimits.gifts + 1) { #"{"giftID":"g\#($0)","name":"G"}"# })}]"#
-    private static let keys = (0...Limits.metadataKeys).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
-    private static let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
+    private static let tooManyKeys =
+        (0...Limits.metadataKeys).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
+    private static let tooManyLanguages =
+        (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
+    /// The path of the live `concert`.
     private static let live = "/v1/lives/concert"
 
-    /// Most of the values exceed a limit of `Limits` or `AppLimits` by one, such as `text(101)` for a live's name of at
-    /// most 100 bytes.
+    /// The rows; the value of most exceeds a limit by one, such as `text(bytes: 101)` for a live's name of at most 100.
     ///
-    /// Other rows have an empty value, a seat or template that does not exist (99 and 1000), or a control character,
-    /// which is not allowed in their field. Two long rows of control characters are just too long as JSON: a metadata
-    /// value may need 2 * 2048 = 4096 bytes, and 683 * 6 = 4098; a message may need 2 * 12,288 = 24,576 bytes, and
+    /// Other rows have an empty value, a seat or template that does not exist (99 and 1000), or a control character in
+    /// a field that allows none. Two texts of control characters are just too long in JSON: a metadata value may have
+    /// 2 * 2048 = 4096 bytes there, and has 683 * 6 = 4098; a message may have 2 * 12,288 = 24,576, and has
     /// 4097 * 6 = 24,582.
     private static let rows: [Row] = [
         Row(
             "POST", "/v1/lives", #""live":"new","owner":"eve","categoryList":[1,2,3,4]"#, "live.create", "",
             .tooManyTags),
         Row("PATCH", Self.live, #""categoryList":[1,2,3,4]"#, "live.update", .tooManyTags),
-        Row("PATCH", Self.live, "\"liveName\":\"\(Self.text(101))\"", "live.update", .badRoomName),
-        Row("PATCH", Self.live, "\"notice\":\"\(Self.text(101))\"", "live.update", .badParameter),
+        Row("PATCH", Self.live, "\"liveName\":\"\(Self.text(bytes: 101))\"", "live.update", .badRoomName),
+        Row("PATCH", Self.live, "\"notice\":\"\(Self.text(bytes: 101))\"", "live.update", .badParameter),
         Row("PATCH", Self.live, #""liveName":"a\u0001b""#, "live.update", .badRoomName),
         Row("PATCH", Self.live, #""coverURL":"https://a\u0000""#, "live.update", .badParameter),
         Row("PATCH", Self.live, "\"notice\":\"\(Self.controlCharacters(34))\"", "live.update", .badParameter),
         Row("PATCH", Self.live, #""maxSeatCount":51"#, "live.update", .badParameter),
         Row("PATCH", Self.live, #""seatTemplate":1000"#, "live.update", .badParameter),
         Row("PATCH", Self.live, #""maxMemberCount":-1"#, "live.update", .badParameter),
-        Row("PUT", "/v1/app/words", Self.words, "app.setWords", "", .overLimit),
-        Row("POST", "/v1/app/words", Self.words, "app.addWords", "", .overLimit),
-        Row("PUT", "/v1/app/words", "\"words\":[\"\(Self.text(101))\"]", "app.setWords", "", .badParameter),
-        Row("PUT", "/v1/app/gifts", Self.categories, "app.setGifts", "", .overLimit),
-        Row("PUT", "/v1/app/gifts", Self.gifts, "app.setGifts", "", .overLimit),
+        Row("PUT", "/v1/app/words", Self.tooManyWords, "app.setWords", "", .overLimit),
+        Row("POST", "/v1/app/words", Self.tooManyWords, "app.addWords", "", .overLimit),
+        Row("PUT", "/v1/app/words", "\"words\":[\"\(Self.text(bytes: 101))\"]", "app.setWords", "", .badParameter),
+        Row("PUT", "/v1/app/gifts", Self.tooManyCategories, "app.setGifts", "", .overLimit),
+        Row("PUT", "/v1/app/gifts", Self.tooManyGifts, "app.setGifts", "", .overLimit),
         Row(
             "PUT", "/v1/app/gifts",
-            #""categories":[{"categoryID":"c","name":"C","translations":{\#(Self.languages)}}]"#, "app.setGifts", "",
+            #""categories":[{"categoryID":"c","name":"C","translations":{\#(Self.tooManyLanguages)}}]"#, "app.setGifts",
+            "",
             .overLimit),
-        Row("PATCH", "\(Self.live)/metadata", "\"metadata\":{\(Self.keys)}", "metadata.set", .tooManyMetadataKeys),
+        Row(
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\(Self.tooManyKeys)}", "metadata.set", .tooManyMetadataKeys
+        ),
         Row("PATCH", "\(Self.live)/metadata", "\"metadata\":{}", "metadata.set", .badParameter),
         Row(
-            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"\(Self.text(51))\":\"\"}", "metadata.set",
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"\(Self.text(bytes: 51))\":\"\"}", "metadata.set",
             .metadataKeyTooLong),
         Row(
-            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.text(2049))\"}", "metadata.set",
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.text(bytes: 2049))\"}", "metadata.set",
             .metadataValueTooLong),
         Row(
             "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.controlCharacters(683))\"}", "metadata.set",
@@ -116,7 +122,9 @@ import Testing
             "POST", "\(Self.live)/mutes", "\"users\":\(Self.list(21) { "\"u\($0)\"" }),\"duration\":9", "live.mute",
             .badParameter),
         Row("POST", "\(Self.live)/messages", #""text":"""#, "barrage.sendText", .badParameter),
-        Row("POST", "\(Self.live)/messages", "\"text\":\"\(Self.text(12_289))\"", "barrage.sendText", .messageTooLong),
+        Row(
+            "POST", "\(Self.live)/messages", "\"text\":\"\(Self.text(bytes: 12_289))\"", "barrage.sendText",
+            .messageTooLong),
         Row(
             "POST", "\(Self.live)/custom-messages", #""businessID":"","data":"x""#, "barrage.sendCustom", .badParameter),
         Row("POST", "\(Self.live)/gifts", #""gift":"rose","count":256"#, "gift.send", .badParameter),
@@ -138,7 +146,7 @@ import Testing
 
     /// Rules: R17.4, R17.5.
     @Test(.timeLimit(.minutes(3)))
-    func `a value over its limit has the same code over HTTP and in its call`() async throws {
+    func `a value over its limit is rejected with the same code by its HTTP resource and by its call`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
@@ -163,14 +171,16 @@ import Testing
                     #expect(code == .integer(Int64(row.code.code)), "\(description), as a \(form): \(answer)")
                 }
             }
-            // A cursor is in the query, not in the body, so it has no row. No list has returned this cursor.
+            // A cursor has no row, because it is in the query, not in the body. No list has returned this cursor.
             for (path, code) in [
                 ("/v1/lives", ReplyCode.cursorExpired), ("\(Self.live)/audience", ReplyCode.invalidParameter),
             ] {
                 let answer = try await harness.sendRequest(
-                    "GET", "\(path)?cursor=\(Self.text(300))", "", of: base, token: serverToken)
+                    "GET", "\(path)?cursor=\(Self.text(bytes: 300))", "", of: base, token: serverToken)
                 let answerCode = try Self.errorCode(in: answer.text)
-                #expect(answerCode == .integer(Int64(code.code)), "a cursor has its call's code: \(answer.text)")
+                #expect(
+                    answerCode == .integer(Int64(code.code)),
+                    "\(path) must reject the cursor with \(code.name): \(answer.text)")
             }
         }
     }

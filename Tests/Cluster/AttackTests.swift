@@ -6,16 +6,17 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Runs every attack for one second against a real cluster, while honest clients use it.
+/// Runs every attack for one second against real processes, while honest clients use them.
 @Suite(.serialized) struct AttackTests {
     /// The attacks whose HTTP bodies cost the most time.
     ///
-    /// A gateway parses the bodies on its one HTTP thread. In a debug build this takes many times longer, so these
-    /// attacks use fewer connections.
+    /// A gateway parses bodies on its one HTTP thread, which takes many times longer in a debug build. So these attacks
+    /// use fewer connections.
     private static let attacksWithHeavyBodies = ["numbers-http", "deep-json-http"]
 
     @Test(.timeLimit(.minutes(3)))
-    func `I1 I16 no attack ends a process, stops a partition, or keeps others from being served`() async throws {
+    func `I1 I16 no attack ends a process, stops a partition, or keeps honest clients from being served`() async throws
+    {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let target = try AttackTarget(
@@ -34,15 +35,15 @@ import Testing
             ].flatMap { $0 }
             #expect(results.map(\.name).sorted() == attacks.map(\.name).sorted())
             for result in results {
-                // The 99th percentile of the latency is not judged, because an attack lasts only a second and the
-                // machine runs other tests too.
+                // The failure `p99` (of the 99th percentile of latency) does not count, because an attack lasts only a
+                // second and the machine runs other tests too.
                 let failures = result.verdict.failures.filter { !$0.hasPrefix("p99") }
                 #expect(failures == [], "\(result.name)")
-                // The verdict judges how honest clients were served during the attack. So they must have been active.
+                // The verdict says how honest clients were served, which means something only if they were active.
                 let honest = result.measured.honest
                 #expect(honest.published >= 10 && honest.admitted > 0, "\(result.name): \(honest)")
                 #expect(result.measured.http.asked >= 5, "\(result.name): too few honest HTTP requests")
-                #expect(result.measured.gateways["gateway-1"]?.after != nil, "\(result.name)")
+                #expect(result.measured.gateways["gateway-1"]?.after != nil, "\(result.name): no metrics after it")
             }
         }
     }

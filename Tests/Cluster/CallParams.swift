@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The parameters that these tests give to calls; each method takes some of them, and a nil field is not encoded.
+/// The parameters of the calls in these tests; each call has some of them, and a nil parameter is not sent.
 struct CallParams: Encodable, Sendable {
     var live: LiveID?
     var user: UserID?
@@ -11,7 +11,7 @@ struct CallParams: Encodable, Sendable {
     var seatTemplate: Int?
     var locked: Bool?
     var isMessageDisable: Bool?
-    /// In seconds.
+    /// How long a request waits for an answer, in seconds.
     var timeout: Int?
     var device: String?
     var microphone: Bool?
@@ -23,6 +23,6 @@ struct CallParams: Encodable, Sendable {
     /// The live that sent the co-host request.
     var inviter: LiveID?
     var battle: BattleID?
-    /// In seconds.
+    /// How long a battle lasts, in seconds.
     var duration: Int?
 }

@@ -29,10 +29,10 @@ struct ClusterHarness: Sendable {
         return (try? TokenSigner.sign(claims, with: self.signingKey)) ?? ""
     }
 
-    /// A random name for lives and users, unique in the cluster.
-    static func uniqueName(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
+    /// A random name that begins with `prefix`, for a live or user; no other test has the same.
+    static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
-    /// Plays the scenario of `plaza demo`, which fails if the cluster does not work.
+    /// Plays the scenario of `plaza demo` (a short live, checked step by step); throws if the cluster does not work.
     func playScenario() async throws {
         let setting = Scenario.Setting(
             addresses: self.addresses, name: Self.uniqueName("ev"), token: { self.token($0, isServer: $1) },
@@ -47,7 +47,7 @@ struct ClusterHarness: Sendable {
     ///   - viewers: the number of viewers of each live.
     ///   - rate: messages a second in each live.
     ///   - duration: how long messages are sent.
-    ///   - disturbance: starts two to three seconds after the sending has begun.
+    ///   - disturbance: what disturbs the cluster; starts two to three seconds after the sending has begun.
     /// - Returns: the report of the load run.
     /// - Throws: the error of `disturbance`, or the reason why the load could not run.
     func load(
@@ -60,8 +60,8 @@ struct ClusterHarness: Sendable {
         plan.rate = rate
         plan.duration = duration
         plan.drainTimeout = .seconds(30)
-        // A stream without elements, whose end is the signal for the disturbance: two seconds after the sending has
-        // begun, or at the end of the load.
+        // A stream without elements, whose end starts the disturbance: two seconds after the sending has begun, or when
+        // the load ends earlier.
         let (untilDisturbance, disturbanceTrigger) = AsyncStream.makeStream(of: Void.self)
         return try await withThrowingTaskGroup(of: LoadReport?.self) { group in
             group.addTask { [plan] in
@@ -76,6 +76,7 @@ struct ClusterHarness: Sendable {
                 try await disturbance()
                 return nil
             }
+            // One of the two tasks returns the report, the other nil.
             var report: LoadReport?
             while let result = try await group.next() { report = report ?? result }
             guard let report else { throw ScenarioFailure("the load gave no report") }

@@ -10,7 +10,8 @@ import Testing
 /// Tests in real processes of a user's devices, and of a live whose owner is absent.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct DeviceClusterTests {
-    /// The options of a cluster with two gateways whose demo app allows each user one device; writes its apps file.
+    /// Writes an apps file whose demo app allows each user one device, and returns the options of a cluster with two
+    /// gateways that reads this file.
     private static func oneDeviceOptions() throws -> ClusterOptions {
         var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale = [.gateway: 2]
@@ -24,7 +25,7 @@ struct DeviceClusterTests {
         return options
     }
 
-    /// The code with which the connection ended; nil for any other update.
+    /// The code with which the client's connection ended; nil for an update that is no end.
     private static func endCode(_ update: ClientUpdate) -> UInt16? {
         if case .event(.ended(let code)) = update { code } else { nil }
     }
@@ -39,22 +40,24 @@ struct DeviceClusterTests {
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let live = LiveID(ClusterHarness.uniqueName("room"))
-            func makeUser(_ user: String, device: String, gateway: Int) -> DemoUser {
+            // A client at one of the two gateways, 0 or 1, whose session has the name of its device.
+            func makeClient(_ user: String, device: String, gateway: Int) -> DemoUser {
                 var options = ClientCore.Options(token: harness.token(user), session: SessionID(device))
                 options.pingInterval = .seconds(1)
                 return DemoUser(device, hub.client(addresses: [harness.addresses[gateway]], options: options))
             }
-            let host = makeUser("host", device: "studio", gateway: 0)
+            let host = makeClient("host", device: "studio", gateway: 0)
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)
-            let phone = makeUser("alice", device: "phone", gateway: 0)
+            let phone = makeClient("alice", device: "phone", gateway: 0)
             try await phone.call("live.join", CallParams(live: live), live: live)
             let joinedUser = try await host.waitForFeedItem("that alice joined") { content -> UserID? in
                 if case .audienceJoined(let user, _) = content { user.userID } else { nil }
             }
             #expect(joinedUser == "alice")
 
-            let tablet = makeUser("alice", device: "tablet", gateway: 1)
+            // Alice logs in on a second device, at the other gateway.
+            let tablet = makeClient("alice", device: "tablet", gateway: 1)
             let code = try await phone.waitForUpdate("the end of its connection", Self.endCode)
             #expect(code == DisconnectCode.kickedOffline.code)
             let leftUser = try await host.waitForFeedItem("that alice left") { content -> UserID? in
@@ -64,7 +67,7 @@ struct DeviceClusterTests {
             try await tablet.call("live.join", CallParams(live: live), live: live)
             try await tablet.call("barrage.sendText", CallParams(live: live, text: "from the tablet"), live: live)
             guard case .audience(let page) = try await host.call("audience.list", CallParams(live: live), live: live)
-            else { return #expect(Bool(false), "no list") }
+            else { return #expect(Bool(false), "audience.list gave no list") }
             #expect(page.members.map(\.user.userID) == ["alice"])
             #expect(page.count == 1)
         }
@@ -72,7 +75,7 @@ struct DeviceClusterTests {
 
     /// Rules: R2.22.
     @Test(.timeLimit(.minutes(3)))
-    func `a session that connects at another gateway ends at the first, which no longer keeps its user in the live`()
+    func `a session that connects at a second gateway ends at the first, which no longer renews its user's lease`()
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)
@@ -82,24 +85,26 @@ struct DeviceClusterTests {
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let live = LiveID(ClusterHarness.uniqueName("room"))
-            // All clients of a user have the same session, `the-one`; `name` names a client in errors.
-            func makeUser(_ user: String, _ name: String, gateway: Int) -> DemoUser {
-                var options = ClientCore.Options(token: harness.token(user), session: "the-one")
+            // A client at one of the two gateways, 0 or 1. All clients of a user have the same session; `name` names a
+            // client in errors.
+            func makeClient(_ user: String, _ name: String, gateway: Int) -> DemoUser {
+                var options = ClientCore.Options(token: harness.token(user), session: "only-session")
                 options.pingInterval = .seconds(1)
                 return DemoUser(name, hub.client(addresses: [harness.addresses[gateway]], options: options))
             }
-            let host = makeUser("host", "host", gateway: 0)
+            let host = makeClient("host", "host", gateway: 0)
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)
+            // A viewer moves from gateway 0 to gateway 1, then another viewer from 1 to 0.
             for gateway in [0, 1] {
-                let user = "guest-\(gateway)"
-                let olderClient = makeUser(user, "the older connection", gateway: gateway)
+                let user = "viewer-\(gateway)"
+                let olderClient = makeClient(user, "the older connection", gateway: gateway)
                 try await olderClient.call("live.join", CallParams(live: live), live: live)
-                let newerClient = makeUser(user, "the newer connection", gateway: 1 - gateway)
+                let newerClient = makeClient(user, "the newer connection", gateway: 1 - gateway)
                 let code = try await olderClient.waitForUpdate("the end of its connection", Self.endCode)
                 #expect(code == DisconnectCode.replaced.code)
-                // The call numbers of a session grow across its connections, but the newer client counts from 1 again.
-                // Its first calls use the numbers of the older connection, so that the further calls are new.
+                // The newer client counts its calls from 1 again, but a call with a number that this session has used
+                // is taken as a repetition. Three reads use up those numbers, so the further calls have new ones.
                 for _ in 0..<3 { try await newerClient.call("live.get", CallParams(live: live), live: live) }
                 try await newerClient.call("live.join", CallParams(live: live), live: live)
                 try await newerClient.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)
@@ -109,8 +114,8 @@ struct DeviceClusterTests {
                 }
                 #expect(leftUser.text == user)
                 let list = try await host.call("audience.list", CallParams(live: live), live: live)
-                guard case .audience(let page) = list else { return #expect(Bool(false), "no list") }
-                #expect(page.members.isEmpty)
+                guard case .audience(let page) = list else { return #expect(Bool(false), "audience.list gave no list") }
+                #expect(page.members.isEmpty, "the older connection must not keep the user in the live")
             }
         }
     }
@@ -131,8 +136,9 @@ struct DeviceClusterTests {
             let viewer = DemoUser("viewer", harness.client("\(live)-viewer", on: hub))
             try await viewer.call("live.join", CallParams(live: live), live: live)
 
-            func waitForStatus(_ status: LiveStatus) async throws {
-                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: 20) {
+            // Waits until the viewer receives that the live has this status.
+            func waitForStatus(_ status: LiveStatus, within seconds: Double) async throws {
+                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: seconds) {
                     content -> Bool? in
                     if case .infoChanged(let info, _) = content, info.status == status { true } else { nil }
                 }
@@ -146,21 +152,23 @@ struct DeviceClusterTests {
             try await returnedHost.call("live.leave", CallParams(live: live), live: live)
             try await waitForStatus(.suspended)
             try await returnedHost.call("live.join", CallParams(live: live), live: live)
-            try await waitForStatus(.running)
-            // Redis loses its data. Nobody joins or leaves from now on, so the live's status must not change.
+            try await waitForStatus(.running, within: 5)
+            // Redis restarts without its data. Nobody joins or leaves from now on, so the live's status must stay.
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
             try await cluster.restart("redis")
-            // For 12 s after the loss, gateways assert their sessions; until then the count is stale.
-            _ = try await viewer.waitForUpdate("a count that is not stale", within: 30) { update -> Bool? in
+            // The count is stale for the 12 s in which gateways assert their sessions.
+            _ = try await viewer.waitForUpdate("a count that is not stale", within: 16) { update -> Bool? in
                 guard case .event(.counts(let count)) = update, count.count == 1, !count.stale else { return nil }
                 return true
             }
             await viewer.collectUpdates(seconds: 3)
-            let changedInfo = try? await viewer.waitForFeedItem("a change", within: 0.1) { content -> LiveInfo? in
+            // The item of a change would have come by now, so 0.1 s is enough to find it.
+            let changedInfo = try? await viewer.waitForFeedItem("a change of the live's info", within: 0.1) {
+                content -> LiveInfo? in
                 if case .infoChanged(let info, _) = content { info } else { nil }
             }
-            #expect(changedInfo == nil)
+            #expect(changedInfo == nil, "the live's info must not change")
         }
     }
 }

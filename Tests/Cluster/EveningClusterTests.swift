@@ -6,11 +6,13 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Plays the evening of `plaza demo --evening` (lives with chat, seats and battles) with real processes, and reads what
-/// the browser pages read.
+/// Plays the evening of `plaza demo --evening` (lives with chat, seats and battles) with real processes, and makes the
+/// calls by which the browser pages show it.
 @Suite(.serialized) struct EveningClusterTests {
     @Test(.timeLimit(.minutes(2)))
-    func `the evening shows lives, gifts and a battle, continues without a gateway, and ends its lives`() async throws {
+    func `the evening shows lives, gifts and a battle, goes on after a gateway is killed, and ends its lives`()
+        async throws
+    {
         var options = LiveCluster.options()
         options.scale = [.gateway: 2]
         try await LiveCluster.with(options) { cluster in
@@ -22,10 +24,10 @@ import Testing
             defer { eveningTask.cancel() }
             let hub = try ClientHub()
             defer { hub.stop() }
-            // The viewer uses the gateway that is not killed.
+            // The viewer uses the second gateway; the first is killed later.
             let viewer = DemoUser("viewer", harness.client("viewer", on: hub, addresses: [harness.addresses[1]]))
 
-            // The numbers of lives, categories and gifts are those of the evening's script.
+            // The evening's script has four lives of the categories 0 to 3, one of them with a product, and six gifts.
             try await Self.wait(for: "a list of four lives with viewers and covers") {
                 let lives = await Self.listLives(as: viewer)
                 return lives.count == 4 && lives.allSatisfy { $0.audienceCount >= 3 && !$0.info.coverURL.isEmpty }
@@ -35,9 +37,9 @@ import Testing
             #expect(lives.count { $0.info.metaData["product-name"] != nil } == 1)
             try await Self.wait(for: "a battle with scores, and a guest on a seat") {
                 guard let stage = await Self.readStage(as: viewer), let battle = stage.battle else { return false }
-                // The host has a seat too.
-                return battle.ended == nil && battle.sides.allSatisfy { $0.score > 0 }
-                    && stage.seats.count { $0.occupant != nil } >= 2
+                // One of the two occupants is the host.
+                let hasGuest = stage.seats.count { $0.occupant != nil } >= 2
+                return hasGuest && battle.ended == nil && battle.sides.allSatisfy { $0.score > 0 }
             }
             let gifts = try await viewer.call("gift.list", CallParams())
             guard case .gifts(let categories) = gifts else { throw ScenarioFailure("the gifts are \(gifts)") }
@@ -46,14 +48,14 @@ import Testing
             try await viewer.call("live.join", CallParams(live: Self.live), live: Self.live)
             try await Self.waitForMessageAndGift(viewer)
             try await cluster.kill("gateway-1")
-            // Messages from before the kill are collected first, because they do not show that a client has resumed.
+            // Collects the messages from before the kill, because only later ones show that clients have resumed.
             await viewer.collectUpdates(seconds: 1)
-            let countBefore = viewer.texts.count
+            let messageCountBefore = viewer.texts.count
             try await Self.wait(for: "further messages of clients that have resumed") {
                 await viewer.collectUpdates(seconds: 0.2)
-                return viewer.texts.count >= countBefore + 20
+                return viewer.texts.count >= messageCountBefore + 20
             }
-            #expect(viewer.isFeedComplete)
+            #expect(viewer.isFeedComplete, "no feed item may be missing or repeated")
 
             eveningTask.cancel()
             await eveningTask.value
@@ -61,6 +63,7 @@ import Testing
         }
     }
 
+    /// The live that the viewer joins, one of the evening's.
     private static let live = LiveID("evening-piano")
 
     /// The list of lives; empty if the call fails.
@@ -77,17 +80,17 @@ import Testing
         return record
     }
 
-    /// Waits for a message and a gift.
+    /// Waits until the user has received a message and a gift.
     private static func waitForMessageAndGift(_ user: DemoUser) async throws {
         _ = try await user.waitForFeedItem("a message") { if case .text = $0 { true } else { nil } }
         _ = try await user.waitForFeedItem("a gift", within: 20) { if case .gift = $0 { true } else { nil } }
     }
 
     /// Waits for at most 20 s until `isTrue` returns true.
-    private static func wait(for what: String, _ isTrue: () async -> Bool) async throws {
+    private static func wait(for expectation: String, _ isTrue: () async -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while await !isTrue() {
-            guard ContinuousClock.now < deadline else { throw ScenarioFailure("there was no \(what)") }
+            guard ContinuousClock.now < deadline else { throw ScenarioFailure("not within 20 s: \(expectation)") }
             try await Task.sleep(for: .milliseconds(200))
         }
     }

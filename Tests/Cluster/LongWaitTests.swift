@@ -5,12 +5,12 @@ import LoadKit
 import TestSupport
 import Testing
 
-/// Tests of processes that stand still (SIGSTOP) under load; they last minutes, and wait most of the time.
+/// A test of processes that stand still (SIGSTOP) under load; its cases last minutes, and wait most of the time.
 ///
-/// The cases run beside each other, each in a cluster of its own; one after the other they would take eight minutes.
+/// The cases run at the same time, each in a cluster of its own; one after the other they would take eight minutes.
 @Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct LongWaitTests {
-    /// With more clusters, the starts of their brokers would keep the processors busy.
+    /// How many cases run at a time; the starts of more brokers at once would keep the processors busy.
     private static let clustersAtATime = 4
 
     @Test(.timeLimit(.minutes(8)))
@@ -19,8 +19,9 @@ struct LongWaitTests {
         await ConcurrentCase.run(StandstillCases.all + Self.shortStops, atMost: Self.clustersAtATime)
     }
 
+    /// For each of two services, one of its two instances stands still for 8 s, so that the other takes over.
     private static let shortStops = [ServiceKind.barrageFanout, .audiencePresence].map { kind in
-        ConcurrentCase("\(kind.rawValue) stops for 8 s: nothing is lost or repeated, and no leave is reported") {
+        ConcurrentCase("\(kind.rawValue) stands still for 8 s: nothing is lost or repeated, and no leave is reported") {
             var options = LiveCluster.options(kafkaBrokers: 1)
             // In messages a second for each live, well above the rate of the load.
             options.feedBudget = 60

@@ -11,25 +11,27 @@ import Testing
 struct PresenceClusterTests {
     /// Each case has a cluster of its own.
     ///
-    /// The first case lasts longest, because a lease of 90 s must expire in it.
+    /// The first case lasts longest, because in it a lease of 90 s must expire.
     ///
     /// Rules: R1.3.
     @Test(.timeLimit(.minutes(4)))
-    func `I4 I5 a silent viewer goes offline in time, and nobody else does, even when Redis restarts empty`() async {
+    func `I4 I5 a silent viewer goes offline when its lease expires, and nobody else, even if Redis restarts empty`()
+        async
+    {
         await ConcurrentCase.run([
-            ConcurrentCase("a silent viewer goes offline 90 to 92 s after its last heartbeat, and others stay") {
+            ConcurrentCase("a silent viewer goes offline 90 to 92 s after its last heartbeat, and the others stay") {
                 try await Self.expireASilentViewer()
             },
             ConcurrentCase("Redis restarts empty: the count is correct again within 15 s, and no leave is reported") {
                 try await Self.restartRedis()
             },
-            ConcurrentCase("with a lease of 6 s, a viewer that resumes in time never leaves") {
-                try await Self.resumeWithinAShortLease()
+            ConcurrentCase("with a lease of 6 s, a viewer that resumes within 6 s never leaves") {
+                try await Self.resumeWithinLease()
             },
         ])
     }
 
-    /// A live with a host and viewers, each a real client.
+    /// A live with a host, who owns it, and viewers, each a real client; all have joined.
     private struct PresenceFixture {
         let live: LiveID
         let host: DemoUser
@@ -49,20 +51,22 @@ struct PresenceClusterTests {
             self.viewers = viewers
         }
 
+        /// Waits until the host receives an audience count of `expected`; the owner is not counted.
         func waitForCount(_ expected: Int, isStale: Bool = false, within seconds: Double) async throws {
-            let what = "a count of \(expected), stale: \(isStale)"
-            _ = try await self.host.waitForUpdate(what, within: seconds) { update -> Bool? in
+            let expectation = "a count of \(expected), stale: \(isStale)"
+            _ = try await self.host.waitForUpdate(expectation, within: seconds) { update -> Bool? in
                 guard case .event(.counts(let count)) = update else { return nil }
                 return count.count == expected && count.stale == isStale ? true : nil
             }
         }
 
-        /// Receives for `seconds`, and counts the host's leave tips that no earlier wait has returned.
+        /// Receives for `seconds`, and counts the host's leave tips: the feed items that a viewer has left.
         ///
-        /// A leave tip is the feed item that a viewer has left.
-        func countLeaveTips(withinSeconds seconds: Double) async -> Int {
+        /// Tips that an earlier `waitForFeedItem` has returned are not counted.
+        func countFurtherLeaveTips(withinSeconds seconds: Double) async -> Int {
             await self.host.collectUpdates(seconds: seconds)
             var tipCount = 0
+            // The tips have been received, so 0.01 s is enough to find each.
             while (try? await self.host.waitForFeedItem("a tip", within: 0.01, Self.leftUser)) != nil { tipCount += 1 }
             return tipCount
         }
@@ -86,10 +90,10 @@ struct PresenceClusterTests {
             let seconds = (ContinuousClock.now - silentSince) / .seconds(1)
             print("a silent viewer went offline after \(seconds) s")
             #expect(leftUser == UserID("\(fixture.live)-viewer1"))
-            #expect(seconds >= 90, "\(seconds) s")
-            #expect(seconds <= 92, "\(seconds) s")
-            #expect(await fixture.countLeaveTips(withinSeconds: 3) == 0)
-            try await fixture.waitForCount(2, within: 10)
+            #expect(seconds >= 90, "the viewer left after \(seconds) s, before its lease of 90 s expired")
+            #expect(seconds <= 92, "the viewer left only after \(seconds) s, too long after its lease expired")
+            #expect(await fixture.countFurtherLeaveTips(withinSeconds: 3) == 0, "no other viewer may leave")
+            try await fixture.waitForCount(2, within: 5)
         }
     }
 
@@ -100,7 +104,7 @@ struct PresenceClusterTests {
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 5, on: hub)
             try await fixture.waitForCount(5, within: 10)
             try await cluster.kill("redis")
-            // Without Redis the last count is shown as stale.
+            // Without Redis, clients receive the last count, marked as stale.
             try await fixture.waitForCount(5, isStale: true, within: 10)
             #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == "presence without Redis")
             // Chat works without Redis.
@@ -111,12 +115,12 @@ struct PresenceClusterTests {
             try await fixture.waitForCount(5, within: 15)
             let seconds = (ContinuousClock.now - restartedAt) / .seconds(1)
             print("the count was no longer stale \(seconds) s after Redis came back")
-            #expect(await fixture.countLeaveTips(withinSeconds: 3) == 0)
+            #expect(await fixture.countFurtherLeaveTips(withinSeconds: 3) == 0, "no viewer may leave")
             #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == nil)
         }
     }
 
-    /// The degradation that a process reports, nil if none; the process must be ready.
+    /// The text in which a ready process reports what it cannot do at present; nil if it can do all its work.
     private static func degradation(of name: String, in cluster: LocalCluster) async throws -> String? {
         let state = try await ClusterState.read(runDirectory: cluster.directory.path).checkingReadiness()
         let process = try #require(state.processes.first { $0.name == name })
@@ -124,7 +128,7 @@ struct PresenceClusterTests {
         return process.degradation
     }
 
-    private static func resumeWithinAShortLease() async throws {
+    private static func resumeWithinLease() async throws {
         var options = LiveCluster.options(kafkaBrokers: 1)
         options.lease = .seconds(6)
         try await LiveCluster.with(options) { cluster in
@@ -132,18 +136,18 @@ struct PresenceClusterTests {
             defer { hub.stop() }
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 2, on: hub)
             try await fixture.waitForCount(2, within: 10)
-            // The viewer loses its connection and resumes by itself, three times. With the second after them, the three
-            // pauses last for longer than a lease of 6 s. So a viewer whose lease is not renewed would be reported.
+            // The first viewer loses its connection three times, every 2 s, and resumes by itself each time.
             for _ in 0..<3 {
                 fixture.viewers[0].client.cut()
                 try await Task.sleep(for: .seconds(2))
             }
-            #expect(await fixture.countLeaveTips(withinSeconds: 1) == 0)
+            #expect(await fixture.countFurtherLeaveTips(withinSeconds: 1) == 0, "no viewer may leave")
+            // For comparison, the second viewer does not resume, so its lease of 6 s expires.
             fixture.viewers[1].client.stop()
             let leftUser = try await fixture.host.waitForFeedItem(
                 "that the second viewer left", within: 12, PresenceFixture.leftUser)
             #expect(leftUser == UserID("\(fixture.live)-viewer1"))
-            #expect(await fixture.countLeaveTips(withinSeconds: 1) == 0)
+            #expect(await fixture.countFurtherLeaveTips(withinSeconds: 1) == 0, "only the second viewer may leave")
         }
     }
 }

@@ -10,23 +10,21 @@ import Testing
 
 /// Tests that no user can make a row larger than the broker's maximum message size, which would stop its partition.
 ///
-/// They run on a real Kafka if there is one, otherwise on the embedded broker, whose clients have the same limit.
+/// They use a real Kafka. Without one, the first test uses the embedded broker, whose clients have the same limit.
 @Suite(.serialized) struct RecordSizeClusterTests {
     /// A reason for a ban that consists of control characters, which are not allowed in a reason.
     ///
     /// JSON writes each of them with six bytes.
-    private static let reasonOfControls = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
+    private static let reasonOfControlCharacters = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
     /// The longest allowed reason: the limit counts the bytes in JSON, which writes each quotation mark with two bytes.
     private static let longestReason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
 
-    /// The body of a request that bans the users of a group.
-    ///
-    /// Each group has as many users as a call may name.
-    private static func banBody(_ group: Int, _ reason: String) -> String {
+    /// The body of a request that bans the users of a group without an end; a group has as many users as a call may
+    /// name.
+    private static func banBody(group: Int, reason: String) -> String {
         // The numbers begin at 1000, so that each has four digits and each id 32 bytes.
-        let users = (0..<SanctionLimits.usersPerCall).map {
-            "\"user-with-a-long-name-of-32-\(1000 + group * SanctionLimits.usersPerCall + $0)\""
-        }
+        let firstNumber = 1000 + group * SanctionLimits.usersPerCall
+        let users = (0..<SanctionLimits.usersPerCall).map { "\"user-with-a-long-name-of-32-\(firstNumber + $0)\"" }
         return "{\"users\":[\(users.joined(separator: ","))],\"duration\":-1,\"reason\":\"\(reason)\"}"
     }
 
@@ -50,22 +48,25 @@ import Testing
                 #expect(answer.status == status, "\(path): \(answer.text)", sourceLocation: sourceLocation)
             }
             try await expectStatus(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
-            // The attack: bans with a reason of control characters. Each is refused, and nothing is stored.
+            // The attack: requests for bans whose reason has control characters. Each is rejected.
             for group in 0..<50 {
                 let (status, text) = try await send(
-                    "POST", "/v1/lives/concert/bans", Self.banBody(group, Self.reasonOfControls))
+                    "POST", "/v1/lives/concert/bans", Self.banBody(group: group, reason: Self.reasonOfControlCharacters)
+                )
                 #expect(status == 400 && text.contains("\(ReplyCode.badParameter.code)"), "\(text)")
             }
             try await expectStatus(400, "PATCH", "/v1/lives/concert", #"{"coverURL":"\u0001"}"#)
-            // As many bans as a live may have, with the longest reason, are allowed; one more is not.
+            // A live may have 1,000 bans, and all may have the longest reason. The groups 0 to 49 are banned.
             for group in 0..<SanctionLimits.perLive / SanctionLimits.usersPerCall {
-                try await expectStatus(200, "POST", "/v1/lives/concert/bans", Self.banBody(group, Self.longestReason))
+                try await expectStatus(
+                    200, "POST", "/v1/lives/concert/bans", Self.banBody(group: group, reason: Self.longestReason))
             }
-            // The groups 0 to 49 are banned: 1,000 users, which is the limit.
-            let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.banBody(50, "more"))
+            // No further group can be banned.
+            let (status, text) = try await send(
+                "POST", "/v1/lives/concert/bans", Self.banBody(group: 50, reason: "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
-            // Eight of the longest values are all the metadata that a live may have (16 KiB). JSON writes each
-            // quotation mark with two bytes.
+            // A live may have 16 KiB of metadata: eight values of the longest length, 2 KiB. JSON writes each quotation
+            // mark with two bytes.
             let longestValue = String(repeating: #"\""#, count: Limits.metadataValueBytes)
             let metadata = (0..<8).map { "\"k\($0)\":\"\(longestValue)\"" }.joined(separator: ",")
             try await expectStatus(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(metadata)}}")
@@ -73,10 +74,11 @@ import Testing
                 try await expectStatus(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)
             }
             // The partition still works after a restart of its owner: the live has its bans, and other lives can be
-            // created. An offset of 0 means that there is no further page.
+            // created.
             try await cluster.kill("room-directory-1")
             try await cluster.restart("room-directory-1")
             try await cluster.waitUntilReady(within: .seconds(30))
+            // Reads the bans page by page; a next offset of 0 means that there is no further page.
             var offset = 0
             var bannedUserCount = 0
             repeat {
@@ -105,23 +107,23 @@ import Testing
     /// Rules: R17.6.
     @Test(
         .enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)),
+        // Settings of a topic that services must reject, as name and value.
         arguments: ["max.message.bytes 1000000", "message.timestamp.type CreateTime"])
-    func `topics accept 1 MiB per record and use the broker's time; no service starts on a topic with other settings`(
-        setting: String
+    func `topics accept records of 1 MiB and use the broker's time; no service starts on a topic with other settings`(
+        badSetting: String
     ) async throws {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
-            let output = try await runOnDedicatedThread {
+            let result = try await runOnDedicatedThread {
                 let admin = try KafkaAdmin(KafkaSettings(brokers: cluster.state.kafka, clientID: "test") { _, _, _ in })
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
                     #expect(topic.config["message.timestamp.type"] == "LogAppendTime", "\(topic.name)")
                 }
-                // The topic is created again with the other setting.
+                // Deletes one topic and creates it again with the bad setting.
                 let name = PlazaTopic.webhooks.rawValue
                 try admin.deleteTopics([name])
-                // Waits until the topic is deleted.
                 while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}
-                let nameAndValue = setting.split(separator: " ").map(String.init)
+                let nameAndValue = badSetting.split(separator: " ").map(String.init)
                 let config = PlazaTopic.webhooks.configuration.merging([nameAndValue[0]: nameAndValue[1]]) { $1 }
                 try admin.createTopics([TopicSpec(name: name, partitions: cluster.state.partitions, config: config)])
                 let command = [
@@ -130,8 +132,8 @@ import Testing
                 ]
                 return try TestProcess.run(command, errors: .output)
             }
-            #expect(output.end == .exited(1))
-            #expect(output.output.contains("The topic webhooks has \(setting)"), "\(output.output)")
+            #expect(result.end == .exited(1))
+            #expect(result.output.contains("The topic webhooks has \(badSetting)"), "\(result.output)")
         }
     }
 }

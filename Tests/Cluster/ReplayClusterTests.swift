@@ -7,17 +7,17 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests in real processes: a viewer resumes after its gateway was down for longer than the feed cache reaches back,
-/// and a newcomer gets history.
+/// A test with real processes: a viewer resumes after its gateway was down for longer than the feed cache reaches back,
+/// and a newcomer gets history (the last messages before the join).
 @Suite(.serialized) struct ReplayClusterTests {
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
     func
-        `I7 I8 a viewer whose missed messages are not cached any more gets them by replay, and a newcomer gets history`()
+        `I7 I8 a viewer gets missed messages that are no longer cached by replay, and a newcomer gets history`()
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)
         options.scale[.gateway] = 2
-        // A gateway caches the feed for 1 s.
+        // The gateways cache the feed for only 1 s.
         options.extraArguments[.gateway] = ["--ring-seconds", "1"]
         try Self.writePolicy(historyCount: 10, in: options.runDirectory)
         try await LiveCluster.with(options) { cluster in
@@ -34,15 +34,16 @@ import Testing
             try await Self.sendMessages(3, as: host, in: live)
             _ = try await viewer.waitForFeedItem("message 3", within: 10) { Self.text($0) == "message 3" ? true : nil }
             try await cluster.kill("gateway-1")
-            // The feed continues for longer than a gateway caches it: 60 * 150 ms = 9 s.
+            // 60 messages at intervals of 150 ms take 9 s, much longer than the feed is cached.
             try await Self.sendMessages(60, from: 4, as: host, in: live)
             // Three times as long as a gateway caches the feed, so that not even the last message is cached any more.
             try await Task.sleep(for: .seconds(3))
             try await cluster.restart("gateway-1")
-            let isReplayed = try await viewer.waitForUpdate("that it has resumed", within: 30) { update -> Bool? in
+            let isReplayed = try await viewer.waitForUpdate("that the viewer has resumed", within: 30) {
+                update -> Bool? in
                 if case .event(.resumed(live, let replayed)) = update { replayed } else { nil }
             }
-            #expect(isReplayed)
+            #expect(isReplayed, "the missed messages must come by replay")
             _ = try await viewer.waitForFeedItem("message 63", within: 10) {
                 Self.text($0) == "message 63" ? true : nil
             }
@@ -53,13 +54,13 @@ import Testing
             let texts = try await newcomer.waitForUpdate("the history", within: 10) { update -> [String]? in
                 if case .history(let entries, _) = update { entries.compactMap { Self.text($0.content) } } else { nil }
             }
-            // The history has the last 10 messages.
+            // The app's policy sets the history to the last 10 messages.
             #expect(texts == (54...63).map { "message \($0)" })
             try await Self.sendMessages(1, from: 64, as: host, in: live)
             _ = try await newcomer.waitForFeedItem("message 64", within: 10) {
                 Self.text($0) == "message 64" ? true : nil
             }
-            #expect(newcomer.texts == ["message 64"], "history is not in the feed")
+            #expect(newcomer.texts == ["message 64"], "the messages of the history must not be repeated in the feed")
             #expect(newcomer.isFeedComplete)
         }
     }
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    /// Writes the cluster's apps file with the history count of the demo app.
+    /// Writes an apps file whose demo app gives newcomers `historyCount` messages as history.
     private static func writePolicy(historyCount: Int, in directory: String) throws {
         let path = RunDirectory(directory).appsFile
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

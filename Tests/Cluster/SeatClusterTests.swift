@@ -5,13 +5,15 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests of seats in real processes: a call to one service changes the state of another in the right order (R18.1,
+/// A test of seats in real processes: a call to one service changes the state of another in the right order (R18.1,
 /// R7.7).
 ///
 /// Stage events are compared by their `shortText`, such as `seat left 3` for a user who left seat 3.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct SeatClusterTests {
-    /// A host, a guest and a watcher in one live, each a real client.
+    /// A live with three real clients that have joined.
+    ///
+    /// The host owns the live, the guest gets a seat later, and the watcher is only a viewer.
     private struct SeatFixture {
         let live: LiveID
         let host: DemoUser
@@ -44,16 +46,17 @@ struct SeatClusterTests {
 
         /// Waits until the watcher receives a stage that satisfies `match`.
         func waitForStage(
-            _ what: String, _ match: ([StageEvent], StageRecord) -> Bool
+            _ expectation: String, _ match: ([StageEvent], StageRecord) -> Bool
         ) async throws -> StageRecord {
-            try await self.watcher.waitForFeedItem(what) { content in
+            try await self.watcher.waitForFeedItem(expectation) { content in
                 if case .stage(let record, let events) = content, match(events, record) { record } else { nil }
             }
         }
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `a guest is invited, seated, silenced, locked out and kicked; the owner leaves and gets its seat again`()
+    func
+        `invitation, device lock, seat lock, leave and kick change the stage in order; a returning owner is seated`()
         async throws
     {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
@@ -61,13 +64,14 @@ struct SeatClusterTests {
             defer { hub.stop() }
             let fixture = try await SeatFixture(try ClusterHarness(cluster), on: hub)
             try await Self.inviteGuest(fixture)
-            try await Self.closeGuestMicrophone(fixture)
-            try await Self.lockGuestOut(fixture)
-            try await Self.leaveReturnAndKick(fixture)
+            try await Self.lockGuestMicrophone(fixture)
+            try await Self.lockGuestSeat(fixture)
+            try await Self.leaveReturnAndKickGuest(fixture)
             try await Self.leaveAndReturnAsOwner(fixture)
         }
     }
 
+    /// The host invites the guest to seat 3, and the guest accepts.
     private static func inviteGuest(_ fixture: SeatFixture) async throws {
         try await fixture.expectRefusal(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
         try await fixture.call(
@@ -88,26 +92,28 @@ struct SeatClusterTests {
         #expect(stage.layout.regions.map(\.width) == [540, 540])
     }
 
-    private static func closeGuestMicrophone(_ fixture: SeatFixture) async throws {
+    /// The guest opens its microphone, and the host locks it.
+    private static func lockGuestMicrophone(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.guest, "seat.device", CallParams(microphone: true))
         _ = try await fixture.waitForStage("an open microphone") { _, record in
             record.seats[3].occupant?.isMicrophoneOn == true
         }
         try await fixture.call(
             fixture.host, "seat.lockDevice", CallParams(user: fixture.id(of: fixture.guest), device: "microphone"))
-        _ = try await fixture.guest.waitForNotice("that its microphone was closed") { content in
+        _ = try await fixture.guest.waitForNotice("that its microphone was locked") { content in
             if case .deviceClosedByAdmin(.microphone, _) = content { true } else { nil }
         }
-        _ = try await fixture.waitForStage("a closed microphone") { _, record in
+        _ = try await fixture.waitForStage("a locked microphone") { _, record in
             record.seats[3].occupant?.allowOpenMicrophone == false
         }
         try await fixture.expectRefusal(
             fixture.guest, .microphoneNeedsHost, "seat.device", CallParams(microphone: true))
     }
 
-    private static func lockGuestOut(_ fixture: SeatFixture) async throws {
+    /// The host locks the guest's seat, which removes the guest from the seat.
+    private static func lockGuestSeat(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.host, "seat.lock", CallParams(seatIndex: 3, locked: true))
-        _ = try await fixture.guest.waitForNotice("that it was put off its seat") { content in
+        _ = try await fixture.guest.waitForNotice("that it was removed from its seat") { content in
             if case .kickedOffSeat(3, _) = content { true } else { nil }
         }
         _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
@@ -116,13 +122,14 @@ struct SeatClusterTests {
         try await fixture.expectRefusal(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
     }
 
-    private static func leaveReturnAndKick(_ fixture: SeatFixture) async throws {
+    /// The guest applies for a seat, leaves, returns, gets a seat, and is kicked out of the live.
+    private static func leaveReturnAndKickGuest(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.guest, "seat.apply", CallParams(seatIndex: 4, timeout: 60))
         _ = try await fixture.host.waitForNotice("an application") { content in
             if case .applicationReceived = content { true } else { nil }
         }
         try await fixture.call(fixture.guest, "live.leave")
-        _ = try await fixture.host.waitForNotice("that the applicant has gone") { content in
+        _ = try await fixture.host.waitForNotice("that the application is void") { content in
             if case .applicationCancelled = content { true } else { nil }
         }
         try await fixture.call(fixture.guest, "live.join")
@@ -137,6 +144,7 @@ struct SeatClusterTests {
         }
     }
 
+    /// The owner leaves, which frees its seat, and gets the seat again when it returns.
     private static func leaveAndReturnAsOwner(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.host, "live.leave")
         _ = try await fixture.waitForStage("the owner's seat empty") { _, record in record.seats[0].occupant == nil }

@@ -12,7 +12,7 @@ import Testing
     .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
-    /// The broker of all tests of the suite; its start may have failed.
+    /// The broker that all tests of the suite use; a failure if it did not start.
     private static let sharedKafka = Result { try SecureKafka() }
     private static let redisPassword = "the-Redis-secret"
 
@@ -21,17 +21,19 @@ struct SecureClusterTests {
         "user liveplaza on >\(redisPassword) resetchannels ~{audience.* "
         + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
 
-    /// The options of a cluster that uses `kafka`: this process logs in by PLAIN, the services by `mechanism`.
+    /// The options of a cluster that uses `kafka`.
     ///
-    /// If `password` is nil, all use the right password.
+    /// The test's own process logs in by PLAIN, the services by `mechanism`. Both use `password`, or the right password
+    /// if it is nil.
     private static func options(
         _ kafka: SecureKafka, mechanism: KafkaSecurity.Mechanism = .plain, password: String? = nil
     ) throws -> ClusterOptions {
         var options = LiveCluster.options()
         let authority = kafka.authority
         let user = SecureKafka.user(of: mechanism)
-        let passwordFile = try authority.secretFile(
-            "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? user.password)
+        // The random number keeps the files of the suite's tests apart.
+        let fileName = "kafka.password.\(UInt32.random(in: .min ... .max))"
+        let passwordFile = try authority.secretFile(fileName, password ?? user.password)
         options.broker = .external("127.0.0.1:\(kafka.saslPort)")
         options.kafkaSecurity = kafka.settings(.plain, password: password).security
         options.kafkaArguments = [
@@ -46,7 +48,7 @@ struct SecureClusterTests {
         async throws
     {
         let kafka = try await runOnDedicatedThread { try Self.sharedKafka.get() }
-        // Debian's librdkafka cannot log in by SCRAM at Kafka 4.
+        // Debian's librdkafka cannot log in by SCRAM at Kafka 4, so the processes load a newer one.
         let libraryDirectory = try #require(
             await runOnDedicatedThread { PythonPackages.newerLibrdkafka },
             "the packages of Tests/requirements.txt are not there")
@@ -61,20 +63,22 @@ struct SecureClusterTests {
         try await LiveCluster.with(options) { cluster in
             try await ClusterHarness(cluster).playScenario()
             let metrics = try Self.metrics(of: "audience-presence-1", in: cluster)
-            #expect(Self.value("audience_leases_away{partition=\"0\"}", in: metrics) == 0)
+            let leasesAway = Self.value("audience_leases_away{partition=\"0\"}", in: metrics)
+            #expect(leasesAway == 0, "presence must reach its leases in Redis")
             #expect(metrics.contains("redis_pipelines_total{outcome=\"failed\"} 0"), "\(metrics)")
-            #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"))
+            #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"), "presence must have used Redis")
             let secrets = [SecureKafka.scramUser.password, Self.redisPassword]
             for process in cluster.processes {
                 let pid = try #require(process.pid)
                 for name in ["cmdline", "environ"] {
-                    let text = try Self.text(of: "/proc/\(pid)/\(name)")
-                    #expect(!secrets.contains(where: text.contains), "\(name) of \(process.name)")
+                    let text = try Self.readText(at: "/proc/\(pid)/\(name)")
+                    #expect(!secrets.contains(where: text.contains), "\(name) of \(process.name) has a secret")
                 }
-                let log = try Self.text(of: process.log)
-                #expect(!secrets.contains(where: log.contains), "the log of \(process.name)")
+                let log = try Self.readText(at: process.log)
+                #expect(!secrets.contains(where: log.contains), "the log of \(process.name) has a secret")
             }
-            // The command finds Kafka's user, password file and authority in the run directory's state.
+            // The command is not told how to log in: it reads Kafka's user, password file and authority in the run
+            // directory.
             let command = [
                 try ProgramFinder().path(of: "plaza"), "dead-letters", "--run-dir", cluster.directory.path,
             ]
@@ -82,10 +86,11 @@ struct SecureClusterTests {
                 try TestProcess.run(command, environment: ["LD_LIBRARY_PATH": libraryDirectory], errors: .output)
             }
             #expect(end == .exited(0) && output.contains("no dead letters"), "\(output)")
-            try await Self.checkMetricsWithoutRedis(redis, cluster)
+            try await Self.killRedisAndCheckMetrics(redis, cluster)
         }
     }
 
+    /// The metrics page of a process.
     private static func metrics(of process: String, in cluster: LocalCluster) throws -> String {
         let port = try #require(try cluster.process(named: process).opsPort)
         return try #require(HealthProbe.http(host: "127.0.0.1", port: port, path: "/metrics")).body
@@ -93,13 +98,13 @@ struct SecureClusterTests {
 
     /// The value of a series in metrics in Prometheus's text format; nil if the series is missing.
     private static func value(_ series: String, in metrics: String) -> Double? {
-        metrics.split(separator: "\n").first { $0.hasPrefix(series + " ") }.flatMap {
-            Double($0.dropFirst(series.count + 1))
-        }
+        let prefix = series + " "
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix(prefix) }
+        return line.flatMap { Double($0.dropFirst(prefix.count)) }
     }
 
-    /// Kills Redis, and checks the metrics that alerts use: presence must report that its leases are not available.
-    private static func checkMetricsWithoutRedis(_ redis: LiveRedis, _ cluster: LocalCluster) async throws {
+    /// Kills Redis, and checks metrics that alerts use: presence must report that it cannot reach its leases.
+    private static func killRedisAndCheckMetrics(_ redis: LiveRedis, _ cluster: LocalCluster) async throws {
         await runOnDedicatedThread { redis.kill() }
         let deadline = ContinuousClock.now + .seconds(20)
         var areLeasesAway = false
@@ -110,17 +115,17 @@ struct SecureClusterTests {
             }
             try await Task.sleep(for: .milliseconds(200))
         }
-        #expect(areLeasesAway)
-        // Other series that alerts use: each is there, and shows that nothing hangs.
-        let presence = try Self.metrics(of: "audience-presence-1", in: cluster)
-        #expect(try #require(Self.value("shell_waiting_seconds{machine=\"audience\"}", in: presence)) < 10)
-        let gateway = try Self.metrics(of: "gateway-1", in: cluster)
-        #expect(try #require(Self.value("gateway_shard_turn_age_seconds{shard=\"0\"}", in: gateway)) < 5)
-        let barrage = try Self.metrics(of: "barrage-fanout-1", in: cluster)
-        #expect(try #require(Self.value("shell_append_waiting_seconds{machine=\"barrage\"}", in: barrage)) < 5)
+        #expect(areLeasesAway, "presence must report in time that it cannot reach its leases")
+        // Other series that alerts use. Each must be there, and show that nothing has waited long: that no loop hangs.
+        let presenceMetrics = try Self.metrics(of: "audience-presence-1", in: cluster)
+        #expect(try #require(Self.value("shell_waiting_seconds{machine=\"audience\"}", in: presenceMetrics)) < 10)
+        let gatewayMetrics = try Self.metrics(of: "gateway-1", in: cluster)
+        #expect(try #require(Self.value("gateway_shard_turn_age_seconds{shard=\"0\"}", in: gatewayMetrics)) < 5)
+        let fanoutMetrics = try Self.metrics(of: "barrage-fanout-1", in: cluster)
+        #expect(try #require(Self.value("shell_append_waiting_seconds{machine=\"barrage\"}", in: fanoutMetrics)) < 5)
     }
 
-    private static func text(of path: String) throws -> String {
+    private static func readText(at path: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
@@ -137,15 +142,20 @@ struct SecureClusterTests {
         #expect(end == .exited(1))
         #expect(ContinuousClock.now - began < .seconds(15))
         #expect(output.contains("authenticationFailed"), "\(output)")
-        #expect(!output.contains("open sesame"))
+        #expect(!output.contains("open sesame"), "the output must not contain the password")
     }
 
-    @Test func `a cluster with a wrong password or authority is not started, and the error says why`() async throws {
+    @Test func `a cluster with a wrong password or certificate authority does not start, and the error says why`()
+        async throws
+    {
         let kafka = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
-        var options = try Self.options(kafka, password: "open sesame")
-        // The first cluster has a wrong password; the end of the loop changes the options to a wrong authority.
-        for expectedReason in ["authenticationFailed", "tlsFailed"] {
+        let optionsOfWrongPassword = try Self.options(kafka, password: "open sesame")
+        var optionsOfOtherAuthority = try Self.options(kafka)
+        optionsOfOtherAuthority.kafkaSecurity.caFile = otherAuthority.certificate
+        for (options, expectedReason) in [
+            (optionsOfWrongPassword, "authenticationFailed"), (optionsOfOtherAuthority, "tlsFailed"),
+        ] {
             let cluster = LocalCluster(options)
             let error = await #expect(throws: ClusterError.self) { try await cluster.start() }
             guard case .kafkaRefuses(_, let reason)? = error else {
@@ -153,10 +163,9 @@ struct SecureClusterTests {
                 continue
             }
             let errorText = error.map { "\($0)" } ?? ""
-            #expect(reason.contains(expectedReason) && !errorText.contains("open sesame"))
+            #expect(reason.contains(expectedReason))
+            #expect(!errorText.contains("open sesame"), "the error must not contain the password")
             try? FileManager.default.removeItem(atPath: cluster.directory.path)
-            options = try Self.options(kafka)
-            options.kafkaSecurity.caFile = otherAuthority.certificate
         }
     }
 }

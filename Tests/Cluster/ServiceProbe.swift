@@ -8,7 +8,7 @@ import ProtocolClient
 /// The probe uses one live in each half of the partitions. Two instances own one half each, so the probe notices when
 /// either instance is killed.
 struct ServiceProbe: Sendable {
-    /// What one loop of the probe calls: a state machine of a service, or the gateway.
+    /// What one loop of the probe calls: a machine of a service, or the gateway.
     private enum Target: Sendable {
         case directory, audience, barrage, seats, connections, gateway
     }
@@ -17,7 +17,7 @@ struct ServiceProbe: Sendable {
     private let owners: [(live: LiveID, client: PlazaClient)]
     private let targets: [Target]
 
-    /// Creates the lives and joins them.
+    /// Makes two clients, each of which creates a live and joins it.
     init(_ harness: ClusterHarness, _ service: ServiceKind, on hub: ClientHub) async throws {
         self.targets =
             switch service {
@@ -39,19 +39,20 @@ struct ServiceProbe: Sendable {
         self.owners = owners
     }
 
-    /// Calls the service again and again while `isRunning` returns true.
+    /// Calls the service again and again while `isProbing` returns true.
     ///
     /// - Returns: the longest time until a reply, in milliseconds.
     /// - Throws: the error of a call that neither succeeds nor is rejected by a rate limit.
-    func callRepeatedly(while isRunning: @escaping @Sendable () -> Bool) async throws -> Double {
+    func measureLongestCall(while isProbing: @escaping @Sendable () -> Bool) async throws -> Double {
         let longest = try await withThrowingTaskGroup(of: Duration.self) { group in
             for owner in self.owners {
                 for target in self.targets {
                     group.addTask {
-                        try await Self.callRepeatedly(target, of: owner.live, by: owner.client, while: isRunning)
+                        try await Self.longestCall(of: target, in: owner.live, by: owner.client, while: isProbing)
                     }
                 }
             }
+            // The longest of the times that the loops return.
             return try await group.reduce(Duration.zero) { max($0, $1) }
         }
         return longest / .milliseconds(1)
@@ -62,20 +63,22 @@ struct ServiceProbe: Sendable {
         while true {
             let live = LiveID(ClusterHarness.uniqueName("probe"))
             let key = LiveKey(AppID(AppsFile.demoApp), live)
-            if PlazaTopic.partition(of: key.text, among: partitions) * 2 / partitions == half { return live }
+            let partition = PlazaTopic.partition(of: key.text, among: partitions)
+            if partition * 2 / partitions == half { return live }
         }
     }
 
-    private static func callRepeatedly(
-        _ target: Target, of live: LiveID, by owner: PlazaClient, while isRunning: @Sendable () -> Bool
+    /// Calls one target again and again; returns the longest time until a reply.
+    private static func longestCall(
+        of target: Target, in live: LiveID, by owner: PlazaClient, while isProbing: @Sendable () -> Bool
     ) async throws -> Duration {
         var longest = Duration.zero
         var round = 0
-        while isRunning() {
+        while isProbing() {
             round += 1
             let began = ContinuousClock.now
             do {
-                try await Self.callOnce(target, round, of: live, by: owner)
+                try await Self.callOnce(target, round: round, in: live, by: owner)
             } catch let error as ReplyError where [.tooFrequent, .connectionTooFrequent].contains(error.code) {
                 // A rate limit is a reply of the service, so it counts as an answer.
             }
@@ -86,8 +89,9 @@ struct ServiceProbe: Sendable {
         return longest
     }
 
+    /// Makes one call; `round` makes it differ from the previous one, so that it has an effect.
     private static func callOnce(
-        _ target: Target, _ round: Int, of live: LiveID, by owner: PlazaClient
+        _ target: Target, round: Int, in live: LiveID, by owner: PlazaClient
     ) async throws {
         switch target {
         case .directory:
@@ -98,7 +102,7 @@ struct ServiceProbe: Sendable {
         case .seats:
             let isLocked = round % 2 == 0
             try await owner.call("seat.lock", CallParams(live: live, seatIndex: 3, locked: isLocked), live: live)
-        // The call succeeds although no live `nobody` exists.
+        // The call succeeds although there is no live with the id `nobody`.
         case .connections: try await owner.call("cohost.request", CallParams(live: live, to: ["nobody"]), live: live)
         case .gateway: try await owner.call("audience.count", CallParams(live: live), live: live)
         }

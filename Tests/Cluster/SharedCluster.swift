@@ -7,11 +7,13 @@ import Testing
 /// One cluster for all tests of a suite: on the embedded broker, with a short lease and a backend that receives
 /// webhooks.
 ///
-/// Its demo app allows each user one device at a time. Each test uses its own lives.
+/// Its demo app allows each user one device at a time. The backend receives the event `roomEnded` only. Each test uses
+/// its own lives.
 struct SharedCluster: SuiteTrait, TestScoping {
+    /// The running cluster's harness and its backend; nil outside a suite with the trait `sharedCluster`.
     @TaskLocal private static var running: (harness: ClusterHarness, backend: WebhookReceiver)?
 
-    /// Well below the default of 90 s, so that a test can wait until the lease of a silent user expires.
+    /// The length of a lease: well below the default of 90 s, so that a test can wait until a silent user's lease ends.
     static let lease = Duration.seconds(6)
 
     /// The suite's cluster.

@@ -7,14 +7,15 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Kills a gateway to which many instances of the Swift SDK are connected.
+/// Kills a gateway to which many clients with LivePlazaKit (the Swift SDK) are connected.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreKillTests {
     private static let live = ClusterHarness.uniqueName("kill")
     private static let viewerCount = 200
+    /// How many viewers enter the live at the same time.
     private static let viewersAtATime = 20
 
-    /// The state in the stores of one live that must be the same for all its users.
+    /// What a user's stores of one live show, as far as it must be the same for all users in the live.
     private struct StoreSnapshot: Equatable {
         var live: LiveInfo
         var messages: [String]
@@ -35,7 +36,7 @@ struct StoreKillTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func `I7 I8 a gateway is killed, and all 200 clients end with the same stores as a witness and a newcomer`()
+    func `I7 I8 after a gateway is killed, the stores of all 200 clients show the same as those of a client elsewhere`()
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)
@@ -43,19 +44,21 @@ struct StoreKillTests {
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            // The gateway that is not killed, for the host, the newcomer and the witness (a viewer to compare with).
+            // The host, the witness (a viewer to compare with) and the newcomer use only the gateway that survives. The
+            // 200 clients may use both gateways.
             let survivingGateway = Array(harness.addresses.suffix(1))
             let host = try await Self.logIn("host", harness, survivingGateway, transport)
             var info = LiveInfo()
             info.liveID = Self.live
             _ = try await host.liveListStore.createLive(info)
-            let witness = try await Self.enter("witness", harness, survivingGateway, transport)
-            let clients = try await Self.enterAll(harness, transport)
+            let witness = try await Self.logInAndEnter("witness", harness, survivingGateway, transport)
+            let clients = try await Self.logInAndEnterAll(harness, transport)
 
-            // The user of the first client has the name "0" (see `enterAll`).
+            // The user of the first client has the name "0" (see `logInAndEnterAll`).
             let guest = clients[0]
             try await guest.coGuestStore(liveID: Self.live).applyForSeat(timeout: 60)
             try await host.coGuestStore(liveID: Self.live).acceptApplication(userID: "\(Self.live)-0")
+            // The host sends 100 messages in 10 s; the gateway is killed after 3 s.
             let sendingTask = Task {
                 for number in 0..<100 {
                     try await host.barrageStore(liveID: Self.live).sendTextMessage(text: "\(number)")
@@ -78,15 +81,18 @@ struct StoreKillTests {
                 return snapshot.messages == sentTexts
                     && clients.allSatisfy { StoreSnapshot($0, Self.live) == snapshot }
             }
-            let seconds = (ContinuousClock.now - killedAt) / .seconds(1)
-            print("\(Self.viewerCount) clients showed the same \(seconds) s after the kill")
-            let newcomer = try await Self.enter("newcomer", harness, survivingGateway, transport)
-            try await waitUntil("the newcomer shows the same, without earlier messages") {
+            let secondsSinceKill = (ContinuousClock.now - killedAt) / .seconds(1)
+            print("\(Self.viewerCount) clients showed the same \(secondsSinceKill) s after the kill")
+            let newcomer = try await Self.logInAndEnter("newcomer", harness, survivingGateway, transport)
+            // A newcomer does not get the earlier messages.
+            try await waitUntil("the newcomer shows what the witness shows, without messages") {
                 StoreSnapshot(newcomer, Self.live) == StoreSnapshot(witness, Self.live, includesMessages: false)
             }
             let audience = witness.audienceStore(liveID: Self.live)
             try await audience.fetchAudienceList()
-            #expect(audience.state.value.audienceList.count >= Self.viewerCount, "nobody was said to have left")
+            #expect(
+                audience.state.value.audienceList.count >= Self.viewerCount,
+                "no viewer may have left because of the kill")
         }
     }
 
@@ -104,7 +110,7 @@ struct StoreKillTests {
     }
 
     /// Logs a user in, who enters the live.
-    private static func enter(
+    private static func logInAndEnter(
         _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
     ) async throws -> LivePlaza {
         let plaza = try await Self.logIn(name, harness, gateways, transport)
@@ -113,13 +119,15 @@ struct StoreKillTests {
     }
 
     /// Lets all viewers enter the live, some at a time; returns their clients in the order of their numbers.
-    private static func enterAll(_ harness: ClusterHarness, _ transport: LoopTransport) async throws -> [LivePlaza] {
+    private static func logInAndEnterAll(_ harness: ClusterHarness, _ transport: LoopTransport) async throws
+        -> [LivePlaza]
+    {
         var clients: [LivePlaza] = []
         for start in stride(from: 0, to: Self.viewerCount, by: Self.viewersAtATime) {
             clients += try await withThrowingTaskGroup(of: (Int, LivePlaza).self) { group in
                 for number in start..<(start + Self.viewersAtATime) {
                     group.addTask {
-                        (number, try await Self.enter("\(number)", harness, harness.addresses, transport))
+                        (number, try await Self.logInAndEnter("\(number)", harness, harness.addresses, transport))
                     }
                 }
                 var entered: [(number: Int, client: LivePlaza)] = []

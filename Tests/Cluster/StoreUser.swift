@@ -6,11 +6,12 @@ import LivePlazaTransport
 import ProtocolClient
 import TestSupport
 
-/// A user of LivePlazaKit's stores, with the descriptions of the events that the stores have published.
+/// A user with the stores of LivePlazaKit (the Swift SDK), which records the events that the stores publish.
 final class StoreUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
     private let lock = NSLock()
+    /// The descriptions of the events.
     private var receivedEvents: [String] = []
     private var subscriptions: Set<AnyCancellable> = []
 
@@ -27,11 +28,11 @@ final class StoreUser: @unchecked Sendable {
     /// Connects and logs in.
     func login(_ harness: ClusterHarness, validFor lifetime: Duration = .seconds(3600)) async throws {
         try await self.plaza.loginStore.login(
-            // Any number, because the demo app's name is no number.
+            // Any number will do, because the demo app's name is no number with which the SDK could compare it.
             sdkAppID: 1, userID: self.id, userSig: harness.token(self.id, validFor: lifetime))
     }
 
-    /// The stores of a live, whose events are recorded from now on.
+    /// The stores of a live; their events are recorded from now on.
     func stores(of live: String) -> StoresOfLive {
         let stores = StoresOfLive(self.plaza, live)
         self.recordEvents(of: stores.audience.liveAudienceEventPublisher)
@@ -54,7 +55,7 @@ final class StoreUser: @unchecked Sendable {
         } catch let failure as StoreTestFailure {
             let received = self.lock.withLock { self.receivedEvents.map { $0.prefix(80) } }
             let state = self.plaza.loginStore.state.value.connectionStatus
-            throw StoreTestFailure("\(failure); it is \(state) and has received \(received)")
+            throw StoreTestFailure("\(failure); the connection is \(state), the events are \(received)")
         }
     }
 

@@ -8,7 +8,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests that the spans of one message (its steps through real processes) form one trace.
+/// A test that the spans of one message (its steps through real processes) form one trace.
 @Suite(.serialized) struct TracingClusterTests {
     /// A span that the collector received, with the service that sent it.
     private struct ReceivedSpan {
@@ -29,22 +29,25 @@ import Testing
         if case .array(let elements)? = value { elements } else { [] }
     }
 
-    /// The spans in the requests that the collector received, which are OTLP in JSON.
-    private static func spans(in received: [WebhookReceiver.Received]) -> [ReceivedSpan] {
-        received.flatMap { request -> [ReceivedSpan] in
+    /// The spans in the requests that the collector received; their bodies are OTLP in JSON.
+    private static func spans(in requests: [WebhookReceiver.Received]) -> [ReceivedSpan] {
+        requests.flatMap { request -> [ReceivedSpan] in
             guard let body = try? Wire.decode(JSONValue.self, from: request.body) else { return [] }
-            return Self.elements(body.members["resourceSpans"]).flatMap { resource -> [ReceivedSpan] in
-                let service = Self.elements(resource.members["resource"]?.members["attributes"])
-                    .first { $0.members["key"] == "service.name" }?.members["value"]?.members["stringValue"]
-                return Self.elements(resource.members["scopeSpans"]).flatMap { Self.elements($0.members["spans"]) }
-                    .map { span in
-                        ReceivedSpan(
-                            service: Self.text(service) ?? "", trace: Self.text(span.members["traceId"]) ?? "",
-                            id: Self.text(span.members["spanId"]) ?? "",
-                            parent: Self.text(span.members["parentSpanId"]),
-                            name: Self.text(span.members["name"]) ?? "")
-                    }
-            }
+            return Self.elements(body.members["resourceSpans"]).flatMap { Self.spans(ofResource: $0) }
+        }
+    }
+
+    /// The spans of one element of `resourceSpans`, which holds the spans of one service.
+    private static func spans(ofResource resource: JSONValue) -> [ReceivedSpan] {
+        let attributes = Self.elements(resource.members["resource"]?.members["attributes"])
+        let nameAttribute = attributes.first { $0.members["key"] == "service.name" }
+        let service = Self.text(nameAttribute?.members["value"]?.members["stringValue"]) ?? ""
+        let spans = Self.elements(resource.members["scopeSpans"]).flatMap { Self.elements($0.members["spans"]) }
+        return spans.map { span in
+            ReceivedSpan(
+                service: service, trace: Self.text(span.members["traceId"]) ?? "",
+                id: Self.text(span.members["spanId"]) ?? "", parent: Self.text(span.members["parentSpanId"]),
+                name: Self.text(span.members["name"]) ?? "")
         }
     }
 
@@ -63,11 +66,12 @@ import Testing
 
     /// Runs on the embedded broker (nil) and, where Kafka is installed, on a real Kafka with one broker (1).
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
-    func `a message is one trace with a span for each hop`(kafkaBrokers: Int?) async throws {
+    func `a message that is sent yields one trace with a span for each step`(kafkaBrokers: Int?) async throws {
         // The receiver stands in for a trace collector, which gets spans over HTTP (OTLP).
         let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
         var options = LiveCluster.options(kafkaBrokers: kafkaBrokers)
         options.environment["LIVEPLAZA_TRACES"] = collector.url
+        // The gateway traces each call.
         options.extraArguments[.gateway] = ["--trace-sample", "1"]
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
@@ -78,17 +82,17 @@ import Testing
             try await alice.call("live.join", CallParams(live: "concert"), live: "concert")
             try await alice.call(
                 "barrage.sendText", ["live": "concert", "text": "hello"] as JSONValue, live: "concert")
-            let received = await runOnDedicatedThread {
-                collector.wait(timeout: .seconds(30)) { received in
-                    let spans = Self.spans(in: received)
+            let requests = await runOnDedicatedThread {
+                collector.wait(timeout: .seconds(30)) { requests in
+                    let spans = Self.spans(in: requests)
                     guard let call = spans.first(where: { $0.name == "call barrage.sendText" }) else { return false }
                     let names = Set(spans.filter { $0.trace == call.trace }.map(\.name))
                     return names.isSuperset(of: ["fan-out", "effect room.feed", "effect replies"])
                 }
             }
-            let spans = Self.spans(in: try #require(received))
+            let spans = Self.spans(in: try #require(requests, "the spans of the message did not come within 30 s"))
             let call = try #require(spans.first { $0.name == "call barrage.sendText" })
-            // This span is the gateway's delivery to its viewers, not a step of the service barrage-fanout.
+            // The span `fan-out` is the gateway's delivery to viewers. No span of barrage-fanout has this name.
             let gatewayFanOut = try #require(spans.first { $0.name == "fan-out" && $0.trace == call.trace })
             #expect(
                 Self.path(to: gatewayFanOut, in: spans) == [
