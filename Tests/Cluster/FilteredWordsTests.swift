@@ -16,43 +16,46 @@ extension WebhookClusterTests {
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let serverToken = harness.token("shop", isServer: true)
-            func sendToServer(_ method: String, _ path: String, _ body: String = "") async throws {
+            // Sends a request of the app's server over HTTP, which must succeed.
+            func sendAsServer(_ method: String, _ path: String, _ body: String = "") async throws {
                 let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: serverToken)
                 #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
             }
-            try await sendToServer("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
+            try await sendAsServer("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
             let bob = DemoUser("bob", harness.client("bob", on: hub))
             try await bob.call("live.join", CallParams(live: "concert"), live: "concert")
             try await bob.call("barrage.sendText", CallParams(live: "concert", text: "a Durian!"), live: "concert")
-            try await sendToServer("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
-            try await Self.send("a Durian!", as: bob, untilRejected: true)
+            try await sendAsServer("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
+            try await Self.send("a Durian!", as: bob, until: .rejected)
             // Capital letters and an ending do not hide a word.
             try await bob.expectRefusal(
                 .sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "MOTHBALLS"))
             try await bob.call("barrage.sendText", CallParams(live: "concert", text: "an orange"), live: "concert")
-            try await sendToServer("DELETE", "/v1/app/words?word=durian")
-            try await Self.send("a Durian!", as: bob, untilRejected: false)
+            try await sendAsServer("DELETE", "/v1/app/words?word=durian")
+            try await Self.send("a Durian!", as: bob, until: .accepted)
             // The other word is still filtered.
             try await bob.expectRefusal(
                 .sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "mothball"))
         }
     }
 
-    /// Sends a text repeatedly, for at most 20 s, until it is rejected (`isExpectedRejection`) or else accepted.
+    private enum Decision: String { case accepted, rejected }
+
+    /// Sends a text repeatedly, for at most 20 s, until the decision about it is the expected one.
     ///
     /// The fan-out applies changed words a moment after the call that changes them.
-    private static func send(_ text: String, as user: DemoUser, untilRejected isExpectedRejection: Bool) async throws {
+    private static func send(_ text: String, as user: DemoUser, until expected: Decision) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {
             do {
                 _ = try await user.client.call(
                     "barrage.sendText", CallParams(live: "concert", text: text), live: "concert")
-                if !isExpectedRejection { return }
+                if expected == .accepted { return }
             } catch {
-                if error.code == .sensitiveWords, isExpectedRejection { return }
+                if error.code == .sensitiveWords, expected == .rejected { return }
                 guard [.sensitiveWords, .tooFrequent].contains(error.code) else { throw error }
             }
         }
-        throw ScenarioFailure("after 20 s, \(text) is \(isExpectedRejection ? "still accepted" : "still rejected")")
+        throw ScenarioFailure("after 20 s, \(text) is not yet \(expected.rawValue)")
     }
 }

@@ -48,14 +48,15 @@ struct RecordCases {
     private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
 
     let topic: PlazaTopic
+    /// The number of partitions of the topic.
     let partitions: Int
     /// The file of the topic's golden records, without `.json`.
     let goldenFile: String
 
-    /// An app whose key belongs to a partition.
+    /// An app whose key belongs to one partition of `count`.
     ///
-    /// It is never the demo app, whose lives a test uses after the damaged records, to check that the services still
-    /// work.
+    /// It is never the demo app, because afterwards the tests use lives of the demo app, to check that the services
+    /// still work.
     static func app(inPartition partition: Int, of count: Int) -> AppID {
         for number in 0... {
             let app = AppID("bounds\(number)")
@@ -64,7 +65,7 @@ struct RecordCases {
         preconditionFailure("the numbers do not end")
     }
 
-    /// A live of `app` whose key belongs to a partition; the live's id begins with `prefix`.
+    /// A live of `app` whose key belongs to one partition of `count`; the live's id begins with `prefix`.
     static func live(_ prefix: String, of app: AppID, inPartition partition: Int, of count: Int) -> LiveKey {
         for number in 0... {
             let key = LiveKey(app, LiveID("\(prefix)-\(number)"))
@@ -159,8 +160,8 @@ struct RecordCases {
         ]
         let values: [[UInt8]?] =
             [nil, [0], [0xFF, 0xFE], [0xED, 0xA0, 0x80], [0x7B, 0xFF, 0x7D]] + texts.map { Array($0.utf8) }
-        // Services write records whose key begins with `#` themselves: ticks, epoch claims, and counts of attempts to
-        // process a record.
+        // Keys that begin with `#` are those of the services' own records: ticks, epoch claims, and counts of attempts
+        // to process a record.
         let keys: [[UInt8]?] =
             [nil, [0], [0xFF]]
             + [
@@ -171,10 +172,9 @@ struct RecordCases {
         // The headers that readers know: of feed items (`p`, `c`, `k`), of appended batches (`e`, `b`, `r`), of ticks
         // (`take`), of traces, and of dead letters.
         let headerNames = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
-        // No case has a valid epoch in `e`, or the header `take` on a record with the key `#tick`, because such a
-        // record would take the partition from its owner.
         // Forms like those of valid headers (`epoch.number`, `traceparent`), with a missing part or a number beyond a
-        // limit.
+        // limit. No case has a valid epoch in `e`, or `take` on a record with the key `#tick`, because such a record
+        // would take the partition from its owner.
         let headerTexts = [
             "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
             "1e308 1",
@@ -192,6 +192,7 @@ struct RecordCases {
                     add("key \(number), value \(index)", key, value)
                 }
             }
+            // The key of the live `x` of the app `bounds`.
             let keyOfLive = Array("bounds/x".utf8)
             for name in headerNames {
                 for text in headerTexts {

@@ -17,6 +17,7 @@ struct RowCases {
     ]
 
     let topic: PlazaTopic
+    /// The number of partitions of the topic.
     let partitions: Int
     /// The folder below `Tests/Fuzz/Corpus`.
     let corpus: String

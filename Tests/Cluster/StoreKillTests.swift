@@ -36,7 +36,7 @@ struct StoreKillTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func `I7 I8 after a gateway is killed, the stores of all 200 clients show the same as those of a client elsewhere`()
+    func `I7 I8 after a gateway is killed, the stores of all 200 clients show the same as at the other gateway`()
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)

@@ -34,11 +34,12 @@ import Testing
         return options
     }
 
-    /// An event that the backend received.
+    /// An event that the backend received, with the place of its record in the topic of webhook events.
     private struct ReceivedEvent: Equatable {
         var partition: Int
         var offset: Int
         var live: String
+        /// The event's name, such as `roomCreated`.
         var kind: String
         var content: JSONValue
     }
@@ -105,6 +106,7 @@ import Testing
             guard case .battle(let battle, _, _, _) = battleResult else {
                 throw ScenarioFailure("no battle: \(battleResult)")
             }
+            // Berta accepts the battle and leaves it; then Alice leaves too, which ends the battle.
             let battleParams: JSONValue = ["live": "duet", "battle": .text(battle.text)]
             try await berta.call("battle.accept", battleParams, live: "duet")
             try await berta.call("battle.exit", battleParams, live: "duet")
@@ -117,7 +119,7 @@ import Testing
             try await dora.call("live.leave", CallParams(live: "concert"))
             try await alice.call("live.end", CallParams(live: "concert"))
 
-            // Berta's live does not end, so one `roomEnded` is all.
+            // `roomEnded` is the last event of Alice's live. Berta's live does not end.
             let requests = await runOnDedicatedThread {
                 receiver.wait(timeout: .seconds(30)) { $0.contains { $0.headers["liveplaza-event"] == "roomEnded" } }
             }
