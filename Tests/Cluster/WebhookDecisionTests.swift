@@ -16,7 +16,7 @@ extension WebhookClusterTests {
     /// The possible times of a call about which a silent backend is asked.
     ///
     /// A timer may end a little early, and a busy machine may answer late.
-    private static let delayBySilentBackend =
+    private static let delayBySilentBackend: Range<Duration> =
         (Self.decisionTimeout - .milliseconds(100))..<(Self.decisionTimeout + .seconds(3))
 
     /// The backend's decision about a message or gift; the text of the message or the count of the gift selects it.
