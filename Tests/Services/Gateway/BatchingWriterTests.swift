@@ -7,9 +7,11 @@ import Testing
 
 @testable import Gateway
 
-/// The writer that buffers records and passes them to a sink in batches.
+/// The writer that buffers records and passes them to a sink in batches, which are a gap of time apart.
+///
+/// The writer's loop, `run`, flushes the buffer when a batch is due. A record's token identifies the record.
 @Suite(.timeLimit(.minutes(1))) struct BatchingWriterTests {
-    /// A sink that records the tokens of written records, or refuses all records if `refusesAll` is set.
+    /// A sink that collects the tokens of the written records, or refuses all records if `refusesAll` is set.
     private final class Sink: RecordSink {
         let tokens = AsyncStream<UInt64>.makeStream()
         let refusesAll = Locked(false)
@@ -30,7 +32,7 @@ import Testing
 
     @Test func `buffered records are flushed in order when they are due`() async throws {
         let sink = Sink()
-        let writer = BatchingWriter(sink, recordLost: { _ in Issue.record("lost") })
+        let writer = BatchingWriter(sink, recordLost: { token in Issue.record("record \(token) was lost") })
         let thread = DedicatedThread("test") { writer.run() }
         for token in 1...1000 { try writer.write(Self.record, token: UInt64(token)) }
         var expected: UInt64 = 1
@@ -40,13 +42,14 @@ import Testing
             expected += 1
         }
         writer.stop()
-        await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
+        await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10)), "the writer's loop ends") }
     }
 
     @Test func `stop flushes the buffered records, and records after the stop are written immediately`() async throws {
         let sink = Sink()
         // With a gap of an hour, no batch is due during the test.
-        let writer = BatchingWriter(sink, gap: .seconds(3600), recordLost: { _ in Issue.record("lost") })
+        let writer = BatchingWriter(
+            sink, gap: .seconds(3600), recordLost: { token in Issue.record("record \(token) was lost") })
         let thread = DedicatedThread("test") { writer.run() }
         for token in 1...3 { try writer.write(Self.record, token: UInt64(token)) }
         writer.stop()
@@ -60,23 +63,24 @@ import Testing
     {
         let sink = Sink()
         let lostTokens = Locked<[UInt64]>([])
+        // With a gap of an hour, no batch is due during the test.
         let writer = BatchingWriter(
             sink, gap: .seconds(3600), recordLost: { token in lostTokens.withLock { $0.append(token) } })
         let thread = DedicatedThread("test") { writer.run() }
-        // The first record is sent at once, the next ones wait for the batch.
+        // The first record is written at once, the next ones wait for the batch.
         try writer.write(Self.record, token: 1)
         sink.refusesAll.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
-        // One record is buffered already, so the buffer is full before the loop ends.
-        #expect(throws: SinkRefusal.full, "the limit counts the buffered records") {
-            for _ in 0...BatchingWriter.limit { try writer.write(Self.record, token: 3) }
+        // One record is buffered already, so the buffer is full before this loop ends.
+        #expect(throws: SinkRefusal.full, "a full buffer must refuse a record") {
+            for _ in 0...BatchingWriter.maxBufferedRecords { try writer.write(Self.record, token: 3) }
         }
         // The sink refuses the records that the stop flushes.
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
         #expect(
-            lostTokens.withLock { $0.first } == 2 && lostTokens.withLock { $0.count } == BatchingWriter.limit,
-            "record 2, and as many records with token 3 as the buffer had room for")
+            lostTokens.withLock { $0.first == 2 && $0.count == BatchingWriter.maxBufferedRecords },
+            "record 2 is lost, and as many records with token 3 as the buffer had room for")
         #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
         #expect(await sink.allTokens() == [1])
     }

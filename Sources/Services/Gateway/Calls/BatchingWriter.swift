@@ -27,7 +27,7 @@ final class BatchingWriter: RecordSink {
     ///
     /// The records of one gap fit. The limit is reached only if the flushing thread is delayed; further records are
     /// then refused.
-    static let limit = 20_000
+    static let maxBufferedRecords = 20_000
 
     private let sink: any RecordSink
     private let recordLost: @Sendable (_ token: UInt64) -> Void
@@ -47,7 +47,7 @@ final class BatchingWriter: RecordSink {
         _ sink: any RecordSink, gap: Milliseconds = BatchingWriter.gap,
         recordLost: @escaping @Sendable (_ token: UInt64) -> Void
     ) {
-        self.state = Locked(State(policy: BatchingPolicy(gap: gap, limit: Self.limit)))
+        self.state = Locked(State(policy: BatchingPolicy(gap: gap, limit: Self.maxBufferedRecords)))
         self.sink = sink
         self.recordLost = recordLost
     }

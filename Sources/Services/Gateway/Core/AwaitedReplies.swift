@@ -8,7 +8,7 @@ package struct AwaitedReplies: Sendable {
     /// The longest time for which a reply is buffered.
     package static let timeout = Milliseconds(200)
     /// The largest number of buffered replies; when it is reached, replies are sent immediately.
-    package static let limit = 10_000
+    package static let maxReplies = 10_000
 
     private struct AwaitedReply: Sendable {
         var reply: Reply
@@ -33,7 +33,7 @@ package struct AwaitedReplies: Sendable {
     /// - Returns: True if the reply was buffered; false if the caller must send the reply now.
     package mutating func bufferIfPremature(_ reply: Reply, in model: ReadModel, at now: MonotonicTime) -> Bool {
         guard let required = reply.requiredRevision, !model.hasReached(required, app: reply.app),
-            self.buffered.count < Self.limit
+            self.buffered.count < Self.maxReplies
         else {
             return false
         }

@@ -34,7 +34,7 @@ package struct NoticeRing: Sendable {
     /// How long a notice is kept.
     package static let span = Milliseconds.seconds(60)
     /// The largest number of notices; the oldest are removed first.
-    package static let limit = 50_000
+    package static let maxNotices = 50_000
 
     /// A notice with its encoded frame.
     package struct Entry: Hashable, Sendable {
@@ -55,7 +55,7 @@ package struct NoticeRing: Sendable {
 
     private var entriesByUser: [UserKey: [Entry]] = [:]
     /// The user of each stored notice and the time at which it was read, oldest first.
-    private var order = RingBuffer<(user: UserKey, readAt: MonotonicTime)>(limit: NoticeRing.limit)
+    private var order = RingBuffer<(user: UserKey, readAt: MonotonicTime)>(limit: NoticeRing.maxNotices)
     /// The offset of the last notice that was read from each partition.
     private var lastOffsets: [Int: Int64] = [:]
 
@@ -75,7 +75,7 @@ package struct NoticeRing: Sendable {
         if entry.id.offset <= lastOffset { return false }
         self.lastOffsets[entry.id.partition] = entry.id.offset
         guard entry.notice.content.isStored else { return true }
-        while let oldest = self.order.first, now - oldest.readAt > Self.span || self.order.count == Self.limit {
+        while let oldest = self.order.first, now - oldest.readAt > Self.span || self.order.count == Self.maxNotices {
             self.removeOldest()
         }
         if self.order.append((user: entry.notice.to, readAt: now)) {

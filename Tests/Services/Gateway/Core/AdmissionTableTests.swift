@@ -6,12 +6,14 @@ import Testing
 
 /// The limits of connections, logins and calls.
 ///
-/// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise the
-/// time after which it would be: a limit of five calls a second admits a call each 200 ms. `admitLogin` returns nil if
-/// the login is admitted, and otherwise the limit that it exceeds.
+/// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise how
+/// long to wait until it would be. `RateLimit(5)` has a bucket of five calls, which are admitted at once, and then
+/// admits one call each 200 ms. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
+/// login exceeds.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 
+    /// A table with the default limits, which `change` may change; addresses are strings.
     private func table(
         connectionsPerApp: Int = 1000, _ change: (inout AdmissionLimits) -> Void = { _ in }
     ) -> AdmissionTable<String> {
@@ -41,7 +43,9 @@ import Testing
         #expect(
             table.admitLogin(self.bob, role: .server, isReplacing: false) == nil, "servers have a limit of their own")
         let bobOfOtherApp = UserKey(AppID("other"), UserID("bob"))
-        #expect(table.admitLogin(bobOfOtherApp, role: .user, isReplacing: false) == nil)
+        #expect(
+            table.admitLogin(bobOfOtherApp, role: .user, isReplacing: false) == nil,
+            "a user of that name of another app is another user")
     }
 
     @Test func `I16 an app gets at most its share of the connections`() {
@@ -50,14 +54,16 @@ import Testing
         for user in 0..<3 { #expect(table.admitLogin(key("demo", user), role: .user, isReplacing: false) == nil) }
         let newcomer = key("demo", 3)
         #expect(table.admitLogin(newcomer, role: .user, isReplacing: false) == .connectionsPerApp)
-        #expect(table.admitLogin(newcomer, role: .server, isReplacing: false) == .connectionsPerApp)
+        #expect(
+            table.admitLogin(newcomer, role: .server, isReplacing: false) == .connectionsPerApp,
+            "the connections of servers count, too")
         #expect(table.admitLogin(key("other", 0), role: .user, isReplacing: false) == nil)
         table.removeLogin(key("demo", 0), role: .user)
         #expect(table.admitLogin(newcomer, role: .user, isReplacing: false) == nil)
     }
 
     /// Rules: R12.14.
-    @Test func `I16 the servers of an app share one limit of connections, whatever their names`() {
+    @Test func `I16 the servers of an app share one limit of connections, whatever names their tokens have`() {
         var table = self.table { $0.serverConnections = 2 }
         func key(_ app: String, _ name: String) -> UserKey { UserKey(AppID(app), UserID(name)) }
         func admitServer(_ key: UserKey, isReplacing: Bool = false) -> RefusalReason? {
@@ -69,8 +75,10 @@ import Testing
         #expect(admitServer(key("demo", "shop"), isReplacing: true) == nil)
         // The replaced connection ends: the app has two connections, as before.
         table.removeLogin(key("demo", "shop"), role: .server)
-        #expect(admitServer(key("other", "shop")) == nil, "another app's servers")
-        #expect(table.admitLogin(key("demo", "shop"), role: .user, isReplacing: false) == nil, "a user of that name")
+        #expect(admitServer(key("other", "shop")) == nil, "another app's servers have a limit of their own")
+        #expect(
+            table.admitLogin(key("demo", "shop"), role: .user, isReplacing: false) == nil,
+            "a user with a server's name is no server")
         table.removeLogin(key("demo", "shop"), role: .user)
         #expect(admitServer(key("demo", "third")) == .serverConnections, "a user's connection frees no server's place")
         table.removeLogin(key("demo", "shop"), role: .server)
@@ -117,12 +125,13 @@ import Testing
                 ?? table.admitServerCall(naming: userCount, of: demo, at: microseconds)
         }
         #expect(ban(3, at: 0) == nil)
-        // Of five calls, two are left. The refused call takes one of them, so its repeat needs two more.
+        // Of five calls, two are left. The refused ban takes one of them, so its repetition needs two more: 400 ms.
         #expect(ban(3, at: 0) == Milliseconds(400))
         #expect(ban(3, at: 400_000) == nil)
-        // No call is left: the call is refused before its users are counted.
+        // No call is left, so the ban is refused before its users are counted.
         #expect(ban(20, at: 400_000) == Milliseconds(200))
-        // One call is left, and is taken. Twenty users count as the whole limit of five calls.
+        // One call is left, and the refused ban takes it. Twenty users count as the whole bucket of five calls, which
+        // is full after 1000 ms.
         #expect(ban(20, at: 600_000) == Milliseconds(1000))
         #expect(ban(20, at: 1_600_000) == nil)
     }
@@ -135,15 +144,18 @@ import Testing
             let user = UserKey(AppID("demo"), UserID("u\(number)"))
             if table.admitCall(.login, of: user, at: 0) != nil { refusedCount += 1 }
         }
-        #expect(refusedCount == 1, "the app's table is full")
-        #expect(table.admitCall(.login, of: UserKey(AppID("other"), UserID("bob")), at: 0) == nil)
-        #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil)
+        #expect(refusedCount == 1, "the app's table has no room for the last user")
+        #expect(
+            table.admitCall(.login, of: UserKey(AppID("other"), UserID("bob")), at: 0) == nil,
+            "another app's table has room")
+        #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil, "the table of addresses has room")
     }
 
     /// Rules: R12.8.
-    @Test func `one user's joins of one live are limited, so that it cannot inflate the total of viewers`() {
+    @Test func `one user's joins of one live are limited, so that a user cannot inflate the live's total of viewers`() {
         var table = self.table()
         var joinCount = 0
+        // Bob tries to join once a second, for an hour.
         for second in 0..<3600 {
             let now = Int64(second) * 1_000_000
             if table.admitCall(.membership, of: self.bob, at: now) == nil,
@@ -152,13 +164,14 @@ import Testing
                 joinCount += 1
             }
         }
-        #expect(joinCount <= 30 * 61, "60 minutes of 30 joins each, and a full bucket of 30 at the beginning")
+        #expect(joinCount <= 30 * 61, "30 joins in each of 60 minutes, and a full bucket of 30 at the beginning")
 
         let now: Int64 = 3600 * 1_000_000
-        #expect(table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live")
+        #expect(
+            table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live has its own rate")
         #expect(
             table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil,
-            "another user")
+            "another user has its own rate")
     }
 
     @Test func `each kind of call has its own rate`() {
@@ -167,7 +180,7 @@ import Testing
             limits.reads = RateLimit(3)
         }
         for _ in 0..<2 { #expect(table.admitCall(.gift, of: self.bob, at: 0) == nil) }
-        #expect(table.admitCall(.gift, of: self.bob, at: 0) == Milliseconds(500))
+        #expect(table.admitCall(.gift, of: self.bob, at: 0) == Milliseconds(500), "two a second: one each 500 ms")
         for _ in 0..<3 { #expect(table.admitCall(.read, of: self.bob, at: 0) == nil) }
         #expect(table.admitCall(.read, of: self.bob, at: 0) != nil)
         #expect(table.admitCall(.deviceChange, of: self.bob, at: 0) == nil)
@@ -176,11 +189,11 @@ import Testing
     }
 
     /// Rules: R12.8.
-    @Test func `a call that names many users counts once for each user, but never more than the whole bucket`() {
+    @Test func `a sanction of many users counts once for each user, but never more than the whole bucket`() {
         var table = self.table { $0.sanctions = RateLimit(10) }
         #expect(table.admitCall(.sanction, of: self.bob, counting: 4, at: 0) == nil)
         #expect(table.admitCall(.sanction, of: self.bob, counting: 6, at: 0) == nil)
-        // The bucket is empty. It is full again after a second, and 20 users count as the whole bucket of 10.
+        // The bucket is empty now, and full again after a second. 20 users count as the whole bucket of 10.
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 999_000) == Milliseconds(1))
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 1_000_000) == nil)

@@ -3,12 +3,13 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// When a record is sent, and when it waits for a batch.
+/// When a record is sent at once, and when it waits for a batch.
 ///
-/// A record is a number here. `add` returns what happens to the record: it is sent, it waits for the scheduled batch,
-/// it waits and a batch must be scheduled, or it is refused.
+/// A record is a number here, and times are in milliseconds. `add` returns what to do with the record: `send` it now,
+/// let it `wait` for the batch that is scheduled already, let it wait and schedule a batch (`scheduleBatch`), or
+/// `refuse` it. After a batch with records a further one is scheduled, after an empty batch none.
 @Suite struct BatchingPolicyTests {
-    /// Batches are 8 ms apart; at most three records wait.
+    /// Batches are 8 ms (the gap) apart; at most three records may wait.
     private var policy = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)
 
     private static func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
@@ -17,7 +18,7 @@ import Testing
         for number in 0..<5 { #expect(self.policy.add(number, now: Self.at(Int64(number) * 8)) == .send) }
     }
 
-    @Test mutating func `records that are closer together are sent together, in order, after the gap`() {
+    @Test mutating func `records that are less than a gap apart are sent in one batch, in order, after the gap`() {
         #expect(self.policy.add(1, now: Self.at(100)) == .send)
         #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
         #expect(self.policy.nextBatchAt == Self.at(108))
@@ -28,20 +29,22 @@ import Testing
         #expect(self.policy.takeBatch(now: Self.at(116)) == [4])
     }
 
-    @Test mutating func `a batch that is not taken is overdue, and none is overdue while nothing waits`() {
+    @Test mutating func `a batch that is not taken in time is overdue, and none is overdue while no record waits`() {
         #expect(self.policy.add(1, now: Self.at(100)) == .send)
         #expect(self.policy.overdueTime(at: Self.at(900)) == Milliseconds(0))
         #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
         #expect(self.policy.overdueTime(at: Self.at(107)) == Milliseconds(0))
+        // The batch was due at 108.
         #expect(self.policy.overdueTime(at: Self.at(208)) == Milliseconds(100))
         #expect(self.policy.takeBatch(now: Self.at(208)) == [2])
         #expect(self.policy.takeBatch(now: Self.at(216)).isEmpty)
         #expect(self.policy.overdueTime(at: Self.at(900)) == Milliseconds(0))
     }
 
-    @Test mutating func `no record overtakes the buffered ones, even if they are taken late`() {
+    @Test mutating func `no record overtakes records that wait, even if their batch is taken late`() {
         #expect(self.policy.add(1, now: Self.at(100)) == .send)
         #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
+        // The batch was due at 108, but has not been taken yet.
         #expect(self.policy.add(3, now: Self.at(500)) == .wait)
         #expect(self.policy.takeBatch(now: Self.at(501)) == [2, 3])
     }

@@ -3,21 +3,23 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// Token buckets, one for each caller.
+/// Rate limits with token buckets, one for each caller.
 ///
-/// Times are in microseconds.
+/// A full bucket has the calls of one second. Rates are in calls a second, times in microseconds. `admit` returns nil
+/// if the call is admitted, and otherwise how long to wait until it would be.
 @Suite struct CallRateLimiterTests {
     private let second: Int64 = 1_000_000
 
-    /// Returns the number of calls of `key` that are admitted at `now` before one is refused, and the time until the
-    /// next is admitted.
+    /// Makes calls of the caller `key` at `now` until one is refused.
+    ///
+    /// Returns the number of admitted calls, and how long to wait until the refused one would be admitted.
     private func admitUntilRefused(
         _ limiter: inout CallRateLimiter<String>, _ key: String, rate: Int, at now: Int64
     ) -> (admitted: Int, wait: Milliseconds) {
         for count in 0...10_000 {
             if let wait = limiter.admit(key, rate: rate, at: now) { return (count, wait) }
         }
-        // No call was refused.
+        // No call was refused; no test expects -1.
         return (-1, Milliseconds(0))
     }
 
@@ -27,7 +29,7 @@ import Testing
         rate: Int, intervalMilliseconds: Int64
     ) {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
-        // Any time may be the start.
+        // The start may be at any time.
         let start: Int64 = 7
         let (admitted, wait) = self.admitUntilRefused(&limiter, "anna", rate: rate, at: start)
         #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
@@ -38,12 +40,12 @@ import Testing
         let afterPause = nextAdmission + 10 * self.second
         #expect(
             self.admitUntilRefused(&limiter, "anna", rate: rate, at: afterPause).admitted == rate,
-            "after ten seconds the bucket has only the calls of one second")
+            "after a pause of ten seconds the bucket still has only the calls of one second")
     }
 
-    @Test func `a steady caller at its rate is never refused`() {
+    @Test func `a caller that makes its calls evenly at its rate is never refused`() {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
-        // One call each 5 ms.
+        // At 200 calls a second, a call comes each 5 ms.
         for call in 0..<2000 { #expect(limiter.admit("anna", rate: 200, at: Int64(call) * 5000) == nil) }
     }
 
@@ -57,12 +59,13 @@ import Testing
     func
         `I16 the number of buckets is limited: full ones are removed, and while none is full, new callers are refused`()
     {
+        // Each of three callers makes one call, so none of the three buckets is full.
         var limiter = CallRateLimiter<String>(maxBuckets: 3)
         for caller in ["anna", "bob", "carol"] { #expect(limiter.admit(caller, rate: 10, at: 0) == nil) }
         #expect(limiter.admit("dora", rate: 10, at: 0) == .seconds(1))
         #expect(limiter.admit("anna", rate: 10, at: 0) == nil, "a caller with a bucket is still admitted")
-        // After a second the three buckets are full again and are removed.
+        // After a second the three buckets are full again, so they are removed.
         #expect(limiter.admit("dora", rate: 10, at: self.second) == nil)
-        #expect(limiter.count == 1)
+        #expect(limiter.count == 1, "only dora has a bucket")
     }
 }

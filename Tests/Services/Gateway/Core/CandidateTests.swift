@@ -5,9 +5,9 @@ import Testing
 
 @testable import GatewayCore
 
-/// Checks which lives are offered to a host as co-host candidates (R8.10, R8.11, R8.12).
+/// Which lives are offered to a host as candidates for co-hosting (R8.10, R8.11, R8.12).
 @Suite struct CandidateTests {
-    /// A live of the given kind, visibility and status.
+    /// A live of the given kind (voice or video), visibility and status.
     private func live(
         _ name: String, isVoice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
     ) -> LiveRecord {
@@ -18,7 +18,7 @@ import Testing
         return record
     }
 
-    /// Connects the lives with each other (co-hosting).
+    /// Connects the lives with each other, so that they co-host.
     private func connectLives(_ model: inout ReadModel, _ lives: String...) {
         let members = lives.map {
             ConnectionMember(live: LiveID($0), host: UserInfo(userID: "host"), joinedAt: Timestamp(milliseconds: 1))
@@ -60,11 +60,11 @@ import Testing
         #expect(try self.candidatePages(ranking, model, for: self.live("own")) == [["free"]])
         #expect(
             try self.candidatePages(ranking, model, for: self.live("voice", isVoice: true)) == [[]],
-            "no other voice live")
+            "there is no other voice live")
     }
 
     /// Rules: R8.12.
-    @Test func `a live whose owner is absent is not a candidate`() throws {
+    @Test func `a live that is suspended or only scheduled, because its owner is absent, is no candidate`() throws {
         var model = ReadModel()
         for record in [
             self.live("own"), self.live("free"), self.live("suspended", status: .suspended),
@@ -74,10 +74,10 @@ import Testing
         ranking.refresh(model.rankingEntries(), at: 0)
         #expect(try self.candidatePages(ranking, model, for: self.live("own")).flatMap { $0 } == ["free"])
 
-        // The owner of the live "suspended" comes back.
-        var running = self.live("suspended")
-        running.revision = 2
-        model.apply(running)
+        // The owner of the live "suspended" comes back, so the status is `running` again.
+        var resumedLive = self.live("suspended")
+        resumedLive.revision = 2
+        model.apply(resumedLive)
         #expect(try self.candidatePages(ranking, model, for: self.live("own")).flatMap { $0 } == ["free", "suspended"])
     }
 
@@ -91,7 +91,7 @@ import Testing
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
         let pages = try self.candidatePages(ranking, model, for: self.live("live0"))
-        #expect(pages.map(\.count) == [20, 20, 4], "45 lives without the host's own")
+        #expect(pages.map(\.count) == [20, 20, 4], "44 candidates: 45 lives without the host's own")
         #expect(pages.flatMap { $0 } == (1..<45).map { "live\($0)" })
     }
 }

@@ -5,10 +5,12 @@ import Testing
 
 @testable import GatewayCore
 
-/// A create whose owner joins as well: call 5 writes the record of the create, then the record of the join.
+/// `live.create` with `join`: one call that creates a live, and then lets the owner join it.
 ///
-/// In a test a record is a string. In `verdict`, the argument `in` is the live in which a call acts; a create and a
-/// join act in none. Times are in milliseconds.
+/// Such a call, here the one with id 5, writes the record of the create and then the record of the join. In a test a
+/// record is a string. `verdict` says what to do with a new call; its argument `in` is the live in which the call acts,
+/// nil for a create and a join. `callAnswered` takes a machine's reply and returns the call that the reply ends; the
+/// call's `conclusion` is what the gateway must do. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
@@ -17,14 +19,15 @@ import Testing
     private static let created = CallResult.live(info: Self.info, epoch: 10, revision: 3)
     /// The outcome with which presence answers the join.
     private static let joinOutcome = Outcome.success(result: .joined(ticket: Ticket(100), epoch: 10, confirmed: true))
-    /// The one result that the client gets for both.
+    /// The one result that the client gets for the create and the join.
     private static let createdAndJoined = CallResult.live(
         info: Self.info, epoch: 10, revision: 3, joined: JoinedLive(ticket: Ticket(100), epoch: 10, confirmed: true))
 
+    /// What the gateway must do when the join has succeeded.
     private static let joinedConclusion = Session.Conclusion.joined(
         "arena", epoch: 10, .success(result: Self.createdAndJoined))
 
-    /// A session whose live is created, and whose join is under way.
+    /// A session whose call 5 has created the live, and waits for the reply to the join.
     private func sessionWithOpenJoin() -> Session {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
@@ -32,16 +35,16 @@ import Testing
         let conclusion = session.callAnswered(5, .success(result: Self.created))?.conclusion
         let expected = Session.Conclusion.created("arena", Self.created, isLateRetry: false)
         #expect(conclusion == expected)
-        #expect(session.live == nil)
+        #expect(session.live == nil, "the owner has not joined yet")
         let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created), in: nil)
         #expect(verdict == .proceed)
-        // The join's record is sent at 40 ms; the call's timeout counts from 0 ms.
+        // The join's record is sent at 40 ms; the timeout of the whole call counts from 0 ms.
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 40, since: 0)
         return session
     }
 
     /// Rules: R3.66.
-    @Test func `one reply contains the live and the join`() {
+    @Test func `when the join succeeds, one reply contains the live and the join`() {
         var session = self.sessionWithOpenJoin()
         let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
         #expect(joined == Self.joinedConclusion)
@@ -63,7 +66,7 @@ import Testing
     }
 
     /// Rules: R3.66.
-    @Test func `when the join is rejected, the reply has the created live, and the owner is outside`() {
+    @Test func `when the join is rejected, the reply has the created live, and the owner is in no live`() {
         var session = self.sessionWithOpenJoin()
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "you have left since"))
         let conclusion = session.callAnswered(5, rejection)?.conclusion
@@ -71,7 +74,7 @@ import Testing
         #expect(session.membership == .outside)
     }
 
-    @Test func `a create that is refused joins nothing`() {
+    @Test func `when the create is refused, no join is made`() {
         var session = Session(at: 0)
         session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.roomExists, "taken"))
@@ -83,14 +86,14 @@ import Testing
 
     @Test func `a reply to another record than the one that the call waits for changes nothing`() {
         var session = self.sessionWithOpenJoin()
-        // The record of the create was resent and is answered twice.
+        // The create's record was sent twice. Its second reply comes while the call waits for the join's reply.
         let endedBySecondReply = session.callAnswered(5, .success(result: Self.created))
         #expect(endedBySecondReply == nil)
         let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
         #expect(joined == Self.joinedConclusion)
 
-        // The client has sent the call again: the join of the first copy is answered while the create of the second
-        // copy is open.
+        // The client has sent the call again on this connection: the reply to the first copy's join comes while the
+        // second copy waits for the create's reply.
         var retrying = Session(at: 0)
         retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let endedByEarlyReply = retrying.callAnswered(5, Self.joinOutcome)
@@ -105,19 +108,19 @@ import Testing
         session.registerCall(6, .plain, "other", at: 3000)
         _ = session.callAnswered(5, .success(result: Self.created))
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 4000, since: 0)
-        // A record without an answer is sent again after 2 s.
+        // A record without an answer is sent again after 2 s: at 6000 both records are due.
         #expect(session.takeRecordsToResend(at: 6000) == ["join", "other"])
         #expect(session.failOverdueCalls(at: 9999).isEmpty)
-        #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5])
+        #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5], "10 s after the create was sent, not the join")
         #expect(session.membership == .outside)
         #expect(session.openCallCount == 1, "call 6 is still open")
     }
 
-    @Test func `a client in another live cannot create and join`() {
+    @Test func `a create with a join is refused while the client joins another live`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("bistro"), "join", at: 0)
         guard case .refused(let error) = session.verdict(on: 2, .create("arena", isLateRetry: false), in: nil) else {
-            Issue.record("the create was accepted")
+            Issue.record("the create was accepted, although the client joins another live")
             return
         }
         #expect(error.code == .inAnotherRoom)

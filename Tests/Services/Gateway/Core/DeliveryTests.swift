@@ -6,38 +6,39 @@ import Testing
 @testable import GatewayCore
 
 extension DeliveryLedger {
-    /// Whether every due item is delivered, shed, lost with its connection, or deferred (I10).
+    /// Whether every due item is delivered, shed, lost with its connection, or deferred until its viewer reads (I10).
     fileprivate var isBalanced: Bool {
         self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.deferred && self.deferred >= 0
     }
 }
 
 /// When items and heartbeats are sent, which items are shed, when the broker counts as away, and stored notices.
+///
+/// Times are in milliseconds. To shed an item is to leave it out for a slow reader.
 @Suite struct DeliveryTests {
     @Test
     func `a quiet live flushes immediately, a busy one at intervals that leave half of the loop's time to others`() {
         var plan = FlushPlan()
-        #expect(plan.flushTime(for: .barrage, at: 1000) == 1000)
-        // Forty flushes of 5 ms, after which the average duration is nearly 5 ms.
+        #expect(plan.flushTime(for: .barrage, at: 1000) == 1000, "the first flush need not wait")
+        // Forty flushes, one each 100 ms, take 5 ms each; then their average duration is nearly 5 ms.
         for flush in 0..<40 {
             plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(flush) * 100), tookMicroseconds: 5000)
         }
-        #expect((9...10).contains(plan.interval.count), "flushes of 5 ms may come every 10 ms")
+        #expect((9...10).contains(plan.interval.count), "flushes of 5 ms may come every 10 ms, twice their duration")
         let lastFlush = MonotonicTime(milliseconds: 1000 + 39 * 100)
         #expect(plan.flushTime(for: .tip, at: lastFlush) == lastFlush + plan.interval)
         let withinInterval = lastFlush + Milliseconds(1)
         #expect(plan.flushTime(for: .barrage, at: withinInterval) > withinInterval)
-        // The interval is at most 10 ms.
+        // After 21 ms the interval of at most 10 ms is over.
         let afterInterval = lastFlush + Milliseconds(21)
         #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval)
     }
 
     @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
         var plan = FlushPlan()
-        // Flushes of 0.9 s would need an interval of 1.8 s.
+        // Flushes of 0.9 s would need an interval of 1.8 s, but an interval has at most 100 ms. All are at 1000 ms.
         for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
         #expect(plan.interval == FlushPlan.maxWait)
-        // The last flush was at 1000 ms.
         #expect(plan.flushTime(for: .control, at: 1001) == 1001)
         #expect(plan.flushTime(for: .gift, at: 1001) == 1001)
         #expect(plan.flushTime(for: .barrage, at: 1001) == 1100)
@@ -45,21 +46,23 @@ extension DeliveryLedger {
 
     @Test func `I16 items are shed for a slow reader by class, the lowest first`() {
         let budget = DeliveryBudget(bytes: 8000)
-        // Counters are shed from an eighth of the budget on, tips from a quarter, barrage from a half.
+        // When an eighth of the budget is pending, counters are shed; from a quarter on tips too, from a half barrage
+        // too. When the whole budget is pending, all further items are deferred.
         #expect(budget.level(pendingBytes: 0) == .everything)
         #expect(budget.level(pendingBytes: 999) == .everything)
         #expect(budget.level(pendingBytes: 1000) == .withoutCounters)
         #expect(budget.level(pendingBytes: 2000) == .withoutTips)
         #expect(budget.level(pendingBytes: 4000) == .withoutBarrage)
         #expect(budget.level(pendingBytes: 8000) == .deferred)
-        // A higher class has a smaller value. A lower level sheds fewer items.
+        // A higher class has a smaller value of `FeedClass`, and a level that sheds less a smaller value of
+        // `DeliveryLevel`.
         for level in DeliveryLevel.allCases {
             for feedClass in FeedClass.allCases where level.admits(feedClass) {
                 for higher in FeedClass.allCases where higher < feedClass {
                     #expect(level.admits(higher), "a level that admits a class admits all higher classes")
                 }
                 for lowerLevel in DeliveryLevel.allCases where lowerLevel < level {
-                    #expect(lowerLevel.admits(feedClass))
+                    #expect(lowerLevel.admits(feedClass), "a level that sheds less admits at least the same classes")
                 }
             }
         }
@@ -69,6 +72,7 @@ extension DeliveryLedger {
     @Test func `I10 the ledger balances after any order of events`() {
         var random = SeededRandom(seed: 5)
         var ledger = DeliveryLedger()
+        // How many items are deferred for each of ten readers.
         var deferredItems = [Int](repeating: 0, count: 10)
         for _ in 0..<10_000 {
             let reader = Int.random(in: 0..<10, using: &random)
@@ -92,17 +96,18 @@ extension DeliveryLedger {
         }
     }
 
-    @Test func `each member is reported exactly once per round while others join and leave`() {
+    /// A round has `stepsPerRound` steps, and each step reports some of the members.
+    @Test func `each member's heartbeat is sent exactly once per round while others join and leave`() {
         var random = SeededRandom(seed: 11)
         for seed in 0..<40 {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
             var members = Array(0..<Int.random(in: 0...60, using: &random))
-            // Two of three members stay; the others may leave during the round.
+            // Two of three members stay, the others may leave during the round.
             let staying = Set(members.filter { $0 % 3 != 0 })
             // A member who joins during the round has a number from 1000 on.
             var nextMember = 1000
-            // Advances the cursor by a whole round or more, to the beginning of a round. The seed shifts the rounds: a
-            // round begins at each step for which `step + seed` is a multiple of `stepsPerRound`.
+            // The measured round must begin at a round's first step, so the cursor first advances by a whole round or
+            // more. The seed shifts the rounds: a round begins when `step + seed` is a multiple of `stepsPerRound`.
             var step = 0
             repeat {
                 _ = heartbeatCursor.advance(step: step, memberCount: members.count)
@@ -121,6 +126,7 @@ extension DeliveryLedger {
                 if Bool.random(using: &random), let index = members.indices.randomElement(using: &random),
                     !staying.contains(members[index])
                 {
+                    // A removal may move other members to free places, so that the reported ones stay together.
                     for (from, to) in heartbeatCursor.memberRemoved(at: index, last: members.count - 1) {
                         members[to] = members[from]
                     }
@@ -133,11 +139,11 @@ extension DeliveryLedger {
             }
             #expect(heartbeatCursor.reportedCount == 0)
             for member in staying { #expect(reportCounts[member] == 1, "member \(member) with seed \(seed)") }
-            #expect(reportCounts.values.allSatisfy { $0 == 1 }, "nobody is reported twice, whoever joins or leaves")
+            #expect(reportCounts.values.allSatisfy { $0 == 1 }, "nobody is reported twice in the round")
         }
     }
 
-    @Test func `small lives send heartbeats in different steps, and a lease lasts nine rounds`() {
+    @Test func `lives with one member send their heartbeats in different steps, and a lease lasts nine rounds`() {
         var steps: Set<Int> = []
         for seed in 0..<HeartbeatPlan.stepsPerRound {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
@@ -146,18 +152,19 @@ extension DeliveryLedger {
                 steps.insert(step)
             }
         }
-        #expect(steps.count == HeartbeatPlan.stepsPerRound, "each of the seeds gives another step")
-        // 90 s divided by 9 rounds of 20 steps.
+        #expect(steps.count == HeartbeatPlan.stepsPerRound, "each seed gives another step")
+        // 90 s / 9 rounds = 10 s a round; 10 s / 20 steps = 500 ms.
         #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
     }
 
+    /// While the broker is away, calls are refused, and a probe asks the broker whether it is back.
     @Test func `a broker without a delivery 1 s after a lost connection is away until a probe or delivery succeeds`() {
         var health = BrokerHealth()
         #expect(health.admitCall(at: 0) == true)
         #expect(health.isHealthy)
         health.connectionLost()
         health.connectionLost()
-        // The 1 s begins with the first call after the loss, at 1500 ms.
+        // The time of 1 s begins with the first call after the loss, here at 1500. Until 2500 the broker may deliver.
         #expect(health.admitCall(at: 1500) == true)
         #expect(health.admitCall(at: 2499) == true)
         #expect(health.beginProbing() == false)
@@ -166,7 +173,7 @@ extension DeliveryLedger {
         }
 
         #expect(health.beginProbing() == true)
-        #expect(health.beginProbing() == false, "one probe is enough")
+        #expect(health.beginProbing() == false, "a probe is running already")
         health.connectionLost()
         #expect(health.continueProbing() == true)
         health.probeAnswered()
@@ -198,13 +205,15 @@ extension DeliveryLedger {
         #expect(health.beginProbing() == false, "the first probe has not ended")
         #expect(health.continueProbing() == true)
         health.recordDelivered()
+        // Before the probe notices that the broker is back, the broker is away again.
         health.deliveryTimedOut()
-        #expect(health.continueProbing() == true, "the broker is away again before the probe noticed its return")
+        #expect(health.continueProbing() == true, "the probe must not end")
     }
 
     @Test func `a connection that is lost and reopened immediately makes no call fail`() {
         var health = BrokerHealth()
         health.connectionLost()
+        // Calls come for 100 ms, much less than 1 s, before the broker delivers again.
         for time in 60_000..<60_100 { #expect(health.admitCall(at: MonotonicTime(milliseconds: Int64(time))) == true) }
         health.recordDelivered()
         #expect(health.isHealthy)
@@ -218,7 +227,7 @@ extension DeliveryLedger {
                 id: NoticeID(partition: 3, offset: offset),
                 notice: Notice(to: user, live: "arena", at: 0, content: .battleNotStarted(battle: "b-1")), json: [])
         }
-        // A notice's id is `PARTITION-OFFSET`; offset -1 is the position before the first notice.
+        // A notice's id is `PARTITION-OFFSET`. The offset -1 comes before the first notice.
         #expect(ring.lastID(ofPartition: 3).text == "3--1")
         #expect(ring.append(entry(5, to: bob), at: 0) == true)
         #expect(ring.append(entry(5, to: bob), at: 0) == false, "a repeated notice")
@@ -230,7 +239,7 @@ extension DeliveryLedger {
             ring.entries(of: UserKey("other", "bob"), after: ring.lastID(ofPartition: 0)).isEmpty,
             "I17: a user of another app gets none")
 
-        // Only the notice that was added at 20 s is younger than 60 s.
+        // At 60,011 only the notice that was added at 20,000 is younger than 60 s.
         ring.prune(at: 60_011)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [9])
         #expect(ring.count == 1)
@@ -239,10 +248,10 @@ extension DeliveryLedger {
         for text in ["", "3", "-1-2", "x-1", "1-x", "1--2"] { #expect(NoticeID(text: text) == nil) }
     }
 
-    @Test func `a sign-in notice that need not be resent is not stored, and is recognized when repeated`() {
+    @Test func `a sign-in notice that ends no session is not stored, and is recognized when it is repeated`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
-        /// A sign-in notice. If the sign-in ends the user's other sessions, the notice is resent to those.
+        /// A sign-in notice; one that ends the user's other sessions is stored, so that it can be resent to those.
         func entry(_ offset: Int64, endsOtherSessions: Bool) -> NoticeRing.Entry {
             NoticeRing.Entry(
                 id: NoticeID(partition: 3, offset: offset),
@@ -253,8 +262,8 @@ extension DeliveryLedger {
                 json: [])
         }
         #expect(ring.append(entry(5, endsOtherSessions: false), at: 0) == true)
-        #expect(ring.append(entry(5, endsOtherSessions: false), at: 0) == false, "recognized")
-        #expect(ring.count == 0)
+        #expect(ring.append(entry(5, endsOtherSessions: false), at: 0) == false, "the ring recognizes the repetition")
+        #expect(ring.count == 0, "the notice is not stored")
         #expect(ring.lastID(ofPartition: 3).offset == 5)
         #expect(ring.append(entry(6, endsOtherSessions: true), at: 0) == true)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [6])
@@ -262,12 +271,12 @@ extension DeliveryLedger {
 
     @Test func `I16 the number of stored notices is limited`() {
         var ring = NoticeRing()
-        for offset in 0..<Int64(NoticeRing.limit + 5) {
+        for offset in 0..<Int64(NoticeRing.maxNotices + 5) {
             let notice = Notice(
                 to: UserKey("demo", "bob"), live: "arena", at: 0, content: .battleNotStarted(battle: "b-1"))
             _ = ring.append(
                 NoticeRing.Entry(id: NoticeID(partition: 0, offset: offset), notice: notice, json: []), at: 0)
         }
-        #expect(ring.count == NoticeRing.limit)
+        #expect(ring.count == NoticeRing.maxNotices)
     }
 }

@@ -3,36 +3,38 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// Detects a producer that reports the outcome of no record any more.
+/// The watch that detects a hung producer: one that no longer reports whether records were delivered.
+///
+/// Times are in seconds.
 @Suite struct DeliveryWatchTests {
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
     @Test func `a producer that reports nothing for thirty seconds hangs, and a report ends that`() {
         var watch = DeliveryWatch()
         watch.recordSent(at: Self.at(100))
-        // Further records do not extend the time.
+        // Records that are sent later do not extend the thirty seconds.
         for second: Int64 in 101...129 { watch.recordSent(at: Self.at(second)) }
         #expect(!watch.isHung(at: Self.at(129)))
         #expect(watch.isHung(at: Self.at(130)))
 
-        // Of the thirty records the other 29 are still open, so the thirty seconds begin again.
+        // One of the thirty records is reported. The other 29 are still open, so the thirty seconds begin again.
         watch.recordReported(at: Self.at(131))
         #expect(!watch.isHung(at: Self.at(160)))
         #expect(watch.isHung(at: Self.at(161)))
     }
 
-    @Test func `a producer that has nothing to report does not hang`() {
+    @Test func `a producer does not count as hung while no record is open`() {
         var watch = DeliveryWatch()
         #expect(!watch.isHung(at: Self.at(1000)))
         watch.recordSent(at: Self.at(1000))
         watch.recordReported(at: Self.at(1001))
         #expect(!watch.isHung(at: Self.at(2000)))
-        // The wait of a new record begins when it is sent.
+        // The thirty seconds of a new record begin when it is sent.
         watch.recordSent(at: Self.at(2000))
         #expect(!watch.isHung(at: Self.at(2029)))
     }
 
-    @Test func `a report that arrives before its record is counted leaves no record open`() {
+    @Test func `a record whose report comes before the record is counted does not stay open`() {
         var watch = DeliveryWatch()
         watch.recordReported(at: Self.at(10))
         watch.recordSent(at: Self.at(10))

@@ -4,11 +4,14 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Which connections a sign-in closes, whatever the order in which the sign-in notices are appended.
+/// Which connections a sign-in closes, whatever the order in which the sign-in notices are appended to their topic.
+///
+/// Each connection reads all notices in the order of the topic, also its own. If an app allows one device, a sign-in
+/// ends the user's other sessions; otherwise only older connections of its own session.
 @Suite struct DeviceSignInTests {
-    /// A connection with its sign-in, and the codes with which notices have closed it.
+    /// A connection with its sign-in, and the codes with which notices have closed the connection.
     ///
-    /// A closed connection still receives notices here, so it may have several codes. The first one counts.
+    /// A closed connection still reads notices here, so it may have several codes. The first one counts.
     private struct Connection {
         let session: SessionID
         var signIn: DeviceSignIn
@@ -43,7 +46,7 @@ import Testing
     @Test(
         arguments: Self.orders,
         [["phone", "tablet", "watch"], ["phone", "phone", "phone"], ["phone", "phone", "tablet"]] as [[SessionID]])
-    func `with one device allowed only the last sign-in stays, in any order of the notices`(
+    func `with one device allowed only the connection whose notice is last stays open, in any order of the notices`(
         order: [Int], sessions: [SessionID]
     ) {
         var connections = sessions.enumerated().map { Connection($1, number: UInt64($0), endsOtherSessions: true) }
@@ -54,7 +57,7 @@ import Testing
         #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [last])
         for connection in connections {
             guard let code = connection.disconnectCodes.first else { continue }
-            // The next sign-in closes this connection: as replaced if it has the same session.
+            // The notice after this connection's own closes it: as replaced if both have the same session.
             let position = order.firstIndex { connections[$0].notice == connection.notice }!
             let next = connections[order[position + 1]]
             #expect(code == (next.session == connection.session ? .replaced : .kickedOffline))
@@ -62,9 +65,10 @@ import Testing
     }
 
     @Test(arguments: Self.orders)
-    func `with several devices allowed only the last connection of each session stays`(
+    func `with several devices allowed only the last connection of each session stays open`(
         order: [Int]
     ) {
+        // Connections 0 to 2 are of the phone's session, connection 3 is of the tablet's.
         var connections =
             [0, 1, 2].map { Connection("phone", number: $0, endsOtherSessions: false) }
             + [Connection("tablet", number: 3, endsOtherSessions: false)]
@@ -78,7 +82,8 @@ import Testing
     }
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
-        // The connection has written no sign-in notice, because no other connection can know its session.
+        // The gateway has just made the session's name, so no other connection can have it yet. Therefore this
+        // connection has written no sign-in notice.
         var fresh = DeviceSignIn(connection: 1, endsOtherSessions: false)
         #expect(fresh.noticeReceived(self.signedIn("other", endsOtherSessions: true), ownSession: "phone") == nil)
         #expect(fresh.noticeReceived(.battleNotStarted(battle: "b-1"), ownSession: "phone") == nil)
@@ -86,12 +91,13 @@ import Testing
             fresh.noticeReceived(self.signedIn("phone", endsOtherSessions: false), ownSession: "phone") == .replaced)
         #expect(
             !fresh.mustRepeatNotice(lastReceived: MonotonicTime(milliseconds: 0) + DeviceSignIn.timeout),
-            "no other connection needs the notice"
+            "a connection that wrote no notice need not repeat one"
         )
     }
 
-    @Test func `an unconfirmed sign-in is written again if its client is active, and its second notice counts`() {
+    @Test func `a sign-in notice that does not arrive is written again if its client is active, and then counts`() {
         let start = MonotonicTime(milliseconds: 1000)
+        // If its notice has not arrived by then, an active client writes the notice again.
         let later = start + DeviceSignIn.timeout
         var old = DeviceSignIn(connection: 1, endsOtherSessions: false)
         let firstNotice = old.makeNotice(for: "phone", at: start)
@@ -101,23 +107,25 @@ import Testing
         #expect(old.mustRepeatNotice(lastReceived: later))
         let secondNotice = old.makeNotice(for: "phone", at: later)
         #expect(secondNotice != firstNotice)
-        #expect(!old.mustRepeatNotice(lastReceived: later))
+        #expect(!old.mustRepeatNotice(lastReceived: later), "the time of the second notice begins now")
 
-        // The first notice was appended after all, before the sign-in of a new connection. The second notice closes the
-        // new connection.
+        // The topic gets both notices of the old connection after all, the first one before and the second one after
+        // the notice of a new connection. So the second notice closes the new connection.
         var new = Connection("phone", number: 2, endsOtherSessions: false)
         for content in [firstNotice, new.notice, secondNotice] {
             #expect(old.noticeReceived(content, ownSession: "phone") == nil)
             new.receive(content)
         }
         #expect(new.disconnectCodes == [.replaced])
-        #expect(!old.mustRepeatNotice(lastReceived: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
+        #expect(
+            !old.mustRepeatNotice(lastReceived: later + DeviceSignIn.timeout + DeviceSignIn.timeout),
+            "the notice has arrived, so it is not written again")
         #expect(
             old.noticeReceived(firstNotice, ownSession: "phone") == nil, "a connection's own notice never closes it")
         #expect(old.noticeReceived(self.signedIn("phone"), ownSession: "phone") == .replaced)
     }
 
-    @Test func `a session was ended if the last one-device sign-in that it missed belongs to another session`() {
+    @Test func `a session was ended if the last sign-in that it missed was of another session and ends the others`() {
         let otherSignIn = self.notice(self.signedIn("tablet"))
         let ownSignIn = self.notice(self.signedIn("phone"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))
@@ -125,8 +133,7 @@ import Testing
         #expect(!DeviceSignIn.wasSessionEnded(by: [kick], ownSession: "phone"))
         #expect(DeviceSignIn.wasSessionEnded(by: [ownSignIn, otherSignIn, kick], ownSession: "phone"))
         #expect(!DeviceSignIn.wasSessionEnded(by: [otherSignIn, ownSignIn], ownSession: "phone"))
-        #expect(
-            !DeviceSignIn.wasSessionEnded(
-                by: [ownSignIn, self.notice(self.signedIn("tablet", endsOtherSessions: false))], ownSession: "phone"))
+        let harmlessSignIn = self.notice(self.signedIn("tablet", endsOtherSessions: false))
+        #expect(!DeviceSignIn.wasSessionEnded(by: [ownSignIn, harmlessSignIn], ownSession: "phone"))
     }
 }

@@ -6,25 +6,27 @@ import Testing
 @testable import GatewayCore
 
 /// The feed cache of a partition: how a resume is served, and which earlier messages new viewers get.
+///
+/// All feeds have epoch 10. In most tests item n was read at second n, and its record has the offset 10 * n.
 @Suite struct FeedCacheTests {
     private let key = Sample.key("arena")
 
-    /// The token of item `number`, whose record has the given offset.
-    private func token(_ number: Int64, at offset: Int64?, epoch: Int64 = 10) -> FeedToken {
+    /// The token of item `number`, whose record has the given offset; nil: the token has no offset.
+    private func token(_ number: Int64, offset: Int64?, epoch: Int64 = 10) -> FeedToken {
         FeedToken(FeedPosition(epoch: epoch, number: number), offset: offset)
     }
 
-    /// Returns the cache of a partition that was read up to its end; its items have these numbers.
+    /// Returns the cache of a partition that was read up to its end, and has one live with these items.
     ///
-    /// Item n was read at second n, and its offset is ten times n.
-    private func cache(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
+    /// `span` is how long an item is cached.
+    private func cache(ofItems numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
         var cache = FeedCache(span: span)
         cache.partitionRead(to: 0)
         for number in numbers { self.write(number, to: &cache) }
         return cache
     }
 
-    /// Adds item `number`, which was read at second `number`; its offset is ten times `number`.
+    /// Adds item `number`, read at second `number`, with the offset 10 * `number`; prunes the cache at that second.
     private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to cache: inout FeedCache) {
         let item = Sample.item(number, feedClass, at: number * 1000, offset: number * 10)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
@@ -32,102 +34,111 @@ import Testing
         cache.prune(at: MonotonicTime(milliseconds: number * 1000))
     }
 
-    /// The request to the replay reader; nil if the plan needs no reader.
+    /// The request to the replay reader in a plan of a resume; nil if the plan needs no reader.
     private func replayRequest(_ plan: FeedCache.ResumePlan) -> ReplayRequest? {
         if case .reader(let request) = plan { return request }
         return nil
     }
 
     @Test func `a resume is served from the cache or by the replay reader, or refused`() {
-        let cache = self.cache(1...200)
+        let cache = self.cache(ofItems: 1...200)
         let now = MonotonicTime(milliseconds: 200_000)
         // The items of the last minute are cached: 140 to 200.
-        #expect(cache.planResume(self.key, after: self.token(139, at: 1390), at: now) == .cache)
-        #expect(cache.planResume(self.key, after: self.token(200, at: 2000), at: now) == .cache)
+        #expect(cache.planResume(self.key, after: self.token(139, offset: 1390), at: now) == .cache)
+        #expect(cache.planResume(self.key, after: self.token(200, offset: 2000), at: now) == .cache)
         #expect(
-            cache.planResume(self.key, after: self.token(300, at: 3000), at: now) == .waitForFeed,
-            "the client is ahead of this gateway")
+            cache.planResume(self.key, after: self.token(300, offset: 3000), at: now) == .waitForFeed,
+            "the client has got item 300 from a gateway that has read further")
         #expect(
-            cache.planResume(self.key, after: self.token(.max, at: nil), at: now) == .waitForFeed,
-            "a position without an offset may be ahead")
+            cache.planResume(self.key, after: self.token(.max, offset: nil), at: now) == .waitForFeed,
+            "a position without an offset may also come from a gateway that has read further")
         #expect(
-            cache.planResume(self.key, after: self.token(300, at: 1990), at: now) == .refused(.gone),
-            "item 199 was read at that offset")
-        #expect(cache.planResume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no offset")
+            cache.planResume(self.key, after: self.token(300, offset: 1990), at: now) == .refused(.gone),
+            "the token is wrong: the record at this offset is item 199")
         #expect(
-            cache.planResume(self.key, after: self.token(100, at: 1000, epoch: 9), at: now) == .refused(.otherLive))
+            cache.planResume(self.key, after: self.token(100, offset: nil), at: now) == .refused(.unknown),
+            "without an offset the reader does not know where to begin")
         #expect(
-            cache.planResume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
+            cache.planResume(self.key, after: self.token(100, offset: 1000, epoch: 9), at: now) == .refused(.otherLive),
+            "epoch 9 is the one of an earlier live with the same id")
+        #expect(
+            cache.planResume(self.key, after: self.token(100, offset: 5000), at: now) == .refused(.unknown),
             "an offset beyond the partition's end is invalid")
-        // The reader also reads the cached items 140 to 142, because they may expire within the 3 s in which the reader
-        // must answer.
+        // The reader also reads the cached items 140 to 142, because these may expire within the 3 s that the reader
+        // has to answer. So it reads up to item 143, which has offset 1430.
         #expect(
-            self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: now))
+            self.replayRequest(cache.planResume(self.key, after: self.token(100, offset: 1000), at: now))
                 == ReplayRequest(
                     self.key, epoch: 10, .items(after: 100, startOffset: 1000), beforeNumber: 143, endOffset: 1430))
     }
 
     @Test func `I16 a resume replays at most 1,000 items and reads a limited number of records`() {
-        var cache = self.cache(1...1200)
+        var cache = self.cache(ofItems: 1...1200)
         let now = MonotonicTime(milliseconds: 1_200_000)
-        #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, at: 2000), at: now)) != nil)
-        #expect(cache.planResume(self.key, after: self.token(199, at: 1990), at: now) == .refused(.tooMany))
+        #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, offset: 2000), at: now)) != nil)
+        #expect(cache.planResume(self.key, after: self.token(199, offset: 1990), at: now) == .refused(.tooMany))
 
-        // A client that resumes after item 201 misses 1000 items up to this one, which is not too many. The records
-        // from offset 2001 to this item are one more than a scan may read, those from offset 2010 are 8 fewer.
+        // A client that resumes after item 201 misses 1000 items up to this one, which is not too many. But the records
+        // from offset 2001 up to this item are one more than a scan may read; those from offset 2010 are few enough.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
-        // No item is cached at this time, more than a minute after the last item was read.
+        // No item is cached 61 s after the last item was read, so the reader would have to read up to the end.
         let later = MonotonicTime(milliseconds: 1_262_000)
         cache.prune(at: later)
-        #expect(cache.planResume(self.key, after: self.token(201, at: 2001), at: later) == .refused(.tooMany))
-        #expect(self.replayRequest(cache.planResume(self.key, after: self.token(201, at: 2010), at: later)) != nil)
+        #expect(cache.planResume(self.key, after: self.token(201, offset: 2001), at: later) == .refused(.tooMany))
+        #expect(self.replayRequest(cache.planResume(self.key, after: self.token(201, offset: 2010), at: later)) != nil)
     }
 
-    @Test func `if the cached span is shorter than the reader's timeout, the reader reads all missed items`() {
-        // All cached items may expire within the 3 s in which the reader must answer. So the reader reads up to item
-        // 200, which has offset 2000.
-        let cache = self.cache(1...200, span: .seconds(2))
+    @Test func `if items are cached for less time than the reader has to answer, the reader reads all missed items`() {
+        // Items are cached for 2 s, and the reader has 3 s to answer. All cached items may expire meanwhile, so the
+        // reader reads up to the last one, item 200 with offset 2000.
+        let cache = self.cache(ofItems: 1...200, span: .seconds(2))
         #expect(
-            self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: 200_000))
+            self.replayRequest(cache.planResume(self.key, after: self.token(100, offset: 1000), at: 200_000))
                 == ReplayRequest(
                     self.key, epoch: 10, .items(after: 100, startOffset: 1000), beforeNumber: 201, endOffset: 2001))
     }
 
     @Test func `a live without cached items is read from the client's position to the partition's end`() {
         var cache = FeedCache()
-        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .refused(.unknown), "not read yet")
+        #expect(
+            cache.planResume(self.key, after: self.token(5, offset: 50), at: 0) == .refused(.unknown),
+            "the partition was not read yet")
         cache.partitionRead(to: 900)
         let request = ReplayRequest(
             self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
-        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .reader(request))
+        #expect(cache.planResume(self.key, after: self.token(5, offset: 50), at: 0) == .reader(request))
 
-        // The reader has found that item 5 is the last one. That is cached, so the next client needs no reader.
+        // The reader finds no item after item 5. The cache remembers that item 5 is the last one, so the next client
+        // needs no reader.
         cache.addReplayed(
-            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(5, at: 50)))
-        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .cache)
-        #expect(cache.recent.latestToken(self.key) == self.token(5, at: 50))
+            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(5, offset: 50)))
+        #expect(cache.planResume(self.key, after: self.token(5, offset: 50), at: 0) == .cache)
+        #expect(cache.recent.latestToken(self.key) == self.token(5, offset: 50))
         self.write(6, to: &cache)
-        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .cache)
+        #expect(cache.planResume(self.key, after: self.token(5, offset: 50), at: 6000) == .cache)
 
-        // A later incarnation of the live has its own feed.
+        // A later live with the same id, epoch 11, has a feed of its own.
         let nextLiveRequest = ReplayRequest(
             self.key, epoch: 11, .items(after: 1, startOffset: 700), beforeNumber: nil, endOffset: 900)
         #expect(
-            cache.planResume(self.key, after: self.token(1, at: 700, epoch: 11), at: 6000) == .reader(nextLiveRequest))
+            cache.planResume(self.key, after: self.token(1, offset: 700, epoch: 11), at: 6000)
+                == .reader(nextLiveRequest))
         cache.addReplayed(
             ReplayOutcome(
                 ReplayID(shard: 0, number: 2), nextLiveRequest, .found([]),
-                latestToken: self.token(4, at: 720, epoch: 11)))
-        #expect(cache.recent.latestToken(self.key) == self.token(4, at: 720, epoch: 11))
-        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .refused(.otherLive))
+                latestToken: self.token(4, offset: 720, epoch: 11)))
+        #expect(cache.recent.latestToken(self.key) == self.token(4, offset: 720, epoch: 11))
+        #expect(cache.planResume(self.key, after: self.token(5, offset: 50), at: 6000) == .refused(.otherLive))
     }
 
-    @Test func `I7 a client that received no item is served from the cache only if the cache begins at its join`() {
+    @Test func `I7 a client without any item is served from the cache only if the cache reaches back to its join`() {
         var cache = FeedCache()
-        // The token of a join has number 0, and the offset up to which the partition was read then.
-        let joinToken = self.token(0, at: 50)
-        #expect(cache.planResume(self.key, after: joinToken, at: 0) == .refused(.unknown), "not read yet")
+        // The token of a join has number 0, and the offset up to which the partition was read at the join.
+        let joinToken = self.token(0, offset: 50)
+        #expect(
+            cache.planResume(self.key, after: joinToken, at: 0) == .refused(.unknown),
+            "the partition was not read yet")
         cache.partitionRead(to: 50)
         #expect(cache.planResume(self.key, after: joinToken, at: 0) == .cache, "nothing was read since the join")
         cache.partitionRead(to: 900)
@@ -136,7 +147,7 @@ import Testing
         #expect(cache.planResume(self.key, after: joinToken, at: 0) == .reader(request))
     }
 
-    @Test func `the reader's result does not replace newer items`() {
+    @Test func `the reader's result does not replace items that were read since its request`() {
         var cache = FeedCache()
         cache.partitionRead(to: 900)
         self.write(91, to: &cache)
@@ -144,9 +155,9 @@ import Testing
         let request = ReplayRequest(
             self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
         cache.addReplayed(
-            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(90, at: 899)))
-        #expect(cache.recent.latestToken(self.key) == self.token(91, at: 910))
-        #expect(cache.planResume(self.key, after: self.token(90, at: 899), at: 91_000) == .cache)
+            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(90, offset: 899)))
+        #expect(cache.recent.latestToken(self.key) == self.token(91, offset: 910))
+        #expect(cache.planResume(self.key, after: self.token(90, offset: 899), at: 91_000) == .cache)
     }
 
     /// The numbers of the last messages that a new viewer gets, at most `count`.
@@ -154,8 +165,8 @@ import Testing
         cache.history(self.key, epoch: epoch, count: count).map(\.number)
     }
 
-    @Test func `new viewers get only the last messages, however old they are`() {
-        var cache = self.cache(1...3)
+    @Test func `new viewers get the last messages, however old these are, and no other items`() {
+        var cache = self.cache(ofItems: 1...3)
         self.write(4, .control, to: &cache)
         self.write(5, .tip, to: &cache)
         self.write(6, to: &cache)
@@ -164,8 +175,11 @@ import Testing
         #expect(self.historyNumbers(cache, last: 2) == [3, 6])
         #expect(self.historyNumbers(cache, last: 0) == [])
         #expect(
-            self.historyNumbers(cache, last: 50, epoch: 11) == [], "messages of another incarnation are not history")
-        #expect(cache.searchRequest(self.key, epoch: 10, count: 50) == nil, "the cache has the feed from its beginning")
+            self.historyNumbers(cache, last: 50, epoch: 11) == [],
+            "the messages of an earlier live with the same id are not shown")
+        #expect(
+            cache.searchRequest(self.key, epoch: 10, count: 50) == nil,
+            "no search is needed, because the cache has all messages of the feed")
 
         for number in Int64(7)...100 { self.write(number, to: &cache) }
         #expect(self.historyNumbers(cache, last: 50) == Array(51...100))
@@ -174,8 +188,8 @@ import Testing
     }
 
     @Test func `messages that are missing in the cache are searched for once`() {
-        // Three messages are cached, so 7 of the last 10 are missing: they are before item 40, which has offset 400.
-        var cache = self.cache(40...42)
+        // Three messages are cached, so 7 of the last 10 are missing. They come before item 40, which has offset 400.
+        var cache = self.cache(ofItems: 40...42)
         self.write(43, .tip, to: &cache)
         let request = ReplayRequest(self.key, epoch: 10, .messages(count: 7), beforeNumber: 40, endOffset: 400)
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == request)
@@ -186,24 +200,24 @@ import Testing
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
         #expect(
             self.historyNumbers(cache, last: 10) == [30, 38, 40, 41, 42, 44],
-            "the found and the newer messages, each once")
+            "the found messages and the cached ones, each once")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil, "the feed was searched already")
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
         #expect(self.historyNumbers(cache, last: 10) == [30, 38, 40, 41, 42, 44], "a second result changes nothing")
     }
 
-    @Test func `a search that timed out is repeated for the next new viewer`() {
-        var cache = self.cache(40...42)
+    @Test func `a search for messages that timed out is repeated for the next new viewer`() {
+        var cache = self.cache(ofItems: 40...42)
         let request = cache.searchRequest(self.key, epoch: 10, count: 10)
         guard let request else {
-            Issue.record("no search is requested")
+            Issue.record("no search is requested, although messages are missing")
             return
         }
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .refused(.late)))
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == request)
     }
 
-    @Test func `messages of a live without recent items are searched for from the partition's end`() {
+    @Test func `messages of a live without cached items are searched for from the partition's end`() {
         var cache = FeedCache()
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil, "the partition was not read yet")
         cache.partitionRead(to: 900)
@@ -212,10 +226,10 @@ import Testing
         cache.addReplayed(
             ReplayOutcome(
                 ReplayID(shard: 0, number: 1), request, .found([Sample.item(7, offset: 70)][...]),
-                latestToken: self.token(9, at: 90)))
+                latestToken: self.token(9, offset: 90)))
         #expect(self.historyNumbers(cache, last: 10) == [7])
-        #expect(cache.recent.latestToken(self.key) == self.token(9, at: 90))
-        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
+        #expect(cache.recent.latestToken(self.key) == self.token(9, offset: 90))
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil, "the feed was searched already")
     }
 
     @Test func `I16 the size of the earlier messages of all lives is limited`() {
@@ -226,15 +240,17 @@ import Testing
             for live in 0..<5 {
                 let item = Sample.item(number, at: number, offset: number, size: 12_000)
                 let record = FeedRecord(key: Sample.key("early\(live)"), epoch: 10, item: item)
+                // The app of the live early4 keeps no messages for new viewers.
                 _ = cache.append(record, keepsMessages: live != 4)
             }
         }
         cache.prune(at: 1_000_000)
         #expect(
-            cache.messageBytes == 4 * 50 * 12_000, "the last 50 of each live but early4, whose app keeps no messages")
+            cache.messageBytes == 4 * 50 * 12_000,
+            "the last 50 messages of the lives early0 to early3 are kept, none of early4")
         #expect(cache.history(Sample.key("early4"), epoch: 10, count: 50).isEmpty)
 
-        // The messages of these lives have 100 * 50 * 12 kB = 60 MB; the limit is 16 MiB.
+        // The messages of the lives late0 to late99 have 100 * 50 * 12 kB = 60 MB; the limit is 16 MiB.
         for live in 0..<100 {
             for number in Int64(1)...50 {
                 let item = Sample.item(number, at: 1_000_000, offset: 1, size: 12_000)

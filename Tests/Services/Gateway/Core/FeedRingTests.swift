@@ -5,9 +5,10 @@ import Testing
 
 @testable import GatewayCore
 
-/// The recent items of a live (`FeedRing`) and of a partition (`PartitionFeedCache`).
+/// The recent items of one live (`FeedRing`) and of all lives of a partition (`PartitionFeedCache`).
 ///
-/// A ring adds the number of items that it has removed to `dropped`.
+/// A full ring removes its oldest items, and adds their number to `dropped`. An answer to a resume is complete if the
+/// ring has all items after the client's position.
 @Suite struct FeedRingTests {
     /// The numbers of the items in a complete answer; nil if the answer is incomplete.
     private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
@@ -25,16 +26,18 @@ import Testing
         for number in Int64(5)...9 {
             #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .fresh)
         }
-        // A client whose last item is 4 to 9 gets the later ones.
+        // A client whose last item is one of 4 to 9 gets all later items.
         for number in Int64(4)...9 {
             #expect(self.numbers(ring.items(after: self.position(number))) == Array((number + 1)..<10))
         }
-        #expect(self.numbers(ring.items(after: self.position(12))) == [], "a client may be ahead of this gateway")
-        #expect(self.numbers(ring.items(after: self.position(3))) == nil, "item 4 is missing")
-        #expect(self.numbers(ring.items(after: self.position(0))) == nil)
-        #expect(self.numbers(ring.items(after: self.position(-1))) == nil, "an invalid position")
-        #expect(self.numbers(ring.items(after: self.position(7, epoch: 9))) == nil, "an earlier live")
-        #expect(self.numbers(ring.items(after: self.position(7, epoch: 11))) == nil, "a later live")
+        #expect(
+            self.numbers(ring.items(after: self.position(12))) == [],
+            "a client that got item 12 from another gateway misses nothing here")
+        #expect(self.numbers(ring.items(after: self.position(3))) == nil, "the ring lacks item 4")
+        #expect(self.numbers(ring.items(after: self.position(0))) == nil, "the ring lacks items 1 to 4")
+        #expect(self.numbers(ring.items(after: self.position(-1))) == nil, "the position is invalid")
+        #expect(self.numbers(ring.items(after: self.position(7, epoch: 9))) == nil, "epoch 9 is an earlier live")
+        #expect(self.numbers(ring.items(after: self.position(7, epoch: 11))) == nil, "epoch 11 is a later live")
         #expect(dropped == 0)
     }
 
@@ -57,11 +60,11 @@ import Testing
         }
         #expect(ring.append(Sample.item(6), epoch: 9, dropped: &dropped) == .stale)
         #expect(ring.append(Sample.item(1), epoch: 11, dropped: &dropped) == .fresh)
-        #expect(dropped == 5, "the items of epoch 10")
+        #expect(dropped == 5, "the first item of the later live removes the five items of epoch 10")
         #expect(self.numbers(ring.items(after: self.position(0, epoch: 11))) == [1])
     }
 
-    @Test func `no resume crosses a gap in the numbers`() {
+    @Test func `a resume before a gap in the item numbers gets no items, one after the gap gets its items`() {
         var ring = FeedRing(epoch: 10)
         var dropped = 0
         for number in [Int64(1), 2, 5, 6] { _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped) }
@@ -87,12 +90,13 @@ import Testing
             ringOfLargeItems.append(Sample.item(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped)
                 == .fresh)
         #expect(ringOfLargeItems.count == 0, "an item that is larger than the ring is not stored")
-        #expect(self.numbers(ringOfLargeItems.items(after: self.position(20))) == nil)
-        #expect(self.numbers(ringOfLargeItems.items(after: self.position(21))) == [])
+        #expect(self.numbers(ringOfLargeItems.items(after: self.position(20))) == nil, "the ring lacks item 21")
+        #expect(self.numbers(ringOfLargeItems.items(after: self.position(21))) == [], "no item comes after item 21")
     }
 
     @Test func `a partition's cache keeps the last 60 s of each live`() {
         var recent = PartitionFeedCache()
+        // Each second brings an item of arena, and every other second also one of bistro.
         for number in 1...Int64(100) {
             let at = number * 1000
             #expect(recent.append(Sample.item(number, at: at), of: Sample.key("arena"), epoch: 10) == .fresh)
@@ -103,11 +107,13 @@ import Testing
         }
         // At second 100 the items since second 40 are kept: items 40 to 100 of arena, and items 20 to 50 of bistro.
         #expect(self.numbers(recent.items(of: Sample.key("arena"), after: self.position(39)))?.count == 61)
-        #expect(self.numbers(recent.items(of: Sample.key("arena"), after: self.position(38))) == nil)
+        #expect(
+            self.numbers(recent.items(of: Sample.key("arena"), after: self.position(38))) == nil, "item 39 has expired")
         #expect(self.numbers(recent.items(of: Sample.key("bistro"), after: self.position(30)))?.count == 20)
         #expect(recent.items(of: Sample.key("cafe"), after: self.position(0)) == .incomplete)
         #expect(recent.latestToken(Sample.key("arena"))?.position == self.position(100))
 
+        // At second 1000 all items have expired.
         recent.prune(at: 1_000_000)
         #expect(recent.itemCount == 0 && recent.byteCount == 0)
         #expect(
@@ -122,12 +128,12 @@ import Testing
         var random = SeededRandom(seed: 3)
         var recent = PartitionFeedCache(byteLimit: 20_000)
         var nextPositions: [Int: (epoch: Int64, number: Int64)] = [:]
-        // One step each 50 ms, so a live's items of 1200 steps are not older than the cache's 60 s.
+        // Each step brings one item of one of eight lives. Steps are 50 ms apart, so the cache's 60 s are 1200 steps.
         for step in 0..<20_000 {
             let live = Int.random(in: 0..<8, using: &random)
             var position = nextPositions[live] ?? (10, 1)
             switch Int.random(in: 0..<100, using: &random) {
-            // In three of a hundred steps: a new incarnation, a gap, or repeated items.
+            // In one of a hundred steps each: a later live with the same id, a gap in the numbers, a repeated number.
             case 0: position = (position.epoch + 1, 1)
             case 1: position.number += 3
             case 2: position.number = max(1, position.number - 2)
@@ -139,7 +145,7 @@ import Testing
             nextPositions[live] = (position.epoch, position.number + 1)
             if step % 64 == 0 { recent.prune(at: MonotonicTime(milliseconds: Int64(step * 50))) }
             #expect(recent.byteCount <= 20_000 && recent.byteCount >= 0)
-            // The items for a resume have no gaps and end with the last number.
+            // If the cache can serve a resume from five items before the latest one, the resume gets just these five.
             if let latest = recent.latestToken(Sample.key("live\(live)"))?.position, latest.number > 5 {
                 let fiveEarlier = FeedPosition(epoch: latest.epoch, number: latest.number - 5)
                 if let numbers = self.numbers(recent.items(of: Sample.key("live\(live)"), after: fiveEarlier)) {

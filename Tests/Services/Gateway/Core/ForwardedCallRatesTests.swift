@@ -4,9 +4,9 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The shares of the calls that a gateway forwards: one for each user, one for each app.
+/// The calls that a gateway forwards to the services: how many of them one user and one app may make.
 ///
-/// Times are in microseconds.
+/// Limits are in calls a second; a user or app may make that many calls at once. Times are in microseconds.
 @Suite struct ForwardedCallRatesTests {
     private let demo = AppID("demo")
     private let bob = UserID("bob")
@@ -20,19 +20,23 @@ import Testing
     }
 
     /// Rules: R12.15.
-    @Test func `I16 a user who floods gets its share, and the other users of its app are served`() {
+    @Test func `I16 a user who makes too many calls gets only its share, and the app's other users are served`() {
         var rates = ForwardedCallRates(callsPerApp: 1000, callsPerUser: 50)
         #expect(self.admittedCount(&rates, self.bob, of: self.demo, count: 5000) == 50)
         let refusal = rates.admit(self.bob, of: self.demo, at: 0)
         #expect(
-            refusal?.reason == .callsPerUser && refusal?.retryAfter == Milliseconds(20), "50 a second: one each 20 ms")
+            refusal?.reason == .callsPerUser && refusal?.retryAfter == Milliseconds(20),
+            "50 calls a second: one each 20 ms")
         #expect(self.admittedCount(&rates, self.eve, of: self.demo, count: 50) == 50)
         #expect(
             self.admittedCount(&rates, nil, of: self.demo, count: 10_000) == 900,
-            "1000 less the 100 admitted calls of users; refused calls do not count")
-        #expect(self.admittedCount(&rates, self.bob, of: AppID("other"), count: 50) == 50, "a user of another app")
+            "the app's 1000 calls less the 100 that bob and eve have made; bob's refused calls do not count")
         #expect(
-            self.admittedCount(&rates, self.bob, of: self.demo, count: 500, at: 100_000) == 5, "its share in 100 ms")
+            self.admittedCount(&rates, self.bob, of: AppID("other"), count: 50) == 50,
+            "a user bob of another app has a share of its own")
+        #expect(
+            self.admittedCount(&rates, self.bob, of: self.demo, count: 500, at: 100_000) == 5,
+            "after 100 ms bob may make 50 / 10 further calls")
     }
 
     /// Rules: R12.15.
@@ -42,17 +46,20 @@ import Testing
 
         var smallest = ForwardedCallRates(callsPerApp: 3, callsPerUser: 100)
         #expect(
-            self.admittedCount(&smallest, self.bob, of: self.demo, count: 300) == 1, "but never less than one a second")
+            self.admittedCount(&smallest, self.bob, of: self.demo, count: 300) == 1,
+            "a tenth of three calls is less than one, but a user always gets one a second")
 
         var unlimited = ForwardedCallRates(callsPerApp: nil, callsPerUser: 100)
-        #expect(self.admittedCount(&unlimited, self.bob, of: self.demo, count: 300) == 100)
+        #expect(
+            self.admittedCount(&unlimited, self.bob, of: self.demo, count: 300) == 100,
+            "if the app has no limit, only the user's own counts")
     }
 
     /// Rules: R12.13.
     @Test func `I16 an app gets its share, another app has its own, and without a limit all calls are admitted`() {
         var rates = ForwardedCallRates(callsPerApp: 100, callsPerUser: 100)
         #expect(self.admittedCount(&rates, nil, of: self.demo, count: 1000) == 100)
-        // A server and a user are refused alike.
+        // Now that the app's 100 calls are used up, its servers (nil) and its users are refused alike.
         for user in [nil, self.bob] {
             let refusal = rates.admit(user, of: self.demo, at: 0)
             #expect(refusal?.reason == .callsPerApp && refusal?.retryAfter == Milliseconds(10))

@@ -8,22 +8,21 @@ import Testing
 /// Listings of lives, page by page, from a snapshot of the ranking.
 ///
 /// A cursor is `GATEWAY.TIME.RANK`: the snapshot's time in milliseconds, and the rank of the next page's first live,
-/// with the prefix `a` in an ascending listing.
+/// counted from 0. In an ascending listing the rank has the prefix `a`.
 @Suite struct RankingTests {
     /// Returns the names of all lives of a listing, page by page.
     ///
-    /// `afterPage` gets the number of pages so far; it may return a model for the next pages.
+    /// `afterPage` is called after each page; it may return a changed model for the next pages.
     private func listAll(
         _ ranking: Ranking, _ model: ReadModel, pageSize: Int, category: Int? = nil,
         isAscending: Bool = false, at now: MonotonicTime = 0,
-        afterPage: (Int) -> ReadModel? = { _ in nil }
+        afterPage: () -> ReadModel? = { nil }
     ) throws -> [String] {
         var model = model
         var cursor = ""
         var names: [String] = []
-        var pageCount = 0
         repeat {
-            // The listing keeps the order of its first page, so later pages need not name it.
+            // Only the first page names the order; a cursor contains it.
             let (items, next) = try ranking.page(
                 app: Sample.app, cursor: cursor, count: pageSize, isAscending: cursor.isEmpty && isAscending, at: now
             ) {
@@ -31,8 +30,7 @@ import Testing
             }
             names += items.map(\.info.liveID.text)
             cursor = next
-            pageCount += 1
-            if let changed = afterPage(pageCount) { model = changed }
+            if let changed = afterPage() { model = changed }
         } while !cursor.isEmpty
         return names
     }
@@ -60,7 +58,7 @@ import Testing
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) {
             model.listEntry($0, category: nil)
         }
-        // The cursor of the first page with another rank; 1 is the rank of the last live.
+        // The first page's cursor with another rank. The lives have the ranks 0 and 1.
         let cursor = first.cursor.split(separator: ".").dropLast().joined(separator: ".") + ".\(rank)"
         let page = try ranking.page(app: Sample.app, cursor: cursor, count: 50, at: 0) {
             model.listEntry($0, category: nil)
@@ -70,11 +68,11 @@ import Testing
     }
 
     /// Rules: R3.49.
-    @Test func `an ascending listing is the reverse of the descending one`() throws {
+    @Test func `an ascending listing has the lives of the descending one in reverse`() throws {
         var model = ReadModel()
         for index in 0..<50 {
             model.apply(Sample.live("live\(index)"))
-            // Each of ten totals occurs five times.
+            // The totals are 0 to 9, each five times, so many lives have the same total.
             model.apply(Sample.count("live\(index)", total: index * 7 % 10))
         }
         var ranking = Ranking(gateway: "gateway-1")
@@ -89,6 +87,7 @@ import Testing
         throws
     {
         var random = SeededRandom(seed: 7)
+        // Each round lists the lives of a snapshot that is made at the time of the round's number.
         for round in 0..<50 {
             var model = ReadModel()
             let names = (0..<100).map { "live\($0)" }
@@ -102,7 +101,6 @@ import Testing
             // Each change has a revision of its own, which is also the time of a count.
             var revision: Int64 = 2
             let listed = try self.listAll(ranking, model, pageSize: 7, at: MonotonicTime(milliseconds: Int64(round))) {
-                _ in
                 // After each page three lives end or get another count, and three new lives start.
                 for _ in 0..<3 {
                     let name = names[Int.random(in: 0..<100, using: &random)]
@@ -124,8 +122,9 @@ import Testing
     }
 
     /// Rules: R3.51.
-    @Test func `lives of other categories and hidden lives are left out, and none is repeated`() throws {
+    @Test func `a listing of one category leaves out other categories and hidden lives, and repeats none`() throws {
         var model = ReadModel()
+        // Every third live has category 1, and every fifth one is hidden.
         for index in 0..<30 {
             model.apply(Sample.live("live\(index)", categories: [index % 3], isVisible: index % 5 != 0))
         }
@@ -146,14 +145,18 @@ import Testing
         }
         let cursor = try page("", at: 1000)
         #expect(cursor == "gateway-1.1000.2")
-        #expect(try page(cursor, at: 61_000) == "gateway-1.1000.4", "the snapshot is 60 s old")
+        #expect(
+            try page(cursor, at: 61_000) == "gateway-1.1000.4",
+            "when its snapshot is 60 s old, a cursor is still valid")
         for invalidCursor in [
             "gateway-2.1000.2", "gateway-1.999.2", "gateway-1.1000.-1", "gateway-1.1000.x", "x", ".", "..",
             "gateway-1.1000", "gateway-1.99999999999999999999.2",
         ] {
             #expect(throws: ReplyError.self) { try page(invalidCursor, at: 1000) }
         }
-        let error = #expect(throws: ReplyError.self, "a cursor expires after 60 s") { try page(cursor, at: 61_001) }
+        let error = #expect(throws: ReplyError.self, "after more than 60 s the cursor must be expired") {
+            try page(cursor, at: 61_001)
+        }
         #expect(error?.code == .cursorExpired)
     }
 
@@ -161,10 +164,12 @@ import Testing
         var ranking = Ranking(gateway: "g")
         let entries = (0..<10).map { RankingEntry(key: Sample.key("live\($0)"), totalViewers: $0) }
         ranking.refresh(entries, at: 0)
+        // The closure gives the entry of a live. Nil hides the live, so there is no second page.
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
-        #expect(first.cursor.isEmpty, "the closure returns nil for every live, so there is no second page")
+        #expect(first.cursor.isEmpty)
         for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
-        // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones, of which 20 are stored.
+        // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones, and 20 are stored. So the cursor of
+        // the oldest one is refused.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

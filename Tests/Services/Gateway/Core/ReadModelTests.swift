@@ -6,15 +6,15 @@ import Testing
 @testable import GatewayCore
 
 /// Sample records of the public topics.
-///
-/// By default a live has the epoch 10.
 enum Sample {
     static let app = AppID("demo")
+    /// The epoch of the lives and feeds, unless a test gives another one.
+    static let epoch: Int64 = 10
 
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
 
     static func live(
-        _ live: String, epoch: Int64 = 10, revision: Int64 = 1, name: String = "", categories: [Int] = [],
+        _ live: String, epoch: Int64 = Sample.epoch, revision: Int64 = 1, name: String = "", categories: [Int] = [],
         isVisible: Bool = true, ended: LiveEndReason? = nil, metaData: [String: String] = [:]
     ) -> LiveRecord {
         let info = LiveInfo(liveID: LiveID(live), liveOwner: UserInfo(userID: "anna")) {
@@ -25,13 +25,13 @@ enum Sample {
     }
 
     /// The viewer counts of a live; half of its `total` viewers are still there.
-    static func count(_ live: String, total: Int, epoch: Int64 = 10, at: Int64 = 1) -> CountRecord {
+    static func count(_ live: String, total: Int, epoch: Int64 = Sample.epoch, at: Int64 = 1) -> CountRecord {
         CountRecord(
             app: Self.app, live: LiveID(live), epoch: epoch, count: total / 2, totalViewers: total,
             at: Timestamp(milliseconds: at))
     }
 
-    /// A feed item that was read at `at`, in milliseconds.
+    /// A feed item of `size` bytes that was read at `at`, in milliseconds.
     static func item(
         _ number: Int64, _ feedClass: FeedClass = .barrage, at: Int64 = 0, offset: Int64? = nil, size: Int = 4
     ) -> EncodedFeedItem {
@@ -40,6 +40,7 @@ enum Sample {
             bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size))
     }
 
+    /// The caller bob with the request number `counter`.
     static func caller(_ counter: Int64 = 1) -> Caller {
         Caller(
             user: UserInfo(userID: "bob"), role: .user, request: RequestID(session: "s", counter: counter),
@@ -57,9 +58,11 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
     package init(integerLiteral value: Int64) { self.init(milliseconds: value) }
 }
 
-/// The public records in memory, and replies that wait for a revision.
+/// The public records in memory, and replies that wait until the read model has a revision.
+///
+/// `apply` returns whether the record changed the model.
 @Suite struct ReadModelTests {
-    @Test func `an older or equal revision changes nothing`() {
+    @Test func `a record with an older or equal revision, or of an earlier live with the same id, changes nothing`() {
         var model = ReadModel()
         #expect(model.apply(Sample.live("arena", revision: 5, name: "five")) == true)
         #expect(model.apply(Sample.live("arena", revision: 5, name: "again")) == false)
@@ -71,7 +74,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
     }
 
     /// Rules: R3.52.
-    @Test func `an ended live and a live without a record cannot be read`() {
+    @Test func `an ended live cannot be read, although the model keeps its record until it is removed`() {
         var model = ReadModel()
         model.apply(Sample.live("arena"))
         model.apply(Sample.live("arena", revision: 2, ended: .endedByHost))
@@ -84,20 +87,22 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(model.live(Sample.key("arena")) == nil)
     }
 
-    @Test func `counts and stages of an earlier live with the same name are ignored`() {
+    @Test func `counts and stages of an earlier live with the same id, and older counts, are ignored`() {
         var model = ReadModel()
+        // The live has epoch 20; epoch 10 is an earlier one.
         model.apply(Sample.live("arena", epoch: 20))
         model.apply(Sample.count("arena", total: 8, epoch: 10))
         model.apply(StageRecord(app: Sample.app, live: "arena", epoch: 10, revision: 1, seats: []))
         #expect(model.count(Sample.key("arena"))?.totalViewers == 0)
         #expect(model.stage(Sample.key("arena")) == .some(nil), "the live exists, but has no stage yet")
+        // The second count is older than the first.
         model.apply(Sample.count("arena", total: 2, epoch: 20, at: 9))
         model.apply(Sample.count("arena", total: 1, epoch: 20, at: 8))
         #expect(model.count(Sample.key("arena"))?.totalViewers == 2)
     }
 
     /// Rules: R3.46.
-    @Test func `metadata is returned in whole or by key, and never from another app`() {
+    @Test func `metadata is returned as a whole or by key, and never from another app`() {
         var model = ReadModel()
         model.apply(Sample.live("arena", metaData: ["x": "1", "y": "2"]))
         #expect(model.metadata(Sample.key("arena"), keys: []) == ["x": "1", "y": "2"])
@@ -105,18 +110,21 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(model.metadata(LiveKey("other", "arena"), keys: []) == nil, "I17: another app's live")
     }
 
-    @Test func `a reply is buffered until the model has the required revision, for at most 200 ms`() {
+    @Test func `a reply is held back until the model has the required revision, but for at most 200 ms`() {
+        // The reply may be sent when the live's record has revision 3.
         var model = ReadModel()
         var awaitedReplies = AwaitedReplies()
         let required = RequiredRevision(.rooms, "arena", revision: 3)
         let reply = Reply(to: Sample.caller(), app: Sample.app, .success(result: .done), required: required)
         #expect(awaitedReplies.bufferIfPremature(reply, in: model, at: 1000) == true)
-        #expect(awaitedReplies.release(in: model, at: 1199).isEmpty)
+        #expect(awaitedReplies.release(in: model, at: 1199).isEmpty, "the model has no record of the live yet")
         model.apply(Sample.live("arena", revision: 3))
         #expect(awaitedReplies.release(in: model, at: 1199) == [reply])
-        #expect(awaitedReplies.bufferIfPremature(reply, in: model, at: 1200) == false)
+        #expect(
+            awaitedReplies.bufferIfPremature(reply, in: model, at: 1200) == false,
+            "the model has the revision, so the reply can be sent at once")
 
-        // The model never gets a stage of the live.
+        // The model never gets the stage that this reply requires.
         let later = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
             required: RequiredRevision(.stages, "arena", revision: 1))
@@ -126,12 +134,12 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(awaitedReplies.count == 0)
     }
 
-    @Test func `I16 the number of buffered replies is limited, and further ones are sent immediately`() {
+    @Test func `I16 the number of replies that are held back is limited, and further ones are sent immediately`() {
         var awaitedReplies = AwaitedReplies()
         let reply = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
             required: RequiredRevision(.rooms, "arena", revision: 3))
-        for _ in 0..<AwaitedReplies.limit {
+        for _ in 0..<AwaitedReplies.maxReplies {
             #expect(awaitedReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == true)
         }
         #expect(awaitedReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == false)

@@ -2,21 +2,22 @@
 import GatewayCore
 import Testing
 
-/// The bundle of the scripts that the first module, `p/main.js`, imports statically.
+/// The bundle: one file with all scripts that the first module, `p/main.js`, imports statically, directly or not.
 ///
-/// In the bundle each module is a constant `$0`, `$1` and so on: an object with the module's exports.
+/// In the bundle each module is a constant `$0`, `$1` and so on: an object with the module's exports. `$default` is a
+/// module's default export.
 @Suite struct ScriptBundleTests {
-    /// The bundle of `scripts`, whose keys are paths; nil if they cannot be put together.
+    /// The bundle of `scripts`, whose keys are paths; nil if a module cannot be put into a bundle.
     private func bundle(_ scripts: [String: String]) -> ScriptBundle? {
         ScriptBundle(path: "p/bundle.js", entry: "p/main.js", scripts: scripts.mapValues { Array($0.utf8) })
     }
 
     /// Rules: R13.37.
-    @Test func `the static imports of the first module become one file, in the order of evaluation`() throws {
+    @Test func `the modules that the first module imports become one file, in the order of evaluation`() throws {
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a as b } from './a.js';\nb();",
-                // `a.js` imports `c.js` in two ways, and `c.js` exports `e` of another module.
+                // `a.js` imports `c.js` in two ways. `c.js` exports `e`, which is of the module `e.js`.
                 "p/a.js":
                     "import c from '../s/c.js';\nimport * as all from '../s/c.js';\nexport const a = () => c + all.d;",
                 "s/c.js": "export default 1;\nexport async function d() {}\nexport { e } from './e.js';",
@@ -53,9 +54,10 @@ import Testing
 
     /// Rules: R13.37.
     @Test
-    func `a dynamically imported module imports what the bundle contains from it, and other modules from their files`()
+    func `a dynamically imported module imports bundled modules from the bundle, and others from their files`()
         throws
     {
+        // `a.js` is bundled. `late.js` is imported dynamically, so neither it nor its import `more.js` is bundled.
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a } from './a.js';\nimport('./x/late.js').then(a);",

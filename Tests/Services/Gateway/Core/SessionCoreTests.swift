@@ -7,9 +7,10 @@ import Testing
 
 /// One client's session: its login, its live and its open calls.
 ///
-/// A call has an id, a purpose (what its success changes for the client) and a record, which is a string here. In
-/// `verdict`, the argument `in` is the live in which the call acts, if any. `callAnswered` returns the call that the
-/// reply ends; its `conclusion` is what the gateway must do. Times are in milliseconds.
+/// A call has an id, a purpose (what its success changes for the client) and a record, which is a string here.
+/// `verdict` says what to do with a new call; its argument `in` is the live in which the call acts, if any.
+/// `callAnswered` takes a machine's reply and returns the call that the reply ends; the call's `conclusion` is what the
+/// gateway must do. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
@@ -18,7 +19,7 @@ import Testing
         .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true))
     }
 
-    /// A logged-in session that has joined `live`.
+    /// A logged-in session that has joined `live` with `ticket`.
     private func sessionInLive(_ live: LiveID = "arena", ticket: Int64 = 100) -> Session {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
@@ -37,7 +38,7 @@ import Testing
         #expect(session.disconnectCode(at: 50_000) == .tokenExpired)
 
         session.loggedIn(until: 90_000)
-        #expect(session.disconnectCode(at: 50_000) == nil, "a newer token on the same connection")
+        #expect(session.disconnectCode(at: 50_000) == nil, "a second login on the connection has a newer token")
     }
 
     @Test func `a client is in one live at a time`() {
@@ -54,9 +55,11 @@ import Testing
             Issue.record("a join of a second live was accepted")
             return
         }
-        #expect(session.verdict(on: 2, .join("arena"), in: nil) == .proceed, "presence answers a repeated join")
+        #expect(
+            session.verdict(on: 2, .join("arena"), in: nil) == .proceed,
+            "a second join of the same live is forwarded, because presence answers it")
         session.registerCall(3, .leave("arena"), "leave", at: 0)
-        #expect(session.live == "arena", "the leave is not answered yet")
+        #expect(session.live == "arena", "until the leave is answered, the client is in arena")
         #expect(session.callAnswered(3, .success(result: .done))?.conclusion == .left("arena", .success(result: .done)))
         #expect(session.verdict(on: 4, .join("bistro"), in: nil) == .proceed)
     }
@@ -72,10 +75,10 @@ import Testing
         #expect(error.code == .notInRoom)
         #expect(
             session.verdict(on: 9, .leave("bistro"), in: nil) == .proceed,
-            "the leave may be repeated, so presence must answer it")
+            "the leave may be the repetition of one that succeeded, so presence must answer it")
     }
 
-    @Test func `a refused join leaves the client outside`() {
+    @Test func `a client whose join is refused is in no live`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.banned, "banned"))
@@ -87,7 +90,7 @@ import Testing
     func `I15 a call is sent again every 2 s with the same record, answered once, and late replies are ignored`() {
         var session = self.sessionInLive()
         session.registerCall(7, .plain, "text", at: 1000)
-        #expect(session.verdict(on: 7, .plain, in: nil) == .repeated)
+        #expect(session.verdict(on: 7, .plain, in: nil) == .repeated, "call 7 is open already")
         #expect(session.takeRecordsToResend(at: 2999).isEmpty)
         #expect(session.takeRecordsToResend(at: 3000) == ["text"])
         #expect(session.takeRecordsToResend(at: 4999).isEmpty)
@@ -95,7 +98,8 @@ import Testing
         let done = Outcome.success(result: .done)
         #expect(session.callAnswered(7, done)?.conclusion == .reply(done))
         #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
-        // The limit is 16 calls, so with 15 waiting calls one more is accepted only if none is open.
+        // At most 16 calls may be open, and calls that wait to be forwarded count. So beside 15 waiting calls one more
+        // is accepted only if call 7 is not open any more.
         #expect(session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed)
     }
 
@@ -108,17 +112,17 @@ import Testing
         let overdue = session.failOverdueCalls(at: 10_000)
         #expect(overdue.map(\.id) == [1])
         guard case .reply(.failure(let error)) = overdue.first?.conclusion else {
-            Issue.record("no rejection")
+            Issue.record("the overdue join did not fail")
             return
         }
         #expect(error.code == .timedOut && error.retryAfter != nil)
         #expect(session.membership == .outside)
-        #expect(session.callAnswered(1, self.joined(5))?.id == nil)
-        #expect(session.membership == .outside)
+        #expect(session.callAnswered(1, self.joined(5))?.id == nil, "the join is not open any more")
+        #expect(session.membership == .outside, "the late success of the join changes nothing")
         #expect(session.failOverdueCalls(at: 10_500).map(\.id) == [2])
     }
 
-    @Test func `I16 a session has at most 16 open calls, and further ones are refused with a hint`() {
+    @Test func `I16 a session has at most 16 open calls, and a further one is refused with a time to retry`() {
         var session = self.sessionInLive()
         for id in Int64(10)..<26 {
             #expect(session.verdict(on: id, .plain, in: nil) == .proceed)
@@ -138,31 +142,31 @@ import Testing
         }
     }
 
-    @Test func `a call whose record is not delivered fails as unavailable`() {
+    @Test func `a call whose record is not delivered fails with the code unavailable`() {
         var session = Session(at: 0)
         session.registerCall(3, .join("arena"), "join", at: 0)
         guard case .reply(.failure(let error)) = session.recordLost(3)?.conclusion else {
-            Issue.record("no rejection")
+            Issue.record("the join whose record was lost did not fail")
             return
         }
         #expect(error.code == .unavailable && error.retryAfter != nil)
         #expect(session.membership == .outside)
-        #expect(session.recordLost(3)?.id == nil)
+        #expect(session.recordLost(3)?.id == nil, "the call fails only once")
     }
 
-    @Test func `I6 a kick removes a client with a ticket below its floor, once, and no other client`() {
-        var session = self.sessionInLive(ticket: 100)
-        #expect(session.kicked(from: "bistro", floor: Ticket(101)) == false)
+    @Test func `I6 a kick removes a client whose ticket is below the kick's floor, once, and no other client`() {
+        var session = self.sessionInLive("arena", ticket: 100)
+        #expect(session.kicked(from: "bistro", floor: Ticket(101)) == false, "the client is not in bistro")
         #expect(session.kicked(from: "arena", floor: Ticket(100)) == false, "ticket 100 was issued after that kick")
         #expect(session.kicked(from: "arena", floor: Ticket(101)) == true)
         #expect(session.membership == .outside && session.ticket == nil)
-        #expect(session.kicked(from: "arena", floor: Ticket(101)) == false)
+        #expect(session.kicked(from: "arena", floor: Ticket(101)) == false, "the client is removed already")
     }
 
     @Test func `I6 a kick notice that overtakes the join's reply still removes the client`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
-        #expect(session.kicked(from: "arena", floor: Ticket(101)) == false)
+        #expect(session.kicked(from: "arena", floor: Ticket(101)) == false, "the client has not joined yet")
         guard case .reply(.failure(let error)) = session.callAnswered(1, self.joined(100))?.conclusion else {
             Issue.record("the client joined with a revoked ticket")
             return
@@ -171,7 +175,7 @@ import Testing
         #expect(session.membership == .outside)
     }
 
-    @Test func `a resume restores the membership, fails with its error, or reports the missed end of the live`() {
+    @Test func `a resume restores the membership, fails if the client was kicked, or reports the live's missed end`() {
         let point = ResumePoint(live: "arena", ticket: Ticket(90), position: FeedPosition(epoch: 10, number: 4))
         var session = Session(at: 0)
         session.registerCall(1, .resume(point), "join", at: 0)
@@ -206,7 +210,7 @@ import Testing
         let namer = SessionNamer.unkeyed
         #expect(
             namer.name(of: "phone", for: anna).text == "s-69bcbcf6d5e8902035ee47e4eca43fa6",
-            "old and new gateways make the same names during a rolling upgrade")
+            "the name must never change, so that old and new gateways agree on it during a rolling upgrade")
         let phoneOfAnna = namer.name(of: "phone", for: anna)
         #expect(phoneOfAnna == namer.name(of: "phone", for: anna))
         #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("demo", "bob")), "I17: another user")

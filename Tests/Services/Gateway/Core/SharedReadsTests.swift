@@ -5,15 +5,16 @@ import Testing
 
 @testable import GatewayCore
 
-/// Reads that the services answer: calls that ask for the same data are served by one request.
+/// Reads that presence and the fan-out answer: calls that ask for the same data are served by one request.
 ///
-/// In these tests a waiting call is a number. Times are in milliseconds.
+/// In these tests a waiting call is a number. `addCall` says what becomes of a new call; it may require a request.
+/// `requestAnswered` returns the calls that the answer serves. Times are in milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 
     private static let read = SharedRead(.audience, of: LiveKey("demo", "concert"), epoch: 7)
 
-    /// The time that many milliseconds after the beginning of a test, which is an arbitrary time.
+    /// The time `milliseconds` after the beginning of a test, which is at an arbitrary time.
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: 1_000_000 + milliseconds) }
 
     /// Rules: R1.20.
@@ -23,8 +24,8 @@ import Testing
         #expect(reads.addCall(Self.read, 2, at: self.time(1)) == .wait(mustRequest: false))
         #expect(reads.addCall(Self.read, 3, at: self.time(2)) == .wait(mustRequest: false))
         let first = reads.requestAnswered(Self.read, at: self.time(5))
-        #expect(first.waiters == [1], "the other calls arrived after the request")
-        #expect(first.mustRequest)
+        #expect(first.waiters == [1], "calls 2 and 3 arrived after the request, so its answer may be too old for them")
+        #expect(first.mustRequest, "calls 2 and 3 need a request")
         let second = reads.requestAnswered(Self.read, at: self.time(9))
         #expect(second.waiters == [2, 3])
         #expect(!second.mustRequest && reads.waitingCount == 0)
@@ -35,7 +36,7 @@ import Testing
         var reads = Reads()
         var requestTimes: [Int64] = []
         var answeredCount = 0
-        // For 20 s a call comes each millisecond; the gateway sweeps each 100 ms.
+        // For 20 s a call comes each millisecond. Each 100 ms a sweep makes the requests that are due.
         for now in Int64(0)..<20_000 {
             if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) {
                 requestTimes.append(now)
@@ -49,9 +50,9 @@ import Testing
             }
         }
         let burst = 5
-        #expect(requestTimes.count <= 20 + burst, "in 20 s one request a second, and at most 5 at the beginning")
+        #expect(requestTimes.count <= 20 + burst, "five requests at the beginning, then one in each of 20 s")
         for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
-            // Times are whole milliseconds, so rounding may take 1 ms off.
+            // Because times are whole milliseconds, 1000 ms may become 999.
             #expect(later - earlier >= 999)
         }
         #expect(
@@ -60,7 +61,7 @@ import Testing
     }
 
     /// Rules: R1.20.
-    @Test func `calls that are more than a second apart are each requested at once`() {
+    @Test func `if calls are more than a second apart, each one makes a request at once`() {
         var reads = Reads()
         for number in Int64(0)..<30 {
             let now = self.time(number * 1500)
@@ -69,23 +70,23 @@ import Testing
         }
     }
 
-    @Test func `no answer is shared between lives, between incarnations of a live, or between reads`() {
+    @Test func `no answer is shared between lives, between a live and a later one with its id, or between reads`() {
         var reads = Reads()
         // A later live with the same id has another epoch.
-        let nextIncarnation = SharedRead(.audience, of: Self.read.key, epoch: 8)
-        let others = [
-            SharedRead(.summary, of: Self.read.key, epoch: 7), nextIncarnation,
+        let readOfLaterLive = SharedRead(.audience, of: Self.read.key, epoch: 8)
+        let otherReads = [
+            SharedRead(.summary, of: Self.read.key, epoch: 7), readOfLaterLive,
             SharedRead(.audience, of: LiveKey("demo", "other"), epoch: 7),
             SharedRead(.audience, of: LiveKey("other", "concert"), epoch: 7),
         ]
-        for (index, read) in ([Self.read] + others).enumerated() {
-            #expect(reads.addCall(read, index, at: self.time(0)) == .wait(mustRequest: true))
+        // Call 0 makes the read `Self.read`, calls 1 to 4 make the other reads.
+        for (call, read) in ([Self.read] + otherReads).enumerated() {
+            #expect(reads.addCall(read, call, at: self.time(0)) == .wait(mustRequest: true))
         }
-        // Call 0 made the read `Self.read`, calls 1 to 4 made the others.
-        #expect(reads.requestAnswered(nextIncarnation, at: self.time(1)).waiters == [2])
+        #expect(reads.requestAnswered(readOfLaterLive, at: self.time(1)).waiters == [2])
         let unrequestedRead = SharedRead(.summary, of: LiveKey("demo", "unknown"), epoch: 1)
         #expect(reads.requestAnswered(unrequestedRead, at: self.time(1)).waiters == [])
-        #expect(reads.waitingCount == 4)
+        #expect(reads.waitingCount == 4, "only call 2 was served")
     }
 
     @Test func `a call waits for at most 10 s, even if its answer is lost`() {
@@ -105,7 +106,7 @@ import Testing
         _ = reads.addCall(Self.read, 1, at: self.time(0))
         _ = reads.requestAnswered(Self.read, at: self.time(1))
         _ = reads.sweep(at: self.time(999))
-        #expect(reads.readCount == 1, "the time of the last request is still needed")
+        #expect(reads.readCount == 1, "for a second the last request delays the next one, so its time is needed")
         _ = reads.sweep(at: self.time(1000))
         #expect(reads.readCount == 0)
     }
@@ -117,13 +118,15 @@ import Testing
             #expect(reads.addCall(read, number, at: self.time(0)) == .wait(mustRequest: true))
         }
         #expect(
-            reads.addCall(Self.read, -1, at: self.time(0)) == .forward, "one read more than the limit is not shared")
+            reads.addCall(Self.read, -1, at: self.time(0)) == .forward,
+            "a read beyond the limit is not shared: its calls are forwarded")
 
         let requestedRead = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
         for number in Reads.maxReads..<Reads.maxWaiting {
             #expect(reads.addCall(requestedRead, number, at: self.time(0)) == .wait(mustRequest: false))
         }
-        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full, "one waiting call more than the limit")
+        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full, "a call beyond the limit cannot wait")
+        // The answer serves call 0, so one more call may wait.
         _ = reads.requestAnswered(requestedRead, at: self.time(1))
         #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
     }

@@ -44,9 +44,9 @@ import Testing
             ("*;q=0", false), ("gzip; q=0.000", false), ("identity", false),
         ] as [(String?, Bool)])
     func `a client that accepts gzip gets the compressed file, which has an entity tag of its own`(
-        _ accepted: String?, _ isGzip: Bool
+        _ acceptEncoding: String?, _ isGzip: Bool
     ) throws {
-        let answer = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: accepted)
+        let answer = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: acceptEncoding)
         #expect((self.header("Content-Encoding", of: answer) == "gzip") == isGzip)
         #expect(answer.body == (isGzip ? [1, 2, 3] : self.body))
         #expect(self.header("ETag", of: answer)?.hasSuffix("-gz\"") == isGzip)
@@ -55,7 +55,7 @@ import Testing
 
     /// Rules: R13.31.
     @Test func `a file that gzip does not make shorter is sent uncompressed`() throws {
-        // The compressed form has one byte more than the script.
+        // The compressed form is one byte longer than the script.
         let file = try self.file(gzip: self.body + [0])
         let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: "gzip")
         #expect(answer.body == self.body)
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Rules: R13.31.
-    @Test func `files with different contents have different tags`() throws {
+    @Test func `files with different contents have different entity tags`() throws {
         var site = StaticSite()
         site.add("pages/a.js", body: Array("a".utf8), gzip: Array("not used".utf8))
         site.add("pages/b.js", body: Array("b".utf8), gzip: Array("not used".utf8))
@@ -114,16 +114,19 @@ import Testing
         #expect(!origins.allows("https://evil.example.org", host: "gateway.example.org"))
         #expect(!origins.allows("null", host: "gateway.example.org"))
         #expect(origins.allows(nil, host: "gateway.example.org"), "a client that is no browser sends no origin")
-        #expect(origins.allows("http://127.0.0.1:8081", host: "127.0.0.1:8080"), "the own host, at another port")
-        #expect(!origins.allows("http://127.0.0.1:8081", host: nil))
+        #expect(
+            origins.allows("http://127.0.0.1:8081", host: "127.0.0.1:8080"),
+            "the page is of the gateway's own host, at another port")
+        #expect(
+            !origins.allows("http://127.0.0.1:8081", host: nil),
+            "without a host header the gateway does not know its own host")
         #expect(
             WebOrigins().allows("https://evil.example.org", host: "gateway.example.org"),
             "without a list all origins are allowed")
     }
 
     /// Rules: R13.33.
-    @Test func `only localhost and IP addresses count as hosts that no foreign name server can point to this machine`()
-    {
+    @Test func `only localhost and IP addresses are hosts that no foreign name server can point to this machine`() {
         for name in ["localhost", "127.0.0.1", "[::1]", "192.168.1.7"] { #expect(WebOrigins.isLocalOrAddress(name)) }
         for name in ["evil.example.org", "localhost.evil.org", "1.2.3.4.evil.org", "1.2.3", "256.1.1.1"] {
             #expect(!WebOrigins.isLocalOrAddress(name))
