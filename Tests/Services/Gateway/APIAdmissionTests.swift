@@ -10,7 +10,7 @@ import Tokens
 @testable import Gateway
 @testable import HTTPServer
 
-/// What the HTTP API checks before it reads a body.
+/// What the HTTP API checks before it reads a request's body: the token, and rates of tokens, addresses and servers.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct APIAdmissionTests {
     /// A gateway with its HTTP API on a port.
     private final class ServedGateway {
@@ -54,7 +54,7 @@ import Tokens
         let token = FakeCluster.Tokens.token("shop", role: .server)
         // A refusal would come at once. The wait is short, because the next call must come within the same second.
         let firstResponse = try served.announceBody(ofBytes: 200_000, token: token, waitingSeconds: 0.3)
-        #expect(firstResponse.isEmpty, "the first call: the body is awaited")
+        #expect(firstResponse.isEmpty, "the first call is within the rate, so the gateway waits for the body")
 
         let response = try served.announceBody(ofBytes: 200_000, token: token)
         #expect(response.hasPrefix("HTTP/1.1 429") && response.contains("Retry-After: 1"))
@@ -66,7 +66,7 @@ import Tokens
     /// Rules: R13.29.
     @Test func `an address that sends more than 20 invalid tokens in a second gets status 429`() throws {
         let served = try ServedGateway { _ in }
-        // The status follows `HTTP/1.1 ` in the response.
+        // The response begins with `HTTP/1.1 `, then come the three digits of the status.
         let statuses = try (0..<30).map { _ in
             try served.announceBody(ofBytes: 0, token: "x.y.z").dropFirst(9).prefix(3)
         }
@@ -75,9 +75,10 @@ import Tokens
         #expect(statuses.contains("429"))
     }
 
-    /// The response of a handler to a request from a client address, before the body is read.
+    /// The response of a handler to the head of a request from a client address.
     ///
-    /// It is nil if the handler lets the server read the body.
+    /// - Returns: nil if the handler wants the body before it responds.
+    /// - Throws: if the request or the address is invalid.
     private func response(
         _ handler: @escaping HTTPHeadHandler, _ path: String, method: HTTPMethod = .get, from client: String,
         token: String? = nil
@@ -92,9 +93,7 @@ import Tokens
     }
 
     /// Rules: R13.39.
-    @Test func `an address has a rate of anonymous requests, whatever they ask for, also with an invalid token`()
-        throws
-    {
+    @Test func `all requests of an address without a valid token share one rate, whatever they ask for`() throws {
         let cluster = try FakeCluster {
             $0.admission.anonymousRequests = RateLimit(4, per: .seconds(60))
             $0.pages = PagesSettings(site: StaticSite())
@@ -109,7 +108,7 @@ import Tokens
         #expect(try self.response(handler, "/nowhere", from: address, token: "a.b.c")?.status == 404)
         #expect(
             try self.response(handler, "/v1/lives", from: neighborAddress)?.status == 401,
-            "the fourth request of the network")
+            "the fourth request of the network is within the rate")
 
         let requests: [(path: String, method: HTTPMethod)] = [
             ("/openapi.json", .get), ("/pages/settings.json", .get), ("/v1/lives", .get), ("/v1/lives", .post),
@@ -119,13 +118,16 @@ import Tokens
             let refused = try #require(try self.response(handler, path, method: method, from: address), "\(path)")
             #expect(refused.status == 429, "\(path)")
             let wait = try #require(refused.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
-            // At four requests a minute, the next one is admitted after 15 s, less the time that this test has taken.
+            // At four requests a minute, the next one is admitted after 60 s / 4 = 15 s, less the time that this test
+            // has taken.
             #expect((10...15).contains(wait))
             #expect(
                 String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"), "-2 is the code of tooFrequent")
         }
         #expect(cluster.refusalCount(.httpAnonymousRate) == requests.count)
-        #expect(try self.response(handler, "/openapi.json", from: addressOfOtherNetwork)?.status == 200)
+        #expect(
+            try self.response(handler, "/openapi.json", from: addressOfOtherNetwork)?.status == 200,
+            "another network has its own rate")
     }
 
     /// Rules: R13.39.
@@ -145,7 +147,9 @@ import Tokens
         }
         #expect(statuses.prefix(10).allSatisfy { $0 == 200 })
         #expect(statuses.contains(429))
-        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200, "counted separately")
+        #expect(
+            try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200,
+            "the requests for page files do not count for other resources")
     }
 
     /// Rules: R13.39.
@@ -159,15 +163,18 @@ import Tokens
         let token = FakeCluster.Tokens.token("shop", role: .server)
         for _ in 0..<500 {
             let response = try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token)
-            #expect(response == nil, "the body is awaited")
+            #expect(response == nil, "the request is admitted, so the gateway waits for its body")
         }
-        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200, "the first that counts")
+        #expect(
+            try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200,
+            "this is the first request that counts for the address")
 
+        // The first of these two requests is the second that counts, and gets status 401. The second exceeds the rate.
         for _ in 0..<2 { _ = try self.response(handler, "/v1/lives", from: "10.0.0.1") }
         #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 429)
-        #expect(try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token) == nil)
         #expect(
-            cluster.refusalCount(.httpRefusedTokens) == 1,
-            "of the two requests for lives without a token, the first got status 401 and the second 429")
+            try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token) == nil,
+            "a request with a valid token is still admitted")
+        #expect(cluster.refusalCount(.httpRefusedTokens) == 1, "only the request with status 401 is counted here")
     }
 }

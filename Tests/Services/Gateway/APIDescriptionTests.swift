@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Checks the route table against its OpenAPI description and the pages of the documentation.
+/// The route table of the HTTP API agrees with its OpenAPI description and the pages of the documentation.
 @Suite struct APIDescriptionTests {
     /// Returns the schema with all references resolved, so that it can validate a response.
     private func resolved(_ schema: Schema) -> Schema {
@@ -34,7 +34,9 @@ import Testing
         }
     }
 
-    /// Returns the kind and the schema of a route's result; the kind is the name of the result's only member.
+    /// Returns the kind and the schema of a route's result; nil if the route has no result.
+    ///
+    /// A result is an object with one member, whose name is the kind of the result.
     private func resultKind(_ route: Route) -> (name: String, schema: Schema)? {
         guard case .object(let fields) = route.success.result, let field = fields.first else { return nil }
         return (field.name, .object(fields))
@@ -42,7 +44,7 @@ import Testing
 
     /// Rules: R13.7, R13.16.
     @Test func `the response schemas describe every property of every result`() throws {
-        // The file maps the name of each case to a reply.
+        // The golden file has an example of each kind of reply; it maps the example's name to the reply.
         let golden = try Repository.data("Tests/Model/PlazaWire/Golden/replies.json")
         let replies = try Wire.decode(JSONValue.self, from: [UInt8](golden))
         var coveredKinds: Set<String> = []
@@ -59,10 +61,10 @@ import Testing
             }
         }
         let describedKinds = Set(RouteTable.all.compactMap { self.resultKind($0)?.name })
-        #expect(coveredKinds == describedKinds, "the golden file contains each kind of result")
+        #expect(coveredKinds == describedKinds, "the golden file contains each kind of result that a route has")
     }
 
-    @Test func `every route has a unique name and path, describes its path's parameters, and makes an existing call`() {
+    @Test func `every route has its own name and path, describes its path's parameters, and makes an existing call`() {
         #expect(Set(RouteTable.all.map(\.id)).count == RouteTable.all.count)
         #expect(Set(RouteTable.all.map { "\($0.method) \($0.path)" }).count == RouteTable.all.count)
         for route in RouteTable.all {
@@ -83,8 +85,9 @@ import Testing
         }
         let text = String(decoding: OpenAPIDocument.bytes, as: UTF8.self)
         let names = Set(ResponseSchemas.all.map(\.name))
-        for reference in text.components(separatedBy: "#/components/schemas/").dropFirst() {
-            #expect(names.contains(String(reference.prefix { $0 != "\"" })))
+        for textAfterPrefix in text.components(separatedBy: "#/components/schemas/").dropFirst() {
+            let name = String(textAfterPrefix.prefix { $0 != "\"" })
+            #expect(names.contains(name), "there is no schema \(name)")
         }
     }
 
@@ -102,25 +105,26 @@ import Testing
         }
     }
 
-    /// Returns the rows of a table that begin with a number, each as that number, the number of cells, and the texts
-    /// between backquotes in the second cell.
+    /// Returns the rows of a table whose first cell is a number.
+    ///
+    /// `names` are the texts between backquotes in the second cell.
     private static func numberedRows(_ rows: [String]) -> [(number: Int, cellCount: Int, names: [String])] {
         rows.compactMap { row in
             let cells = row.split(separator: "|")
             guard row.hasPrefix("| "), cells.count > 1, let number = Int(cells[0].filter { $0 != " " }) else {
                 return nil
             }
-            // The texts between backquotes have odd indices.
-            let items = cells[1].split(separator: "`", omittingEmptySubsequences: false)
-            return (number, cells.count, items.indices.filter { $0 % 2 == 1 }.map { String(items[$0]) })
+            // A split at the backquotes gives the texts between them odd indices.
+            let parts = cells[1].split(separator: "`", omittingEmptySubsequences: false)
+            let names = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+            return (number, cells.count, names)
         }
     }
 
     @Test func `the page's table of statuses agrees with the statuses of all reply codes`() throws {
         var codes: [String: Int] = [:]
-        // Each row has a code, its name and its meaning.
         for row in Self.numberedRows(try DocumentPage("PROTOCOL").lines(under: "Reply codes")) {
-            #expect(row.cellCount == 3 && row.names.count == 1, "\(row.number)")
+            #expect(row.cellCount == 3 && row.names.count == 1, "row \(row.number) has a code, a name and a meaning")
             codes[row.names.first ?? ""] = row.number
         }
         var statuses: [Int: Set<String>] = [:]
@@ -129,14 +133,14 @@ import Testing
         where row.cellCount == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
             statuses[row.number, default: []].formUnion(row.names)
         }
-        #expect(codes.count > 70 && statuses.count > 8, "the pages have the two tables")
+        #expect(codes.count > 70 && statuses.count > 8, "both tables were found on the pages")
         for (name, code) in codes {
             let status = HTTPStatus.of(ReplyCode(code))
             // The rows of 400 and 409 describe their codes in words, without names.
             let isNamed = statuses[status]?.contains(name) == true || status == 400 || status == 409
-            #expect(isNamed, "\(status) \(name)")
+            #expect(isNamed, "the row of status \(status) must name \(name)")
             for (otherStatus, names) in statuses where otherStatus != status {
-                #expect(!names.contains(name), "\(otherStatus) \(name)")
+                #expect(!names.contains(name), "the row of status \(otherStatus) must not name \(name)")
             }
         }
     }
@@ -186,19 +190,21 @@ import Testing
             (.list(of: .boolean, 1...2), "[]", "count has 0 entries; 1 to 2 are possible"),
             (.list(of: .text(1...2), 1...2), "[\"a\", \"\"]", "count.1 has 0 characters; 1 to 2 are possible"),
         ] as [(Schema, String, String)])
-    func `a query value beyond a limit is rejected`(schema: Schema, json: String, validationError: String)
-        throws
-    {
+    func `a query value of the right structure but beyond a limit is rejected`(
+        schema: Schema, json: String, limitError: String
+    ) throws {
         let value = try Wire.decode(JSONValue.self, from: Array(json.utf8))
-        #expect(schema.limitError(in: value, at: "count") == validationError)
-        #expect(schema.validationError(in: value) == nil, "a body's limits are checked by the call, not by its schema")
+        #expect(schema.limitError(in: value, at: "count") == limitError)
+        #expect(
+            schema.validationError(in: value) == nil,
+            "for a body this check ignores limits, because the call itself checks them")
     }
 
     /// Returns a minimal valid value of a schema.
     private func minimalValue(_ schema: Schema) -> JSONValue {
         switch schema {
         case .boolean: true
-        // Some schemas exclude the number 0 within their range.
+        // Some schemas exclude the number 0 from their range, so the smallest number here is 1.
         case .integer(let range, _): .integer(max(1, range.lowerBound))
         case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
         case .choice(let choices): .text(choices[0])
@@ -216,9 +222,10 @@ import Testing
         }
     }
 
-    /// Returns values of the right structure, each of which breaks one limit.
+    /// Returns values of the right structure that each break one limit.
     ///
-    /// A number or a length is one beyond its range, or a number is the one that its schema excludes within the range.
+    /// In each value, a number or a length is one beyond its range, or a number is the one that its schema excludes
+    /// from the range.
     private func valuesBeyondLimits(_ schema: Schema) -> [JSONValue] {
         switch schema {
         case .boolean, .choice, .anything, .named: return []
@@ -260,7 +267,7 @@ import Testing
         }
     }
 
-    @Test func `a body's schema checks no limit, so HTTP and WebSocket calls get the same error code`() {
+    @Test func `a body beyond a limit passes its schema, so HTTP and WebSocket calls get the same error code`() {
         var valueCount = 0
         for route in RouteTable.all {
             guard let body = route.body else { continue }
@@ -269,14 +276,14 @@ import Testing
                 #expect(body.validationError(in: value) == nil, "\(route.id)")
             }
         }
-        #expect(valueCount > 60, "many bodies have limits")
+        #expect(valueCount > 60, "the loop has found values: many bodies have limits")
     }
 
-    @Test func `the description contains the limits that the server checks, as far as a schema can express them`()
+    @Test func `the OpenAPI description contains the limits of calls, as far as a JSON schema can express them`()
         throws
     {
         let paths = try Wire.decode(JSONValue.self, from: OpenAPIDocument.bytes).members["paths"]?.members ?? [:]
-        /// The schema of a field in a route's body; the names lead to it through nested objects.
+        /// The schema of a field in a route's body; `names` are the names of the nested objects and then of the field.
         func field(_ method: String, _ path: String, _ names: String...) -> [String: JSONValue] {
             var schema =
                 paths[path]?.members[method]?.members["requestBody"]?.members["content"]?

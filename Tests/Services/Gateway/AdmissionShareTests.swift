@@ -11,24 +11,23 @@ import Tokens
 
 /// The largest shares of a gateway's connections and calls that one user, one app's servers, and one app get.
 ///
-/// `retryAfter` is in milliseconds. A client that is refused because there are too many connections should retry after
-/// 5 s.
+/// `retryAfter` is in milliseconds. A client that is refused because there are too many connections is told to retry
+/// after 5 s.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
-    /// The parameters of calls about a live that the caller is not in.
-    ///
-    /// The gateway nevertheless forwards `live.leave`, and presence refuses it.
+    /// The parameters of calls about the live room, which no caller of these tests has joined.
     private static let roomParams = "{\"live\":\"room\"}"
 
-    /// Repeats a forwarded call until the gateway refuses it; `served` is the number of earlier calls.
+    /// Calls `live.leave` until the gateway refuses the call as overloaded; `served` is the number of earlier calls.
     ///
-    /// The number depends on the machine's speed, because the gateway admits further calls while time passes.
+    /// The gateway forwards each leave, although presence refuses the leave of a caller who has not joined. How many
+    /// are served depends on the machine's speed, because the gateway admits further calls while time passes.
     private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, refusal: ReplyError) {
         for served in 0..<1000 {
             if let error = try client.call("live.leave", Self.roomParams).error, error.code == .overloaded {
                 return (served, error)
             }
         }
-        throw WireClient.Failure(description: "1000 calls were forwarded")
+        throw WireClient.Failure(description: "the gateway forwarded 1000 calls without a refusal")
     }
 
     /// Rules: R12.6.
@@ -42,14 +41,14 @@ import Tokens
         let token = FakeCluster.Tokens.token("bob", app: "other")
         let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
         #expect(try clientOfOtherApp.call("login", params).error == nil)
-        #expect(try clients[0].getsPong())
+        #expect(try clients[0].getsPong(), "the app's earlier connections stay open")
     }
 
     /// Rules: R12.13.
     @Test func `an app whose calls exceed its share is refused, and other apps are served`() throws {
         let cluster = try FakeCluster { $0.admission.callsPerApp = 3 }
         cluster.create("room")
-        // A server's calls count for no user's share.
+        // The caller is an app's server, because its calls count for the app's share alone, not for a user's share.
         let (shop, _) = try cluster.client("shop", role: .server)
         let (served, refusal) = try self.leaveUntilOverloaded(shop)
         // At three calls a second the next one is admitted after 334 ms.
@@ -63,15 +62,15 @@ import Tokens
     }
 
     /// Rules: R12.14.
-    @Test func `a ban of more users than the bucket of server calls holds is admitted by a full bucket`() throws {
+    @Test func `a server's ban of more users than the rate's bucket holds is admitted if the bucket is full`() throws {
         let cluster = try FakeCluster { $0.admission.serverCalls = RateLimit(5, per: .seconds(60)) }
         cluster.create("room")
         let (shop, _) = try cluster.client("shop", role: .server)
         // The bucket of the rate has room for five calls, and the ban counts as one call for each of 20 users.
         let users = (0..<20).map { "\"u\($0)\"" }.joined(separator: ",")
         let ban = "{\"live\":\"room\",\"users\":[\(users)],\"duration\":60}"
-        #expect(try shop.call("live.ban", ban) == .success(result: .done))
-        #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
+        #expect(try shop.call("live.ban", ban) == .success(result: .done), "the full bucket admits the ban")
+        #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent, "the first ban has emptied the bucket")
     }
 
     /// Rules: R12.15.
@@ -83,15 +82,17 @@ import Tokens
         let start = MonotonicClock.milliseconds
         for client in clients { _ = try client.call("live.leave", Self.roomParams) }
         let (served, refusal) = try self.leaveUntilOverloaded(clients[0])
-        // Four calls at once, then one call in each 250 ms.
+        // A user with a limit of four calls a second may make four calls at once, then one call each 250 ms.
         let mostCalls = 4 + (MonotonicClock.milliseconds - start) / 250
         #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
-        #expect(try clients[0].getsPong(), "a ping is not forwarded")
-        #expect(try eve.call("live.leave", Self.roomParams).error?.code == .notInRoom)
+        #expect(try clients[0].getsPong(), "a ping does not count, because it is not forwarded")
+        #expect(
+            try eve.call("live.leave", Self.roomParams).error?.code == .notInRoom,
+            "eve's leave is forwarded, and presence refuses it")
         #expect(cluster.refusalCount(.callsPerUser) == 1)
         #expect(
             cluster.recordCount { $0.topic == .audienceInbox } == clients.count + served + 1,
-            "the admitted calls of bob and one of eve")
+            "presence gets the admitted calls of bob, and one of eve")
     }
 
     /// Rules: R12.14.
@@ -113,26 +114,26 @@ import Tokens
         for server in [shop, jobs] { #expect(try server.call("live.list").error == nil) }
         for _ in 0..<2 { #expect(try shop.call("live.get", Self.roomParams).error == nil) }
         let read = try jobs.call("live.get", Self.roomParams).error
-        // At 42 reads a minute the next one is admitted after 1.43 s.
+        // At 42 reads a minute the next one is admitted after at most 60 s / 42 = 1.43 s.
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)
         #expect(try shop.getsPong())
-        // The servers have made six calls of seven: two lists, three `live.get` (the refused one counts, too) and a
-        // ping. The ban needs three calls, one for each user that it names. The gateway counts one when it receives the
-        // ban, and then refuses the ban, because the other two exceed the limit.
+        // The servers may make seven calls, and have made six: two lists, three `live.get` (the refused one counts,
+        // too) and a ping. The ban counts as three calls, one for each user that it names. The gateway counts the first
+        // of the three when it receives the ban, and then refuses the ban, because the other two exceed the limit.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         let refusedBan = try shop.call("live.ban", ban).error
-        // At seven calls in 700 s, the three calls that the repeated ban needs are there after 300 s, less the time that
-        // this test has taken.
+        // At seven calls in 700 s, one more is admitted each 100 s. So a repeated ban, which needs three, is admitted
+        // after 300 s, less the time that this test has taken.
         #expect(refusedBan?.code == .tooFrequent && (200_001...300_000).contains(refusedBan?.retryAfter ?? 0))
         #expect(try jobs.getsPong() == false, "the servers have made all seven calls")
-        #expect(cluster.refusalCount(.serverCalls) == 2, "the ban and the ping")
+        #expect(cluster.refusalCount(.serverCalls) == 2, "the ban and the second ping were refused")
 
         // The servers have made three logins, those of shop, jobs and third, so two more reach the limit of five.
         let token = FakeCluster.Tokens.token("shop", role: .server)
-        let renewal = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
-        for _ in 0..<2 { #expect(try shop.call("login", renewal).error == nil) }
-        #expect(try shop.call("login", renewal).error?.code == .tooFrequent)
+        let loginParams = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+        for _ in 0..<2 { #expect(try shop.call("login", loginParams).error == nil) }
+        #expect(try shop.call("login", loginParams).error?.code == .tooFrequent)
         #expect(cluster.refusalCount(.serverLogins) == 1)
         let (bob, _) = try cluster.client("bob")
         #expect(try bob.call("gift.list").error == nil, "users have limits of their own")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tokens
 
-/// Malformed, oversized and too many frames.
+/// Clients that send malformed frames, oversized frames, too many frames or invalid logins.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BadInputTests {
     /// Rules: R16.9.
     @Test func `a malformed frame or call gets the documented code, and the connection stays open`() throws {
@@ -73,17 +73,17 @@ import Testing
         #expect(try invalidUTF8.closeCode() == 1007)
         let unmasked = try WireClient(port: cluster.gateway.port)
         // The text frame `{}` without a mask.
-        try unmasked.write([0x81, 2, 0x7B, 0x7D])
+        try unmasked.write([WireClient.FirstByte.text.rawValue, 2, UInt8(ascii: "{"), UInt8(ascii: "}")])
         #expect(try unmasked.closeCode() == 1002)
         let malformed = try WireClient(port: cluster.gateway.port)
         for _ in 0..<5 { try malformed.send("no call") }
         #expect(try malformed.closeCode() == DisconnectCode.protocolViolation.code)
         let interrupted = try WireClient(port: cluster.gateway.port)
-        // The connection ends within the header of a frame.
-        try interrupted.write([0x81, 0xFE, 0x01])
-        interrupted.cut()
+        // The connection ends within the header of a masked text frame: after 126, two bytes of the length should come.
+        try interrupted.write([WireClient.FirstByte.text.rawValue, 0x80 | 126, 1])
+        interrupted.cutConnection()
         let (good, _) = try cluster.client("bob")
-        #expect(try good.getsPong())
+        #expect(try good.getsPong(), "the gateway still serves other clients")
     }
 
     @Test func `I16 a client that sends calls faster than the rate of frames is disconnected`() throws {
@@ -102,7 +102,7 @@ import Testing
         #expect(try WireClient(port: cluster.gateway.port, path: "/v2").status == 404)
     }
 
-    @Test func `a login with an invalid field is refused, and can be repeated without the field`() throws {
+    @Test func `a login with an invalid field is refused, and a second login without the field succeeds`() throws {
         let cluster = try FakeCluster()
         let token = FakeCluster.Tokens.token("bob")
         // A name has at most 100 bytes, a URL 200.
@@ -126,7 +126,7 @@ import Testing
             }
             #expect(pingError.code == .notLoggedIn, "a rejected login logs nobody in (PROTOCOL.md, section 7)")
             guard case .success = try client.call("login", "{\"token\":\"\(token)\"}") else {
-                Issue.record("a second login fails")
+                Issue.record("the login without \(invalidField.prefix(60)) failed")
                 continue
             }
         }
@@ -135,7 +135,8 @@ import Testing
     /// Sends 100,000 mutations of valid frames.
     ///
     /// Two of three connections begin with a valid login. The test reconnects whenever the gateway closes a connection.
-    @Test func `100,000 mutated frames leave the gateway alive and serving`() throws {
+    /// The settings are so high that no rate is reached.
+    @Test func `a gateway that has received 100,000 mutated frames still serves clients`() throws {
         let cluster = try FakeCluster { settings in
             settings.maxBadFrames = 250
             settings.admission.frames = RateLimit(60_000)
@@ -175,9 +176,10 @@ import Testing
                         sentFrames += 1
                     }
                     try client.write(burst)
+                    // Reads all replies that have arrived, so that the gateway never waits for this client.
                     while !client.isQuiet(milliseconds: 0) {
                         if case .frame = try client.next() { continue }
-                        throw WireClient.Failure(description: "closed")
+                        throw WireClient.Failure(description: "the gateway closed the connection")
                     }
                 }
             } catch {
@@ -193,7 +195,7 @@ import Testing
         }
     }
 
-    /// A masked frame with one of the payloads, in which up to three bytes or ranges were changed.
+    /// A masked text frame with one of the payloads, after up to three random changes of bytes or ranges of bytes.
     private static func mutatedFrame(of payloads: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
         var payload = payloads[Int.random(in: 0..<payloads.count, using: &random)]
         for _ in 0..<Int.random(in: 0...3, using: &random) where !payload.isEmpty {
@@ -208,7 +210,7 @@ import Testing
             }
         }
         var frame = WireClient.maskedFrame(.text, payload)
-        // In one frame of fifty, a byte of the header is changed as well.
+        // In one frame of fifty, one of the first six bytes is changed as well: the frame's header with its mask.
         if Int.random(in: 0..<50, using: &random) == 0 {
             frame[Int.random(in: 0..<min(6, frame.count), using: &random)] = UInt8.random(in: 0...255, using: &random)
         }
@@ -219,7 +221,7 @@ import Testing
     @Test func `I17 a token whose claim exceeds a limit is refused with the claim's name`() throws {
         let cluster = try FakeCluster()
         let client = try WireClient(port: cluster.gateway.port)
-        let key = try #require(try AppKeyring(json: FakeCluster.Tokens.apps).signingKey(for: "demo"))
+        let key = try #require(try AppKeyring(json: FakeCluster.Tokens.appsFile).signingKey(for: "demo"))
         let longAvatar = String(repeating: "a", count: 201)
         let payload = #"{"app":"demo","sub":"bob","exp":9000000000,"avatar":"\#(longAvatar)"}"#
         let token = try #require(key.handle.sign(Array(payload.utf8), algorithm: key.algorithm, kid: key.kid))

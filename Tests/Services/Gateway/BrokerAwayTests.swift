@@ -9,14 +9,14 @@ import Testing
 
 @testable import Gateway
 
-/// Checks the errors that callers get while the only broker is away, and the probe that detects its return.
+/// The errors that callers get while the only broker is away, and the probe that notices when the broker is back.
 @Suite(.timeLimit(.minutes(1))) struct BrokerAwayTests {
-    /// A fixture: a gateway whose records reach the simulated machines through an in-memory broker.
+    /// A gateway whose records reach the fake cluster's machines through an in-memory broker.
     private final class BrokerFixture: Sendable {
         static let topics: [PlazaTopic] = [
             .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
         ]
-        /// How long the producer tries to deliver a record.
+        /// How long the gateway's producer tries to deliver a record.
         static let deliveryTimeout: Duration = .milliseconds(1500)
         let broker: EmbeddedBroker
         let cluster: FakeCluster
@@ -24,7 +24,7 @@ import Testing
         let probe: BrokerProbe
         /// The number of probe requests.
         let probeRequestCount = Locked(0)
-        /// Answers the gateway's records as the machines do.
+        /// Consumes the gateway's records and answers them as the machines do.
         private let machineThread: DedicatedThread
         private let isStopping = Locked(false)
 
@@ -53,6 +53,7 @@ import Testing
             }
             try consumer.assign(startOffsets)
             let isStopping = self.isStopping
+            // The lock is never contended; it lets the thread's closure capture the consumer.
             let lockedConsumer = Locked(consumer)
             self.machineThread = DedicatedThread("test") {
                 var records: [IncomingRecord] = []
@@ -75,12 +76,12 @@ import Testing
             self.probe = probe
         }
 
-        /// Ends the probe, the simulated machines and the producer.
+        /// Ends the probe, the machines and the producer.
         func stop() {
             self.probe.stop()
             self.isStopping.withLock { $0 = true }
-            #expect(self.machineThread.join(timeout: .seconds(20)))
-            #expect(self.probe.join(timeout: .seconds(20)))
+            #expect(self.machineThread.join(timeout: .seconds(20)), "the thread of the machines ends")
+            #expect(self.probe.join(timeout: .seconds(20)), "the probe ends")
             self.writer.close(milliseconds: 0)
         }
     }
@@ -97,8 +98,9 @@ import Testing
         while !client.isQuiet(milliseconds: milliseconds) { _ = try client.next() }
     }
 
-    /// Takes the only broker, number 1, down, and makes a call; its record times out, so the gateway refuses all
-    /// further calls.
+    /// Takes the only broker, number 1, down, and makes a call whose record times out.
+    ///
+    /// From then on the gateway refuses all calls, and a probe asks the broker whether it is back.
     private func takeBrokerDown(_ fixture: BrokerFixture, _ client: WireClient) throws {
         try fixture.broker.takeDown(broker: 1)
         let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
@@ -115,7 +117,8 @@ import Testing
             #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil)
             try self.takeBrokerDown(fixture, client)
 
-            // For more than a second all calls are refused at once: the probe tests the broker, not a client's call.
+            // For more than a second all calls are refused at once. The probe asks the broker, so no call of a client
+            // has to wait for it.
             let start = MonotonicClock.milliseconds
             for _ in 0..<10 {
                 let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
@@ -126,39 +129,40 @@ import Testing
             #expect(
                 MonotonicClock.milliseconds - start < 1000 + 10 * 700, "ten pauses of 100 ms, and at most 700 ms a call"
             )
-            #expect(fixture.probeRequestCount.withLock { $0 } > 0)
+            #expect(fixture.probeRequestCount.withLock { $0 } > 0, "the probe has asked the broker")
 
             try fixture.broker.bringUp(broker: 1)
             let returnTime = MonotonicClock.milliseconds
             while let error = self.rejection(try client.call("barrage.sendText", Self.textParams)) {
                 #expect(error.code == .unavailable)
-                try #require(MonotonicClock.milliseconds - returnTime < 10_000, "refused for 10 s")
+                try #require(
+                    MonotonicClock.milliseconds - returnTime < 10_000, "a call must succeed within 10 s of the return")
                 try self.readUntilQuiet(client, milliseconds: 50)
             }
             #expect(fixture.cluster.gateway.isBrokerHealthy)
             try #require(fixture.probe.join(timeout: .seconds(10)), "the probe ends when the broker is back")
             let requestCount = fixture.probeRequestCount.withLock { $0 }
             for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil) }
-            #expect(fixture.probeRequestCount.withLock { $0 } == requestCount, "no request after the probe's end")
+            #expect(
+                fixture.probeRequestCount.withLock { $0 } == requestCount, "after its end the probe asks no more")
         }
     }
 
-    @Test func `a producer that can never write again has a fatal error`() async throws {
+    @Test func `a producer whose sequence numbers have a gap reports a fatal error`() async throws {
         try await runOnDedicatedThread {
             let fixture = try BrokerFixture()
             defer { fixture.stop() }
             fixture.cluster.create("room")
             let client = try fixture.cluster.viewer("bob", of: "room")
             #expect(fixture.writer.fatalError == nil)
-            // An idempotent producer whose sequence numbers have a gap may not write any other record.
-            // These are Kafka's numbers of the request and of the error. 20 requests fail, so that the producer does
-            // not succeed by trying again.
+            // An idempotent producer whose sequence numbers have a gap can never write again. The two numbers are
+            // Kafka's codes of the request and of the error. 20 requests fail, so that no repetition of them succeeds.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try fixture.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) != nil)
             let start = MonotonicClock.milliseconds
             while fixture.writer.fatalError == nil {
-                try #require(MonotonicClock.milliseconds - start < 10_000, "no fatal error in 10 s")
+                try #require(MonotonicClock.milliseconds - start < 10_000, "the writer reports no fatal error in 10 s")
                 try self.readUntilQuiet(client, milliseconds: 50)
             }
             #expect(fixture.writer.fatalError?.isFatal == true)
@@ -172,11 +176,11 @@ import Testing
             fixture.cluster.create("room")
             let client = try fixture.cluster.viewer("bob", of: "room")
             try self.takeBrokerDown(fixture, client)
-            #expect(fixture.probe.join(timeout: .milliseconds(300)) == false, "the probe is running")
+            #expect(fixture.probe.join(timeout: .milliseconds(300)) == false, "the probe still runs after 300 ms")
 
             fixture.probe.stop()
             // A probe request takes 900 ms at most; the rest of the time is for a slow machine.
-            #expect(fixture.probe.join(timeout: .seconds(5)))
+            #expect(fixture.probe.join(timeout: .seconds(5)), "the probe ends")
 
             let requestCount = fixture.probeRequestCount.withLock { $0 }
             fixture.probe.begin(for: fixture.cluster.gateway)
@@ -191,11 +195,11 @@ import Testing
             defer { fixture.stop() }
             fixture.cluster.create("room")
             let client = try fixture.cluster.viewer("bob", of: "room")
-            // A broker closes idle connections in the same way.
+            // The broker closes the connection and is back at once. (In production a broker closes idle connections.)
             try fixture.broker.takeDown(broker: 1)
             try fixture.broker.bringUp(broker: 1)
             fixture.cluster.gateway.brokerConnectionLost()
-            #expect(fixture.cluster.gateway.isBrokerHealthy == false)
+            #expect(fixture.cluster.gateway.isBrokerHealthy == false, "the broker must deliver a record first")
             for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil) }
             #expect(fixture.cluster.gateway.isBrokerHealthy)
             #expect(fixture.probeRequestCount.withLock { $0 } == 0)

@@ -20,6 +20,7 @@ final class BrokerFeeds: Sendable {
         /// Keeps the embedded broker alive; nil with the real one.
         private let embedded: EmbeddedBroker?
 
+        /// Starts an embedded broker, or creates the feed topic on the real Kafka.
         init(_ mode: KafkaMode) throws {
             self.mode = mode
             switch mode {
@@ -40,7 +41,9 @@ final class BrokerFeeds: Sendable {
         }
     }
 
+    /// Reads new items for the gateway.
     let feeds: FeedReader
+    /// Reads missed items again for clients that resume.
     let replay: ReplayReader
     private let producer: KafkaProducer
     private let threads: [DedicatedThread]
@@ -55,12 +58,14 @@ final class BrokerFeeds: Sendable {
         self.threads = [DedicatedThread("test") { feeds.run() }, DedicatedThread("test") { replay.run() }]
     }
 
-    /// Writes an item to its feed on the broker; if that fails, the test misses the item.
+    /// Writes an item to its feed on the broker.
+    ///
+    /// An error is ignored here: the test then fails because the item does not arrive.
     func write(_ item: FeedItem) {
         try? self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))
     }
 
-    /// Ends the gateway's threads and the producer.
+    /// Ends the two threads that read feeds, and closes the producer.
     func stop() {
         self.feeds.stop()
         self.replay.stop()

@@ -17,7 +17,7 @@ import Tokens
     }
 
     /// Rules: R2.1, R2.27, R5.3.
-    @Test func `a client logs in, joins, sends, and gets the feed`() throws {
+    @Test func `a client logs in, creates and joins a live, sends a text, and gets it in the feed`() throws {
         let cluster = try FakeCluster()
         let (client, login) = try cluster.client("bob")
         guard case .success(.loggedIn(let session, let user, "gateway-1", _, let loggedInAt?)) = login else {
@@ -35,9 +35,9 @@ import Tokens
             return
         }
         #expect(position == FeedPosition(epoch: FakeCluster.epoch, number: 1))
-        #expect(try client.feed() == [1])
+        #expect(try client.nextItemNumbers() == [1])
         guard case .success(.room(let details)) = try client.call("live.get", "{\"live\":\"room\"}") else {
-            Issue.record("no details")
+            Issue.record("live.get did not give the live's details")
             return
         }
         #expect(details.info.liveOwner.userID == "bob")
@@ -47,7 +47,7 @@ import Tokens
         }
         #expect(
             loggedInAt <= answeredAt && answeredAt.milliseconds > 1_700_000_000_000,
-            "a time since 1970, in or after 2023")
+            "the times count milliseconds since 1970; 1,700,000,000,000 is in 2023")
     }
 
     /// Rules: R13.11.
@@ -69,11 +69,12 @@ import Tokens
         cluster.create("room")
         let viewers = try (0..<40).map { try cluster.viewer("u\($0)", of: "room") }
         for index in 0..<200 { cluster.publishText(FakeCluster.key("room"), "message \(index)") }
-        for viewer in viewers { #expect(try viewer.feed(upTo: 200) == Array(1...200)) }
+        for viewer in viewers { #expect(try viewer.itemNumbers(upTo: 200) == Array(1...200)) }
         #expect(cluster.metric("gateway_feed_due_total") <= 200 * 40, "each item is due at most once per viewer")
     }
 
     @Test func `the gateway's text of a feed frame equals the codec's encoding`() throws {
+        // The gateway puts feed frames together from encoded items, without the codec.
         let cluster = try FakeCluster()
         // The quotation mark in the live's id must be escaped in the frame, as it is in the parameters of the join.
         cluster.create("ro\"om")
@@ -138,10 +139,10 @@ import Tokens
         #expect(try client.closeCode() == DisconnectCode.tokenExpired.code)
     }
 
-    @Test func `the same session on a new connection replaces the old one`() throws {
+    @Test func `a session that logs in on a new connection closes its old connection`() throws {
         let cluster = try FakeCluster()
-        // The system chooses a shard for each connection. So in some rounds the two connections have the same shard,
-        // and in others they have different shards.
+        // The system chooses a shard for each connection. In some of the rounds both connections get the same shard, in
+        // others they get different shards.
         for round in 0..<6 {
             let (old, _) = try cluster.client("bob", session: "phone\(round)")
             let (new, _) = try cluster.client("bob", session: "phone\(round)")
@@ -159,6 +160,7 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("arena")
         cluster.create("bistro")
+        // Bob is in arena, not in bistro.
         let client = try cluster.viewer("bob", of: "arena")
         #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"bistro\",\"text\":\"x\"}")) == .notInRoom)
         #expect(self.code(try client.call("live.join", "{\"live\":\"bistro\"}")) == .inAnotherRoom)
@@ -166,13 +168,14 @@ import Tokens
         #expect(self.code(try client.call("live.leave", "{\"live\":\"bistro\"}")) == .notInRoom)
         #expect(try client.call("live.leave", "{\"live\":\"arena\"}") == .success(result: .done))
         #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"arena\",\"text\":\"x\"}")) == .notInRoom)
+        // This item must not reach bob any more.
         cluster.publishText(FakeCluster.key("arena"))
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"bistro\"}") else {
-            Issue.record("cannot join after leaving")
+            Issue.record("bob cannot join bistro after he has left arena")
             return
         }
         cluster.publishText(FakeCluster.key("bistro"))
-        #expect(try client.feed() == [1], "the item of bistro; no item of arena arrived after the leave")
+        #expect(try client.nextItemNumbers() == [1], "bob gets the item of bistro, and none of arena after he left it")
     }
 
     @Test func `each command carries its session, the id of its call, and the ticket of the join`() throws {
@@ -180,6 +183,7 @@ import Tokens
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}", id: 77)
+        // The fake cluster does not answer this call, so the test does not wait for a reply.
         _ = try client.begin("live.update", "{\"live\":\"room\",\"notice\":\"n\"}", id: 78)
         let caller = try cluster.waitForRecord { record -> Caller? in
             guard record.topic == .barrageInbox, let value = record.value,
@@ -220,8 +224,9 @@ import Tokens
                 == .success(result: .sent(position: FeedPosition(epoch: FakeCluster.epoch, number: 1))))
         let resentRecord = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         #expect(firstRecord == resentRecord)
-        #expect(try client.feed() == [1])
+        #expect(try client.nextItemNumbers() == [1])
 
+        // The cluster replies a second time, as if it had received both records.
         cluster.answer(resentRecord)
         #expect(try client.getsPong(), "the client gets no second reply to the call")
     }
@@ -240,7 +245,7 @@ import Tokens
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         let recordToken = cluster.state.withLock { $0.recordTokens.last ?? 0 }
 
-        // The lost record shows the gateway that the broker is away.
+        // From a lost record the gateway concludes that the broker is away.
         cluster.gateway.recordLost(token: recordToken)
         guard case .failure(let lost) = try client.answer(to: id) else {
             Issue.record("the call succeeded although its record was lost")
@@ -256,7 +261,7 @@ import Tokens
             }
             #expect(error.code == .unavailable && error.retryAfter != nil)
         }
-        // A delivered record shows that the broker is back.
+        // From a delivered record the gateway concludes that the broker is back.
         cluster.gateway.recordDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
 
@@ -265,7 +270,7 @@ import Tokens
             Issue.record("the call succeeded although the queue is full")
             return
         }
-        #expect(full.code == .overloaded && full.retryAfter != nil, "I16: the refusal tells when to retry")
+        #expect(full.code == .overloaded && full.retryAfter != nil, "I16: the error tells when to retry")
     }
 
     @Test func `records that are lost together fail their calls, each with one reply`() throws {
@@ -285,15 +290,15 @@ import Tokens
         // A record's token names the call that waits for the record; token 0 stands for a record of no call.
         let tokens = cluster.state.withLock { $0.recordTokens.dropFirst(earlierRecordCount) }.filter { $0 != 0 }
         #expect(tokens.count == openCalls.count)
-        // The gateway must ignore these two.
+        // The gateway must ignore a token whose call has already failed, and a token that it never gave.
         let repeatedToken = tokens[0]
         let unknownToken = tokens[0] &+ 1_000_000
         for token in tokens + [repeatedToken, unknownToken] { cluster.gateway.recordLost(token: token) }
         for (client, id) in openCalls { #expect(self.code(try client.answer(to: id)) == .unavailable) }
-        #expect(self.code(try clients[0].call("ping")) == nil, "the next reply is the one to the ping")
+        #expect(self.code(try clients[0].call("ping")) == nil, "no further reply came before the one to the ping")
     }
 
-    @Test func `a reply is buffered until the read model has the revision that the reply requires`() throws {
+    @Test func `a reply is held back until the read model has the revision that the reply requires`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("bob")
         cluster.state.withLock { $0.answersCalls = false }
@@ -308,8 +313,8 @@ import Tokens
         let done = Outcome.success(result: .done)
         cluster.gateway.received(
             Reply(to: caller, app: FakeCluster.app, done, required: RequiredRevision(.rooms, "room", revision: 1)))
-        #expect(client.isQuiet(milliseconds: 50))
-        // The record of the live has revision 1.
+        #expect(client.isQuiet(milliseconds: 50), "the reply waits: the read model does not have the live yet")
+        // This gives the read model the live's record, which has revision 1.
         cluster.create("room")
         #expect(try client.answer(to: id) == done)
     }
@@ -319,8 +324,8 @@ import Tokens
         cluster.create("room")
         let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "room") }
         let start = ContinuousClock.now
-        // The default drain time is 1.5 s. The clients do nothing meanwhile, so a gateway that waited for them would
-        // not end. The bound leaves time to a slow machine.
+        // The clients get 1.5 s to reconnect, the default drain time. They do nothing meanwhile, so a gateway that
+        // waited for them would not end. The bound of 10 s leaves time to a slow machine.
         cluster.gateway.stop()
         #expect(ContinuousClock.now - start < .seconds(10))
         for viewer in viewers {
@@ -334,6 +339,6 @@ import Tokens
             }
             #expect(try viewer.closeCode() == DisconnectCode.draining.code)
         }
-        #expect(!cluster.gateway.isReady)
+        #expect(!cluster.gateway.isReady, "a stopped gateway is not ready")
     }
 }

@@ -5,12 +5,12 @@ import PlazaWire
 import Testing
 import Tokens
 
-/// `live.create` with `join`: one call instead of two.
+/// `live.create` with the parameter `join`: one call creates the live and lets the owner join it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CreateAndJoinCallTests {
-    private static let params = #"{"live":"room","join":true}"#
+    private static let createAndJoin = #"{"live":"room","join":true}"#
     private let room = FakeCluster.key("room")
 
-    /// The join in the result of a create; nil if there is none.
+    /// The join in the result of a create; nil if the result has none or the create failed.
     private func joined(_ outcome: Outcome) -> JoinedLive? {
         guard case .success(.live(_, _, _, let joined)) = outcome else { return nil }
         return joined
@@ -20,10 +20,10 @@ import Tokens
     @Test func `the owner has joined its live when the reply arrives, and gets the feed`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
-        let joined = try #require(self.joined(try client.call("live.create", Self.params)))
+        let joined = try #require(self.joined(try client.call("live.create", Self.createAndJoin)))
         #expect(joined.epoch == FakeCluster.epoch && joined.confirmed && joined.token != nil)
         cluster.publishText(self.room)
-        #expect(try client.feed() == [1])
+        #expect(try client.nextItemNumbers() == [1])
         let records = cluster.state.withLock { $0.records }
         let inboxRecords = records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }
         #expect(inboxRecords.count == 2, "one record creates the live, one joins it")
@@ -31,12 +31,13 @@ import Tokens
     }
 
     /// Rules: R3.66.
-    @Test func `I15 a call that is sent again after its reply gets the same join`() throws {
+    @Test func `I15 a create with a join that is sent again after its reply gets the join of its first copy`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
-        let id = try client.begin("live.create", Self.params)
+        let id = try client.begin("live.create", Self.createAndJoin)
         let first = self.joined(try client.answer(to: id))
-        _ = try client.begin("live.create", Self.params, id: id)
+        // The call with the same id is a repetition.
+        _ = try client.begin("live.create", Self.createAndJoin, id: id)
         let second = self.joined(try client.answer(to: id))
         #expect(first != nil && first?.ticket == second?.ticket)
     }
@@ -47,12 +48,13 @@ import Tokens
         // Presence rejects the join of a live that it does not know.
         cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let (client, _) = try cluster.client("anna")
-        guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.params) else {
+        guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.createAndJoin) else {
             Issue.record("the live was not created, or its owner joined it")
             return
         }
         #expect(info.liveID == "room")
 
+        // Now presence knows the live, so the owner can join it.
         cluster.state.withLock { $0.unknownLives = [] }
         guard case .success(.joined) = try client.call("live.join", #"{"live":"room"}"#) else {
             Issue.record("the owner could not join later")
@@ -72,12 +74,12 @@ import Tokens
                 continue
             }
         }
-        #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0)
+        #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0, "presence has got no join")
 
         let (server, _) = try cluster.client("backend", role: .server)
         guard case .failure(let error) = try server.call("live.create", #"{"live":"x","owner":"bob","join":true}"#)
         else {
-            Issue.record("a server joined")
+            Issue.record("an app's server could join the live that it created")
             return
         }
         #expect(error.code == .noPermission)

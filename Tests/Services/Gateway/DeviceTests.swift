@@ -9,7 +9,7 @@ import Testing
 
 /// Sign-ins on several devices, token expiry, and displayed names.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeviceTests {
-    /// A gateway whose app allows one or several devices; `notices` may be shared with other gateways.
+    /// A gateway whose app allows one or several devices per user; `notices` may be shared with other gateways.
     private static func cluster(_ devices: DevicePolicy, notices: NoticeTopic = NoticeTopic()) throws -> FakeCluster {
         try FakeCluster(notices: notices) { settings in
             var policy = AppPolicy()
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Rules: R2.18.
-    @Test func `with one device allowed, a login closes the older connection, which leaves its live`()
+    @Test func `with one device allowed, a login closes the user's older connection and takes it out of its live`()
         throws
     {
         let topic = NoticeTopic()
@@ -64,9 +64,9 @@ import Testing
         let (new, _) = try secondGateway.client("bob", session: "tablet")
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         let signOff = try firstGateway.waitForRecord(Self.signOff)
-        #expect(signOff == ("room", "bob", Ticket(101)), "bob was the first to join, with the first ticket, 101")
+        #expect(signOff == ("room", "bob", Ticket(101)), "bob joined first, with the fake cluster's first ticket, 101")
         #expect(try new.getsPong())
-        #expect(try eve.getsPong())
+        #expect(try eve.getsPong(), "another user stays connected")
 
         let (third, _) = try secondGateway.client("bob", session: "watch")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
@@ -99,23 +99,24 @@ import Testing
             Issue.record("\(login)")
             return
         }
-        // When it reconnects, the client sends the id of its last notice. The session's own sign-in notice may be later
-        // than that notice; it does not count as another device's sign-in.
-        old.cut()
+        // The phone reconnects with the id of its last notice. The sign-in notice of its own first login may come after
+        // that notice, but it is not the sign-in of another device.
+        old.cutConnection()
         let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: lastNoticeID)
         guard case .success = secondLogin else {
             Issue.record("\(secondLogin)")
             return
         }
 
-        reconnected.cut()
+        // While the phone is disconnected, the tablet logs in and ends the phone's session.
+        reconnected.cutConnection()
         let (new, _) = try cluster.client("bob", session: "tablet")
         let (rejected, outcome) = try cluster.client("bob", session: "phone", notices: lastNoticeID)
         #expect(Self.code(outcome) == .signedInElsewhere)
         #expect(try rejected.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.getsPong())
 
-        // Without the id of a last notice the login is a new sign-in, which is allowed.
+        // A login without the id of a last notice is no reconnect but a new sign-in, which is allowed.
         let (signedInAgain, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try signedInAgain.getsPong())
@@ -124,12 +125,13 @@ import Testing
     @Test func `a sign-in whose notice is lost is written again and takes effect`() throws {
         let cluster = try Self.cluster(.one)
         let (old, _) = try cluster.client("bob", session: "phone")
+        // The tablet's sign-in notice is lost.
         cluster.notices.hold()
         let (new, _) = try cluster.client("bob", session: "tablet")
         cluster.notices.discardHeldNotices()
         cluster.notices.release()
-        // The gateway repeats the notice after 6 s, and only for an active client, so the new one sends pings
-        // meanwhile. The suite's time limit ends the loop.
+        // The gateway repeats the notice after 6 s, but only for an active client. So the tablet sends pings until the
+        // phone receives something. If that never happens, the suite's time limit ends the loop.
         while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.getsPong())
@@ -149,7 +151,7 @@ import Testing
         let (tablet, _) = try cluster.client("bob", session: "tablet")
         #expect(try phone.getsPong())
         #expect(try tablet.getsPong())
-        #expect(phone.isQuiet(milliseconds: 20))
+        #expect(phone.isQuiet(milliseconds: 20), "the phone gets no notice and no close frame")
     }
 
     @Test
@@ -160,7 +162,8 @@ import Testing
         cluster.create("room")
         let old = try cluster.viewer("bob", of: "room", session: "phone")
         let new = try cluster.viewer("bob", of: "room", session: "tablet")
-        // The phone joined with ticket 101, the tablet with 102. The notice voids the tickets below its floor, 102.
+        // The phone joined with ticket 101, the tablet with 102. This notice of presence kicks only the phone: it voids
+        // the tickets below its floor, 102.
         cluster.notices.write(
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
@@ -168,7 +171,7 @@ import Testing
 
         while true {
             guard case .frame(let frame, _) = try old.next() else {
-                Issue.record("no notice")
+                Issue.record("the phone's connection ended before a notice")
                 return
             }
             if case .notice(_, let notice) = frame {
@@ -182,27 +185,29 @@ import Testing
             Issue.record("the new device is no longer in the live")
             return
         }
-        #expect(try new.feed() == [1])
-        #expect(new.isQuiet(milliseconds: 20))
+        #expect(try new.nextItemNumbers() == [1])
+        #expect(new.isQuiet(milliseconds: 20), "the tablet gets no kick notice")
     }
 
     /// Rules: R2.23.
     @Test func `token expiry removes the client from its live, a lost connection does not`() throws {
         let cluster = try Self.cluster(.several)
         cluster.create("room")
-        let disconnected = try cluster.viewer("eve", of: "room")
+        let eve = try cluster.viewer("eve", of: "room")
         let client = try WireClient(port: cluster.gateway.port)
-        // The token expires after the join, while the test waits for the close.
+        // Bob's token expires 2 s after the login: when bob has joined, while the test waits for the close.
         let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
         _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
         guard case .success(.joined(let ticket, _, _, _)) = try client.call("live.join", "{\"live\":\"room\"}") else {
-            Issue.record("not joined")
+            Issue.record("bob could not join")
             return
         }
-        disconnected.cut()
+        eve.cutConnection()
         #expect(try client.closeCode() == DisconnectCode.tokenExpired.code)
         #expect(try cluster.waitForRecord(Self.signOff) == ("room", "bob", ticket))
-        #expect(cluster.recordCount { Self.signOff($0) != nil } == 1, "not eve, whose connection was lost")
+        #expect(
+            cluster.recordCount { Self.signOff($0) != nil } == 1,
+            "only bob is signed off, not eve, whose connection was lost")
     }
 
     /// Rules: R2.8.
@@ -213,10 +218,12 @@ import Testing
         cluster.create("room")
         let (client, _) = try cluster.client("bob")
         #expect(try client.call("self.update", "{\"name\":\"Bob\"}") == .success(result: .done))
-        #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0)
+        #expect(
+            cluster.recordCount { $0.topic == .audienceInbox } == 0,
+            "presence gets nothing, because the user is in no live")
 
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
-            Issue.record("not joined")
+            Issue.record("bob could not join")
             return
         }
         let avatarURL = "https://example.org/b"
@@ -242,6 +249,7 @@ import Testing
             #expect(Self.code(try client.call("self.update", params)) == .badParameter)
         }
 
+        // This profile is valid, but presence refuses it.
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("self.update", "{\"name\":\"Bob\"}")
         let caller = try cluster.waitForRecord(Self.profileCaller)

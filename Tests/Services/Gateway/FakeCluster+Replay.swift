@@ -23,9 +23,9 @@ extension FakeCluster: ReplaySource {
 
     /// Serves the queued replay requests, as the gateway's replay reader does.
     ///
-    /// A scan reads a range of one partition, for all requests that need items of that range.
+    /// Each scan reads a range of one partition, and serves all requests that need items of that range.
     ///
-    /// - Returns: the number of scans.
+    /// - Returns: the number of scans that were needed.
     @discardableResult func answerReplays() -> Int {
         let (outcomes, scanCount) = self.state.withLock { state in
             var outcomes: [ReplayOutcome] = []
@@ -55,7 +55,7 @@ extension FakeCluster: ReplaySource {
                 at: Timestamp(milliseconds: number), content: content))
     }
 
-    /// The offset of an item's record.
+    /// The offset of an item's record in its feed partition; nil if the item was not written.
     func offset(of number: Int64, in key: LiveKey) -> Int64? {
         let partition = PlazaTopic.partition(of: key.text, among: FakeCluster.partitionCount)
         return self.state.withLock { state in
@@ -63,7 +63,7 @@ extension FakeCluster: ReplaySource {
         }
     }
 
-    /// Returns the number of resumes that were refused for a reason.
+    /// Returns how many resumes were not replayed for a reason, from the metrics.
     func replayRefusalCount(_ reason: String) -> Int {
         let family = self.registry.snapshot().first { $0.name == "gateway_replays_refused_total" }
         return (family?.samples ?? []).reduce(0) { sum, sample in
@@ -77,23 +77,25 @@ extension FakeCluster: ReplaySource {
 
     /// Checks that the delivery ledger balances (I10).
     ///
-    /// Every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with its
-    /// connection, and none is owed (held back until the viewer reads).
-    func expectBalance(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    /// That is: every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with the
+    /// viewer's connection; none is owed any more (held back until the viewer reads). `client` must be connected.
+    func expectLedgerBalances(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
             let settledCounts = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
             return (self.metric("gateway_feed_due_total"), settledCounts.reduce(0, +), self.metric("gateway_feed_owed"))
         }
-        // A shard updates the metrics of its ledger ten times a second, so they may lag behind the client's reads. Each
-        // round waits for 150 ms, by `isQuiet`.
+        // A shard updates the metrics of its ledger only ten times a second. So the check is repeated, up to 30 times;
+        // `isQuiet` waits for 150 ms.
         var current = balance()
         for _ in 0..<30 where current.due != current.settled || current.owed != 0 {
             _ = client.isQuiet(milliseconds: 150)
             _ = try client.call("ping")
             current = balance()
         }
-        #expect(current.owed == 0, sourceLocation: sourceLocation)
-        #expect(current.due == current.settled, sourceLocation: sourceLocation)
+        #expect(current.owed == 0, "no item is held back any more", sourceLocation: sourceLocation)
+        #expect(
+            current.due == current.settled, "every due item is delivered, shed or lost with its connection",
+            sourceLocation: sourceLocation)
     }
 
     /// Waits until the state satisfies a condition.
@@ -106,8 +108,9 @@ extension FakeCluster: ReplaySource {
         }
     }
 
-    /// A cluster with a live whose feed of 400 messages is far larger than the delivery budget of 64 KiB; eve has read
-    /// them all.
+    /// A cluster with a live whose feed has 400 messages; the viewer eve has read them all.
+    ///
+    /// All messages together are far larger than a connection's delivery budget, which is 64 KiB.
     static func withLongFeed(
         in key: LiveKey, messageBytes: Int, shards: Int = 2, _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws -> (FakeCluster, eve: WireClient) {
@@ -122,11 +125,11 @@ extension FakeCluster: ReplaySource {
         let text = String(repeating: "x", count: messageBytes)
         for _ in 1...400 {
             cluster.publishText(key, text)
-            _ = try eve.feed()
+            _ = try eve.nextItemNumbers()
         }
         return (cluster, eve)
     }
 
-    /// Expires all items in the gateway's feed cache, which keeps them for 60 s.
+    /// Lets all items in the gateway's feed cache expire, as if 61 s had passed; the cache keeps an item for 60 s.
     func expireCachedItems() { self.gateway.feeds.sweep(at: MonotonicClock.now + .seconds(61)) }
 }

@@ -12,7 +12,7 @@ import Webhooks
 
 /// An in-memory cluster behind a gateway: receives its records, replies as the machines do, and writes feeds.
 final class FakeCluster: RecordSink, FeedSource {
-    /// What the cluster has received and written, and how it behaves; tests read and change it.
+    /// What the cluster has received and written, and how it behaves; tests read and change this state.
     struct State: Sendable {
         /// The records of each feed partition; a record's offset is its index.
         var feeds: [Int: [FeedRecord]] = [:]
@@ -30,22 +30,23 @@ final class FakeCluster: RecordSink, FeedSource {
         var lastNumber: [LiveKey: Int64] = [:]
         /// The lowest tickets that kicked users may still use.
         var floors: [UserKey: Ticket] = [:]
-        /// The outcomes of each machine, by its inbox.
+        /// The outcomes that each machine has recorded, by the machine's inbox and the id of the request.
         var outcomes: [PlazaTopic: [RequestID: Outcome]] = [:]
         /// The lives that presence does not know any more.
         var unknownLives: Set<LiveKey> = []
         /// Whether the machines reply to calls.
         var answersCalls = true
-        /// Whether a partition counts as read up to its end as soon as the gateway follows it.
+        /// Whether a feed partition counts as read up to its end as soon as the gateway follows the partition.
         var loadsPartitionsAtOnce = true
-        /// The error with which the sink rejects all records.
+        /// The error with which the cluster rejects all records of the gateway; nil: the cluster accepts them.
         var sinkRefusal: SinkRefusal?
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
-        /// The token of each record in `records`, by which the gateway finds the record's call; 0 if it has none.
+        /// The token of each record in `records`, by which the gateway finds the record's call; 0 for a record of no
+        /// call.
         var recordTokens: [UInt64] = []
         /// Writes the gateway's records to a broker, for tests in which a broker is between the gateway and the
-        /// machines; if it is set, `records` stays empty.
+        /// machines; while it is set, `records` gets no records.
         var inboxes: InboxWriter?
     }
 
@@ -54,7 +55,7 @@ final class FakeCluster: RecordSink, FeedSource {
     static let partitionCount = 4
     /// The epoch of every live.
     ///
-    /// The feed token `10.5.4` thus means epoch 10, item 5, record offset 4; a token may lack the offset.
+    /// The feed token `10.5.4` means epoch 10, item 5, record offset 4; a token may lack the offset.
     static let epoch: Int64 = 10
     let gateway: Gateway
     let registry = MetricsRegistry()
@@ -63,7 +64,7 @@ final class FakeCluster: RecordSink, FeedSource {
     let notices: NoticeTopic
     /// Wakes up a waiting test when the gateway writes a record or makes a request.
     let activity = WakeSignal()
-    /// The feeds on a broker, for tests that use one.
+    /// The feeds on a broker; nil if the feeds are in memory.
     private let brokerFeeds: BrokerFeeds?
 
     /// Creates a gateway and the cluster behind it.
@@ -82,10 +83,11 @@ final class FakeCluster: RecordSink, FeedSource {
         var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: Self.partitionCount)
         change(&settings)
         self.gateway = Gateway(
-            settings, authenticator: try AppKeyAuthenticator(apps: Tokens.apps), webhookClient: webhookClient,
+            settings, authenticator: try AppKeyAuthenticator(apps: Tokens.appsFile), webhookClient: webhookClient,
             registry: self.registry)
         self.brokerFeeds = try feeds.map { [gateway, registry] in try BrokerFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)
+        // There are no topics with tables here, so the gateway's tables count as read up to their ends.
         self.gateway.tablesFilled()
         try self.gateway.start(
             sink: self, source: self.brokerFeeds?.feeds ?? self, replaySource: self.brokerFeeds?.replay ?? self)
@@ -99,7 +101,7 @@ final class FakeCluster: RecordSink, FeedSource {
     /// The message in the reply to a call that the gateway has rejected by itself, without asking the app's backend.
     static let gatewayRejectionMessage = "refused unasked"
     /// The reply to each request for an audience list; its time is arbitrary.
-    static let emptyPage = CallResult.audience(
+    static let emptyAudiencePage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
     /// The reply to each request for a live's summary; its values are arbitrary.
     static let summaryResult = CallResult.statistics(
@@ -133,18 +135,20 @@ final class FakeCluster: RecordSink, FeedSource {
         if loadsAtOnce { self.markLoaded(partition) }
     }
 
-    /// Marks a partition as read up to its end.
+    /// Tells the gateway that a feed partition has been read up to its end.
     func markLoaded(_ partition: Int) {
         let end = self.state.withLock { Int64($0.feeds[partition]?.count ?? 0) }
         self.gateway.feeds.partitionLoaded(partition, endOffset: end)
     }
 
-    /// Does nothing: the cluster passes on the items of unfollowed partitions, too.
+    /// Does nothing: the cluster also passes on the items of partitions that the gateway does not follow.
     func unfollow(_ partition: Int) {}
 
     // MARK: The machines
 
-    /// Answers the command in a record as its machine does; commands that no test needs answered are ignored.
+    /// Answers the command in a record as the machine does that consumes it.
+    ///
+    /// Ignores commands whose answer no test needs.
     func answer(_ record: TopicRecord) {
         guard let value = record.value else { return }
         switch record.topic {
@@ -159,7 +163,7 @@ final class FakeCluster: RecordSink, FeedSource {
                         ? .failure(error: ReplyError(.notInRoom, "you are not in the live")) : .success(result: .done)
                 }
             case .profile(let caller): self.reply(caller) { .success(result: .done) }
-            case .list(_, _, let caller): self.reply(caller) { .success(result: Self.emptyPage) }
+            case .list(_, _, let caller): self.reply(caller) { .success(result: Self.emptyAudiencePage) }
             default: break
             }
         case .barrageInbox:
@@ -172,9 +176,10 @@ final class FakeCluster: RecordSink, FeedSource {
                 }
             case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
                 self.reply(caller) { .success(result: .done) }
-            // The gateway's own rejection of a call; `forbidden` is the one of the app's backend.
+            // A call that the gateway itself has rejected.
             case .refused(let rejection, let caller):
                 self.reply(caller) { .failure(error: ReplyError(rejection.code, Self.gatewayRejectionMessage)) }
+            // A call that the app's backend has rejected.
             case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
             case .sendLikes(_, let caller): self.reply(caller) { .success(result: .done) }
             case .summary(let caller): self.reply(caller) { .success(result: Self.summaryResult) }
@@ -195,7 +200,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Replies with success to every caller whose record was received; each gets one reply.
+    /// Replies with success to the caller of every record that the gateway has written.
     func answerAll() {
         for record in self.state.withLock({ $0.records }) {
             guard let value = record.value, let command = try? Wire.decode(AnyCommand.self, from: value) else {
@@ -205,7 +210,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Decodes only the caller of a record of any inbox: `{"command":{"NAME":{"caller":…}}}`.
+    /// Decodes only the caller from an input of any machine: `{"command":{"NAME":{"caller":…}}}`.
     private struct AnyCommand: Decodable {
         struct Parameters: Decodable { var caller: Caller? }
         var command: [String: Parameters]
@@ -214,9 +219,9 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
     ///
-    /// `machine` names the record of outcomes that is used, by the inbox of a machine. A create and the join that
-    /// belongs to it have the same request id, so the directory and presence must record their outcomes apart. The
-    /// outcomes of all other calls share the default record, whichever machine decides them.
+    /// `machine` is the inbox of the machine that records the outcome. A create and the join that belongs to it have
+    /// the same request id, so the directory and presence must record their outcomes apart. The outcomes of all other
+    /// calls are recorded under the default inbox, whichever machine decides these calls.
     func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ makeOutcome: () -> Outcome) {
         let recorded = self.state.withLock { $0.outcomes[machine]?[caller.request] }
         let outcome = recorded ?? makeOutcome()
@@ -239,14 +244,14 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Creates a live in the directory's table; returns the outcome of the create call.
+    /// Gives the gateway the directory's record of a new live; returns the outcome that the create call gets.
     @discardableResult func create(_ live: String, owner: UserInfo = UserInfo(userID: "anna")) -> Outcome {
         let info = LiveInfo(liveID: LiveID(live), liveOwner: owner)
         self.gateway.received(LiveRecord(app: Self.app, info: info, epoch: Self.epoch, revision: 1))
         return .success(result: .live(info: info, epoch: Self.epoch))
     }
 
-    /// Writes the next item to a feed; its time is arbitrary.
+    /// Writes the next item to a feed and returns its position; the item's time is arbitrary.
     @discardableResult func publish(_ key: LiveKey, _ content: FeedContent) -> FeedPosition {
         let number = self.state.withLock { state in
             state.lastNumber[key, default: 0] += 1
@@ -257,7 +262,9 @@ final class FakeCluster: RecordSink, FeedSource {
         return position
     }
 
-    /// Writes a feed record; without a broker, passes it to the gateway as the feed thread does.
+    /// Writes an item to its feed.
+    ///
+    /// Feeds on a broker are read by the gateway itself. An item of a feed in memory is passed to the gateway here.
     func write(_ item: FeedItem) {
         if let brokerFeeds { return brokerFeeds.write(item) }
         guard let record = self.appendUncached(item) else { return }
@@ -265,7 +272,9 @@ final class FakeCluster: RecordSink, FeedSource {
         self.gateway.feeds.received([record], partition: partition, endOffset: (record.item.offset ?? 0) + 1)
     }
 
-    /// Appends an item to the feed partition in memory without passing it to the gateway; nil if it has no headers.
+    /// Appends an item to the feed partition in memory without passing it to the gateway.
+    ///
+    /// - Returns: the record; nil if the item cannot be encoded as one.
     func appendUncached(_ item: FeedItem) -> FeedRecord? {
         let record = TopicRecord(.feed(item))
         guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
@@ -283,7 +292,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Writes a text message of anna to a feed.
+    /// Writes a text message of anna, the owner of most lives, as the next item of a feed.
     func publishText(_ key: LiveKey, _ text: String = "hello") {
         self.publish(key, .text(sender: UserInfo(userID: "anna"), text: text, extensionInfo: nil))
     }
@@ -308,7 +317,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Waits until the gateway follows a feed partition.
+    /// Waits until the gateway follows at least one feed partition.
     func waitForFollowedPartition() throws {
         let deadline = MonotonicClock.now + .seconds(10)
         while self.state.withLock({ $0.followedPartitions.isEmpty }) {
@@ -331,62 +340,11 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Returns the number of refusals for a reason, from the metrics.
+    /// Returns how often the gateway has refused something for a reason, from its metrics.
     func refusalCount(_ reason: RefusalReason) -> Int {
         let family = self.registry.snapshot().first { $0.name == "gateway_refusals_total" }
         let sample = family?.samples.first { $0.labels.pairs.contains { $0.value == reason.rawValue } }
         if case .number(let value)? = sample?.value { return Int(value) }
         return 0
-    }
-
-    /// Connects a client and makes its login; returns the client and the outcome, which may be a failure.
-    ///
-    /// A client that continues a session needs a `firstID` above the ids of its earlier calls: a call with the id of an
-    /// earlier call is a repetition of that call. `receiveBuffer` is the size of its socket's receive buffer in bytes.
-    func client(
-        _ user: String, session: String? = nil, resume: ResumePoint? = nil, notices: String? = nil, firstID: Int64 = 1,
-        receiveBuffer: Int32? = nil, role: TokenRole = .user
-    ) throws -> (client: WireClient, login: Outcome) {
-        let client = try WireClient(port: self.gateway.port, firstID: firstID, receiveBuffer: receiveBuffer)
-        let params = LoginParams(
-            token: Tokens.token(user, role: role), session: session, resume: resume, notices: notices)
-        return (client, try client.call("login", String(decoding: Wire.encode(params), as: UTF8.self)))
-    }
-
-    /// Returns a client that has joined a live.
-    func viewer(_ user: String, of live: String, session: String? = nil, receiveBuffer: Int32? = nil) throws
-        -> WireClient
-    {
-        let (client, _) = try self.client(user, session: session, receiveBuffer: receiveBuffer)
-        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"\(live)\"}") else {
-            throw WireClient.Failure(description: "\(user) could not join \(live)")
-        }
-        return client
-    }
-
-    /// Valid tokens of the two test apps.
-    enum Tokens {
-        /// The JSON file with the apps' keys.
-        static let apps = Array(
-            """
-            {"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"\(key)"}]},
-            "other":{"keys":[{"kid":"k2","alg":"HS256","k":"\(otherKey)"}]}}}
-            """.utf8)
-        static let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
-        static let otherKey = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
-
-        /// A token that expires in `secondsFromNow`; empty if it cannot be signed, so that the login fails.
-        static func token(
-            _ user: String, app: String = "demo", role: TokenRole = .user, name: String? = nil,
-            secondsFromNow: Int64 = 600
-        ) -> String {
-            let claims = TokenClaims(
-                app: app, user: user, expires: WallClock.milliseconds() / 1000 + secondsFromNow, role: role, name: name
-            )
-            guard let keyring = try? AppKeyring(json: Self.apps), let key = keyring.signingKey(for: app),
-                let token = try? TokenSigner.sign(claims, with: key)
-            else { return "" }
-            return token
-        }
     }
 }

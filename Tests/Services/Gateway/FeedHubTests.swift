@@ -8,6 +8,8 @@ import Testing
 @testable import Gateway
 
 /// The hub that follows (reads) feed partitions, and posts each live's items to the shards with viewers of the live.
+///
+/// A shard subscribes to a live. `subscribe` returns whether the live's partition has been read up to its end.
 @Suite struct FeedHubTests {
     /// A feed source that records the hub's calls, and the messages that the hub posts to shards.
     private final class Recorder: FeedSource {
@@ -38,42 +40,44 @@ import Testing
         self.hub.attach(recorder)
     }
 
-    /// Delivers the records of items with these numbers to the hub; the JSON of each item is `{}`.
+    /// Delivers the records of items with these numbers to the hub, as the feed thread does.
     ///
-    /// The items have no offsets, and the end offset is arbitrary.
+    /// The JSON of each item is `{}`. The items have no offsets, and the end offset is arbitrary.
     private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
         let now = MonotonicClock.now
         self.hub.received(
             numbers.map { number in
-                let item = EncodedFeedItem(number: number, feedClass: .barrage, readAt: now, bytes: [0x7B, 0x7D])
+                let item = EncodedFeedItem(
+                    number: number, feedClass: .barrage, readAt: now, bytes: Array("{}".utf8))
                 return FeedRecord(key: key ?? self.key, epoch: 10, item: item)
             }, partition: 0, endOffset: numbers.upperBound)
     }
 
     @Test func `items are posted only to shards with viewers, and only after the partition was read up to its end`() {
-        #expect(self.hub.subscribe(self.key, shard: 1) == false, "the partition is not loaded yet")
+        #expect(self.hub.subscribe(self.key, shard: 1) == false, "the partition was not read yet")
         self.write(1...3)
-        #expect(self.recorder.itemNumbers(ofShard: 1).isEmpty)
+        #expect(
+            self.recorder.itemNumbers(ofShard: 1).isEmpty,
+            "nothing is posted before the partition is read up to its end")
         self.hub.partitionLoaded(0, endOffset: 0)
         self.write(4...5)
-        // Item 5 is delivered twice.
+        // The broker delivers item 5 twice.
         self.write(5...6)
         self.write(1...2, to: LiveKey("demo", "other"))
         #expect(self.recorder.itemNumbers(ofShard: 1) == [4, 5, 6])
-        #expect(self.recorder.itemNumbers(ofShard: 0).isEmpty)
+        #expect(self.recorder.itemNumbers(ofShard: 0).isEmpty, "shard 0 has not subscribed to the live")
         #expect(self.hub.subscribe(self.key, shard: 0))
         self.write(7...7)
         #expect(self.recorder.itemNumbers(ofShard: 0) == [7])
         #expect(self.hub.latestToken(self.key)?.position == FeedPosition(epoch: 10, number: 7))
         guard case .complete(let items) = self.hub.items(of: self.key, after: FeedPosition(epoch: 10, number: 2)) else {
-            Issue.record("the ring does not have all missed items")
+            Issue.record("the hub's cache lacks some of the items after item 2")
             return
         }
         #expect(items.map(\.number) == Array(3...7))
     }
 
-    @Test func `a partition without viewers is followed for 60 s, then dropped, and read again when subscribed again`()
-    {
+    @Test func `a partition without viewers is followed for 60 s, then no more until the next subscription`() {
         _ = self.hub.subscribe(self.key, shard: 0)
         self.hub.partitionLoaded(0, endOffset: 0)
         self.write(1...3)
@@ -87,12 +91,12 @@ import Testing
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0"])
         #expect(self.hub.sizes.partitions == 0)
         self.write(4...4)
-        #expect(self.hub.subscribe(self.key, shard: 0) == false)
+        #expect(self.hub.subscribe(self.key, shard: 0) == false, "the partition must be read again")
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0", "follow 0"])
     }
 
-    @Test func `a partition that was subscribed before a source is attached is followed when the source is attached`() {
-        // Nothing attached a source to this hub yet, and it posts no messages.
+    @Test func `a subscription before the hub has a feed source is followed when the source is attached`() {
+        // This hub has no feed source yet.
         let hub = FeedHub(partitions: 1) { _, _ in }
         _ = hub.subscribe(self.key, shard: 0)
         hub.attach(self.recorder)

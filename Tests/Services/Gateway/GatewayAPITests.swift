@@ -10,7 +10,7 @@ import Tokens
 
 @testable import Gateway
 
-/// The routes of the HTTP API.
+/// The routes of the HTTP API: who may use them, what they answer, and which calls they make.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GatewayAPITests {
     private struct Response: Sendable {
         var status: Int
@@ -31,7 +31,7 @@ import Tokens
                 headHandler: GatewayAPI(self.cluster.gateway).handler)
         }
 
-        /// Makes a request on its own connection, by default as the app's server.
+        /// Makes a request on a connection of its own, by default with a token of the app's server.
         func request(
             _ method: String, _ path: String, _ body: String = "",
             token: String? = FakeCluster.Tokens.token("shop", role: .server),
@@ -66,20 +66,20 @@ import Tokens
         let served = try ServedGateway()
         served.cluster.create("arena")
         served.cluster.create("bistro")
-        // A list shows the lives of the latest ranking.
+        // A list shows only lives that are in the latest ranking, so the ranking is refreshed after the creates.
         served.cluster.gateway.refreshRankingAndPruneNotices()
         let page = try served.request("GET", "/v1/lives?count=1")
         #expect(page.status == 200)
         #expect(page.body.contains("\"liveID\":\"arena\"") && !page.body.contains("\"liveID\":\"bistro\""))
         #expect(page.body.contains("\"cursor\":\"gateway-1."))
         // The details of a live have all these fields, also the empty ones.
-        let room = try served.request("GET", "/v1/lives/arena").body
+        let details = try served.request("GET", "/v1/lives/arena").body
         for field in [
             "room", "details", "info", "epoch", "audience", "liveID", "liveName", "notice", "isMessageDisable",
             "isPublicVisible", "keepOwnerOnSeat", "maxSeatCount", "seatMode", "seatTemplate", "coverURL",
             "backgroundURL", "categoryList", "activityStatus", "isGiftEnabled", "metaData", "liveOwner", "createTime",
             "admins", "status", "maxMemberCount", "count", "totalViewers", "stale", "at",
-        ] { #expect(room.contains("\"\(field)\":"), "\(field)") }
+        ] { #expect(details.contains("\"\(field)\":"), "\(field)") }
         #expect(try served.request("GET", "/v1/lives/arena/stage").body == "{\"result\":{\"stage\":{}}}")
         #expect(try served.request("GET", "/v1/lives/arena/count").status == 200)
         #expect(
@@ -88,7 +88,7 @@ import Tokens
         #expect(try served.request("GET", "/v1/lives/nowhere").status == 404)
         #expect(try served.request("GET", "/v1/lives?count=x").status == 400)
         #expect(try served.request("GET", "/v1/lives?count=51").status == 400, "a page has at most 50 lives")
-        #expect(try served.request("GET", "/v1/lives?cursor=old").status == 410)
+        #expect(try served.request("GET", "/v1/lives?cursor=old").status == 410, "the cursor is of no current list")
         #expect(try served.request("GET", "/v1/nothing").status == 404)
         #expect(try served.request("PUT", "/v1/lives").status == 405)
     }
@@ -99,7 +99,8 @@ import Tokens
         for (method, path) in [
             ("GET", "/v1/lives"), ("POST", "/v1/lives"), ("GET", "/v1/lives/arena"), ("POST", "/v1/call/live.list"),
         ] {
-            for token in [nil, "", "x.y.z", FakeCluster.Tokens.token("shop", secondsFromNow: -5)] {
+            let expiredToken = FakeCluster.Tokens.token("shop", secondsFromNow: -5)
+            for token in [nil, "", "x.y.z", expiredToken] {
                 let answer = try served.request(method, path, token: token)
                 #expect(answer.status == 401)
                 #expect(answer.head.contains("WWW-Authenticate: Bearer"))
@@ -122,8 +123,8 @@ import Tokens
             "a server must name the owner")
         let sent = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}")
         #expect(sent.status == 200 && sent.body.contains("\"number\":1"))
-        let called = try served.request("POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}")
-        #expect(called.status == 200 && called.body.contains("\"number\":2"))
+        let sentByCall = try served.request("POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}")
+        #expect(sentByCall.status == 200 && sentByCall.body.contains("\"number\":2"))
         let messageByUser = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
         #expect(
@@ -135,7 +136,7 @@ import Tokens
         #expect(callByUser.status == 409 && callByUser.body.contains("notInRoom"), "over HTTP a user is in no live")
         #expect(
             try served.request("POST", "/v1/call/live.join", "{\"live\":\"arena\"}").status == 404,
-            "a join needs a WebSocket")
+            "a join is possible only over a WebSocket")
         #expect(try served.request("POST", "/v1/lives", "no json").status == 400)
         #expect(try served.request("POST", "/v1/lives", "{\"live\":}").status == 400)
     }
@@ -159,16 +160,18 @@ import Tokens
     }
 
     /// Rules: R13.5.
-    @Test func `a request without a route gets an error message, and every response is counted`() throws {
+    @Test func `every failed request gets an error message, and every response is counted`() throws {
         let served = try ServedGateway()
         #expect(try served.request("GET", "/v1/nothing").body.contains("nothing is served at this path"))
         #expect(try served.request("PUT", "/v1/lives").body.contains("see the header Allow"))
+        // The failures that the HTTP server itself reports, without a route.
         for failure in HTTPFailure.allCases {
             let body = String(decoding: GatewayAPI.failureBody(failure), as: UTF8.self)
             #expect(
                 !body.contains(#""message":"\#(failure.rawValue)""#),
                 "the message says more than the name of the failure: \(body)")
         }
+        // The third request of this test; the other two got 404 and 405.
         #expect(try served.request("GET", "/v1/lives").status == 200)
         let text = PrometheusText.render(served.cluster.registry)
         for line in [
@@ -190,7 +193,7 @@ import Tokens
         let responseToOtherCaller = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("otherserver", role: .server), headers: keyHeader)
-        #expect(responseToOtherCaller.body != first.body, "the key is bound to its caller")
+        #expect(responseToOtherCaller.body != first.body, "the same key of another caller is another key")
         let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: keyHeader)
         #expect(
             otherBody.status == 200 && otherBody.body != first.body, "another request with the same key is executed")
@@ -198,7 +201,7 @@ import Tokens
         for key in [String(repeating: "k", count: 129), "a b", "é"] {
             let answer = try served.request(
                 "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: ["Idempotency-Key: \(key)"])
-            #expect(answer.status == 400, "\(key)")
+            #expect(answer.status == 400, "the key \(key) is invalid")
         }
     }
 
@@ -237,8 +240,9 @@ import Tokens
     /// Rules: R13.9, R13.15.
     @Test func `parameters of the path, query and body are passed to the call`() async throws {
         let served = try ServedGateway()
+        // The test itself answers a call, after it has seen the call's record.
         served.cluster.state.withLock { $0.answersCalls = false }
-        // The last element is a part of the record that the gateway writes.
+        // Each case ends with a part of the record that the gateway must write.
         let cases: [(method: String, path: String, body: String, expectedText: String)] = [
             ("PUT", "/v1/lives/arena/admins/bob", "", #""setAdmin""#),
             ("DELETE", "/v1/lives/arena/metadata?key=x&key=y", "", #""keys":["x","y"]"#),
@@ -276,14 +280,14 @@ import Tokens
                     String(decoding: record.value ?? [], as: UTF8.self).contains(expectedText) ? true : nil
                 }
             }
-            #expect(isForwarded, "\(method) \(path)")
+            #expect(isForwarded, "\(method) \(path) must write a record with \(expectedText)")
             served.cluster.answerAll()
             #expect((200...201).contains(try await answer.status))
         }
     }
 
     /// Rules: R13.2.
-    @Test func `I16 a server that exceeds the rate of one call gets Retry-After, and its other calls are served`()
+    @Test func `I16 a server that lists lives too often gets 429 with Retry-After, and its other calls are served`()
         throws
     {
         let served = try ServedGateway()
@@ -297,8 +301,10 @@ import Tokens
         #expect(rejection?.head.contains("Retry-After: 1") == true)
         #expect(rejection?.body.contains("\"code\":-2,") == true, "-2 is the code of tooFrequent")
         #expect(try served.request("GET", "/v1/lives/arena").status == 200)
-        let otherToken = FakeCluster.Tokens.token("shop", app: "other", role: .server)
-        #expect(try served.request("GET", "/v1/lives", token: otherToken).status == 200)
+        let tokenOfOtherApp = FakeCluster.Tokens.token("shop", app: "other", role: .server)
+        #expect(
+            try served.request("GET", "/v1/lives", token: tokenOfOtherApp).status == 200,
+            "the rate of one app does not limit another")
     }
 
     @Test func `the OpenAPI description requires no token`() throws {
@@ -307,10 +313,10 @@ import Tokens
     }
 
     /// Rules: R13.8.
-    @Test func `I16 overload and an absent broker give 503 with Retry-After`() throws {
+    @Test func `I16 a request gets 503 with Retry-After if the record queue is full or the broker is away`() throws {
         let served = try ServedGateway()
-        for rejection in [SinkRefusal.full, .unavailable] {
-            served.cluster.state.withLock { $0.sinkRefusal = rejection }
+        for sinkRefusal in [SinkRefusal.full, .unavailable] {
+            served.cluster.state.withLock { $0.sinkRefusal = sinkRefusal }
             let answer = try served.request("POST", "/v1/lives", "{\"live\":\"arena\",\"owner\":\"anna\"}")
             #expect(answer.status == 503)
             #expect(answer.head.contains("Retry-After: 1"))

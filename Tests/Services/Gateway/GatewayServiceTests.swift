@@ -13,7 +13,7 @@ import Testing
 
 /// The gateway as a service: what it reports when its broker fails, and when it ends.
 @Suite struct GatewayServiceTests {
-    /// The port in the log line with which a gateway reports that it listens.
+    /// The log line with which a gateway reports that it listens, and on which port.
     private struct ListeningLine: Decodable {
         var message: String
         var port: UInt16
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A gateway that listens, on an embedded broker of its own.
+    /// A gateway that listens, with an embedded broker of its own.
     private struct RunningGateway {
         private static let partitions = 2
         let broker: EmbeddedBroker
@@ -50,7 +50,7 @@ import Testing
             }
             let service = GatewayService(
                 GatewaySettings(id: "gateway-1", partitions: Self.partitions),
-                authenticator: try AppKeyAuthenticator(apps: FakeCluster.Tokens.apps),
+                authenticator: try AppKeyAuthenticator(apps: FakeCluster.Tokens.appsFile),
                 kafka: Self.kafka(of: self.broker), mode: .embedded,
                 log: Log(service: "gateway", level: .info, sink: sink), registry: self.registry)
             self.service = service
@@ -81,48 +81,48 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a gateway whose producer can never write again ends, so that its supervisor starts a new one`() async throws {
+    func `a gateway whose producer has a fatal error ends, so that its supervisor starts a new one`() async throws {
         try await runOnDedicatedThread {
             let gateway = try RunningGateway()
             defer { gateway.stop() }
             let client = try WireClient(port: gateway.port)
             let params = Wire.encode(LoginParams(token: FakeCluster.Tokens.token("bob")))
             _ = try client.call("login", String(decoding: params, as: UTF8.self))
-            #expect(!gateway.thread.join(timeout: .zero))
-            // An idempotent producer whose sequence numbers have a gap may not write any other record.
-            // These are Kafka's numbers of the request and of the error. 20 requests fail, so that the producer does
-            // not succeed by trying again.
+            #expect(!gateway.thread.join(timeout: .zero), "the gateway runs")
+            // An idempotent producer whose sequence numbers have a gap can never write again. The two numbers are
+            // Kafka's codes of the request and of the error. 20 requests fail, so that no repetition of them succeeds.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try gateway.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             try client.begin("live.create", #"{"live":"room"}"#)
-            #expect(gateway.thread.join(timeout: .seconds(20)))
+            #expect(gateway.thread.join(timeout: .seconds(20)), "the gateway ends")
         }
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a gateway that cannot read its tables says so after ten seconds, and recovers once it can`() async throws {
+    func `a gateway that cannot read its tables is not live after ten seconds, until it can read again`() async throws {
         try await runOnDedicatedThread {
             let gateway = try RunningGateway()
             defer { gateway.stop() }
             #expect(gateway.service.isLive && gateway.service.isReady)
-            // The client pauses for about 0.5 s after a failed fetch, so 36 failures last about 18 s.
-            // These are Kafka's numbers of the request and of the error.
+            // The Kafka client pauses for about 0.5 s after a failed fetch, so 36 failures last about 18 s. The two
+            // numbers are Kafka's codes of the request and of the error.
             let (fetch, topicAuthorizationFailed): (Int16, Int32) = (1, 29)
             try gateway.broker.injectFault(intoRequests: fetch, count: 36, error: topicAuthorizationFailed)
+            // This record gives the gateway something to read.
             let producer = try KafkaProducer(RunningGateway.kafka(of: gateway.broker))
             defer { producer.close(timeout: .zero) }
             let record = OutgoingRecord(
                 topic: PlazaTopic.rooms.rawValue, partition: 0, key: Array("demo/room".utf8), value: nil)
             _ = try producer.sendAndWait(record, timeout: .seconds(10))
-            // The failures begin before the measurement, so it may be shorter than ten seconds.
-            let delay = try #require(gateway.wait { !$0.isLive }, "the gateway does not say that it cannot read")
-            #expect(delay >= .seconds(8), "a short failure is no reason to restart")
+            // The failures begin before the measurement, so the measured time may be shorter than ten seconds.
+            let delay = try #require(gateway.wait { !$0.isLive }, "the gateway must say that it cannot read")
+            #expect(delay >= .seconds(8), "after a shorter failure the gateway must still be live")
             #expect(gateway.service.stalledParts == ["gateway tables"])
-            #expect(gateway.service.hungLoops.isEmpty, "a loop that turns is no reason for the process to end")
-            // The value's first digit is 1: it is between 10 and 20 seconds.
+            #expect(gateway.service.hungLoops.isEmpty, "the loop still turns, so the process need not end")
+            // The metric's value is 10 to 19 seconds; the text contains its first digit.
             #expect(
                 PrometheusText.render(gateway.registry).contains(#"kafka_reader_waiting_seconds{reader="tables"} 1"#))
-            #expect(gateway.wait { $0.isLive } != nil, "the gateway does not recover")
+            #expect(gateway.wait { $0.isLive } != nil, "the gateway recovers after the failures")
             #expect(gateway.service.isReady)
         }
     }
@@ -136,7 +136,7 @@ import Testing
             #expect(gateway.wait { $0.degradations == ["gateway tables wait for Kafka"] } != nil)
             #expect(gateway.service.isLive && gateway.service.isReady)
             try gateway.broker.bringUp(broker: 1)
-            #expect(gateway.wait { $0.degradations.isEmpty } != nil, "the gateway does not recover")
+            #expect(gateway.wait { $0.degradations.isEmpty } != nil, "the gateway recovers when the broker is back")
             #expect(gateway.service.isLive && gateway.service.isReady)
         }
     }

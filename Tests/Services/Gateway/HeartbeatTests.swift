@@ -15,10 +15,10 @@ import Testing
     func `I4 members are reported in every round, and a member with a closed socket is soon reported no more`()
         throws
     {
-        // A member is reported nine times per lease: every 3600 / 9 = 400 ms, so that the test takes seconds.
+        // A lease has nine rounds of heartbeats: with a lease of 3600 ms a round takes 400 ms.
         let cluster = try FakeCluster { $0.lease = Milliseconds(3600) }
         cluster.create("room")
-        /// The number of heartbeats of a user so far.
+        /// The number of heartbeats of a user that the gateway has written so far.
         func heartbeatCount(_ user: UserID) -> Int {
             cluster.state.withLock { $0.records }.reduce(0) { sum, record in
                 guard record.topic == .audienceInbox, let value = record.value,
@@ -28,10 +28,11 @@ import Testing
                 return sum + beats.filter { $0.user == user }.count
             }
         }
-        let leaving = try cluster.viewer("bob", of: "room")
-        let staying = try cluster.viewer("eve", of: "room")
-        /// Waits until a user was reported `count` times; counts again whenever a record is written.
+        let bob = try cluster.viewer("bob", of: "room")
+        let eve = try cluster.viewer("eve", of: "room")
+        /// Waits until a user has had `count` heartbeats.
         func waitForHeartbeats(of user: UserID, count: Int) throws {
+            // `waitForRecord` looks again whenever a record is written.
             _ = try cluster.waitForRecord { record -> Bool? in
                 guard case .audienceInbox = record.topic else { return nil }
                 return heartbeatCount(user) >= count ? true : nil
@@ -46,27 +47,33 @@ import Testing
             return beats.first { $0.user == "bob" }
         }
         #expect(beat.ticket == Ticket(101), "bob was the first to join, and the fake cluster's tickets begin at 101")
-        #expect(beat.silentFor >= 0 && beat.silentFor < 3600, "the last sign of life is less than a lease (ms) ago")
-        // eve's heartbeats count the rounds: bob may be reported in the first three rounds, but not in the next five.
-        leaving.cut()
-        let countBefore = heartbeatCount("eve")
-        try waitForHeartbeats(of: "eve", count: countBefore + 3)
-        let countAfterCut = heartbeatCount("bob")
-        try waitForHeartbeats(of: "eve", count: countBefore + 8)
-        #expect(heartbeatCount("bob") == countAfterCut)
-        // eve's connection must stay open until now.
-        _ = try staying.call("ping")
+        #expect(
+            beat.silentFor >= 0 && beat.silentFor < 3600,
+            "the last sign of life is less than a lease of 3600 ms ago")
+        // Eve's heartbeats count the rounds. When bob's socket is closed, he may still be reported in the next three
+        // rounds, but not in the five rounds after these.
+        bob.cutConnection()
+        let roundsBefore = heartbeatCount("eve")
+        try waitForHeartbeats(of: "eve", count: roundsBefore + 3)
+        let bobsCount = heartbeatCount("bob")
+        try waitForHeartbeats(of: "eve", count: roundsBefore + 8)
+        #expect(heartbeatCount("bob") == bobsCount)
+        // This use of eve's client keeps its connection open until here.
+        _ = try eve.call("ping")
     }
 
-    @Test func `I5 after presence lost its state, all members are asserted with their tickets`() throws {
+    @Test func `I5 when presence has lost its state, the gateway asserts all members with their tickets, once`() throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<5).map { try cluster.viewer("u\($0)", of: "room") }
         let partition = PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount)
-        // A new epoch of another partition causes no assertion of this live.
+        // A new presence epoch says that presence has lost the state of a partition. The new epoch of another partition
+        // causes no assertion of this live.
         let otherPartition = (partition + 1) % FakeCluster.partitionCount
         cluster.gateway.received(PresenceEpochRecord(partition: otherPartition, epoch: "x"))
         cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
+        // The gateway may assert the members in several records. Each round waits for one with a new user.
         var assertedUsers: Set<UserID> = []
         while assertedUsers.count < viewers.count {
             let members = try cluster.waitForRecord { record -> [Presence]? in
@@ -87,8 +94,10 @@ import Testing
             return true
         }
         let assertionCount = cluster.recordCount(isAssertion)
+        // The same epoch arrives again.
         cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
         #expect(try viewers[0].getsPong())
-        #expect(cluster.recordCount(isAssertion) == assertionCount, "the epoch has not changed")
+        #expect(
+            cluster.recordCount(isAssertion) == assertionCount, "an epoch that has not changed causes no assertion")
     }
 }

@@ -6,17 +6,18 @@ import Testing
 
 @testable import Gateway
 
-/// The earlier messages that new viewers get (R5.15, R5.16, R5.17).
+/// The history: the earlier messages that new viewers get (R5.15, R5.16, R5.17).
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HistoryTests {
     private let room = FakeCluster.key("room")
 
+    /// A cluster with the live room, whose new viewers get the last `historyCount` messages.
     private func cluster(historyCount: Int) throws -> FakeCluster {
         let cluster = try FakeCluster { $0.policies = Policies(["demo": AppPolicy(historyCount: historyCount)]) }
         cluster.create("room")
         return cluster
     }
 
-    /// Returns the numbers of the earlier messages in the next frame, and the frame's token; nil for any other frame.
+    /// Reads the next frame; returns the numbers of its earlier messages and its token, or nil if it is no history.
     ///
     /// The token is `EPOCH.NUMBER.OFFSET`: the position after which the feed continues.
     private func history(_ client: WireClient) throws -> (numbers: [Int64], token: String)? {
@@ -26,10 +27,10 @@ import Testing
         return (items.map(\.n), token)
     }
 
-    /// A live whose 30 messages are not cached.
+    /// A cluster with a live whose first 30 messages are not cached, and whose viewer bob waits for the last ten.
     ///
-    /// bob's join has requested them from the replay reader, which reads old items from Kafka and does not answer here.
-    /// Three more messages were published after that.
+    /// Because of bob's join the gateway has requested the messages from the replay reader, which answers only when a
+    /// test calls `answerReplays`. After the join the messages 31 to 33 were published.
     private func uncachedFeed() throws -> (FakeCluster, bob: WireClient) {
         let cluster = try self.cluster(historyCount: 10)
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
@@ -46,39 +47,45 @@ import Testing
     /// Rules: R5.15.
     @Test func `a new viewer gets the last messages as history, then the feed, each item once`() throws {
         let cluster = try self.cluster(historyCount: 5)
+        // Eve sees items 1 to 10, of which 9 and 10 are no messages.
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...8 { cluster.publishText(self.room) }
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
         cluster.publish(self.room, .metadataChanged(set: ["k": "v"], removed: []))
-        #expect(try eve.feed(upTo: 10) == Array(1...10))
+        #expect(try eve.itemNumbers(upTo: 10) == Array(1...10))
         let bob = try cluster.viewer("bob", of: "room")
         let history = try self.history(bob)
-        #expect(history?.numbers == [4, 5, 6, 7, 8], "items 9 and 10 are no messages")
-        #expect(history?.token == "10.10.9", "the feed continues after this position, and could resume there")
+        #expect(history?.numbers == [4, 5, 6, 7, 8], "bob gets the last five messages")
+        #expect(history?.token == "10.10.9", "bob's feed continues after item 10, whose record has offset 9")
         cluster.publishText(self.room)
-        #expect(try bob.feed() == [11])
+        #expect(try bob.nextItemNumbers() == [11])
         #expect(cluster.metric("gateway_history_items_total") == 5)
-        #expect(cluster.state.withLock { $0.replayRequests.isEmpty }, "the cache has the feed from its beginning")
+        #expect(
+            cluster.state.withLock { $0.replayRequests.isEmpty },
+            "nothing is read from Kafka, because the cache has the feed from its beginning")
     }
 
     @Test func `without history or without messages, a new viewer first gets an empty feed frame with a token`() throws
     {
         let cluster = try self.cluster(historyCount: 5)
         let eve = try cluster.viewer("eve", of: "room")
+        // The only item of the feed is no message.
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
-        #expect(try eve.feed() == [1])
+        #expect(try eve.nextItemNumbers() == [1])
         let bob = try cluster.viewer("bob", of: "room")
         guard case .frame(let frame, _) = try bob.next() else {
-            throw WireClient.Failure(description: "no frame")
+            throw WireClient.Failure(description: "the connection ended before bob's first frame")
         }
         #expect(frame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.1.0"))
+
+        // In this cluster the app's policy is to show no history.
         let clusterWithoutHistory = try self.cluster(historyCount: 0)
         let earlierViewer = try clusterWithoutHistory.viewer("eve", of: "room")
         clusterWithoutHistory.publishText(self.room)
-        #expect(try earlierViewer.feed() == [1])
+        #expect(try earlierViewer.nextItemNumbers() == [1])
         let newViewer = try clusterWithoutHistory.viewer("bob", of: "room")
         guard case .frame(let firstFrame, _) = try newViewer.next() else {
-            throw WireClient.Failure(description: "no frame")
+            throw WireClient.Failure(description: "the connection ended before the new viewer's first frame")
         }
         #expect(firstFrame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.1.0"))
     }
@@ -86,19 +93,22 @@ import Testing
     /// Rules: R5.4.
     @Test func `uncached messages are read once for all new viewers, and new items are held back meanwhile`() throws {
         let (cluster, bob) = try self.uncachedFeed()
-        #expect(bob.isQuiet(milliseconds: 50))
+        #expect(bob.isQuiet(milliseconds: 50), "items 31 to 33 are held back until bob has the history")
         cluster.answerReplays()
         let history = try self.history(bob)
         #expect(history?.numbers == Array(21...30))
-        #expect(history?.token == "10.30", "this gateway has not read the record of item 30, so the offset is missing")
-        #expect(try bob.feed(upTo: 33) == [31, 32, 33])
+        #expect(
+            history?.token == "10.30",
+            "the token lacks an offset, because this gateway itself has not read the record of item 30")
+        #expect(try bob.itemNumbers(upTo: 33) == [31, 32, 33])
+        // Eve's history is in the cache now.
         let eve = try cluster.viewer("eve", of: "room")
         #expect(try self.history(eve)?.numbers == Array(24...33))
         cluster.publishText(self.room)
-        #expect(try eve.feed() == [34])
-        #expect(try bob.feed() == [34])
+        #expect(try eve.nextItemNumbers() == [34])
+        #expect(try bob.nextItemNumbers() == [34])
         #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
-        try cluster.expectBalance(bob)
+        try cluster.expectLedgerBalances(bob)
     }
 
     @Test
@@ -106,7 +116,8 @@ import Testing
         throws
     {
         let (cluster, bob) = try self.uncachedFeed()
-        #expect(try bob.feed(upTo: 33) == [31, 32, 33], "bob gets the feed without history")
+        #expect(try bob.itemNumbers(upTo: 33) == [31, 32, 33], "bob gets the feed without history")
+        // Because of eve's join the gateway asks the reader again, which again does not answer.
         let eve = try cluster.viewer("eve", of: "room")
         try cluster.waitForReplayRequests(2)
         #expect(try self.history(eve)?.numbers == [31, 32, 33])
@@ -116,13 +127,13 @@ import Testing
         let cluster = try self.cluster(historyCount: 5)
         let bob = try cluster.viewer("bob", of: "room", session: "phone")
         for _ in 1...8 { cluster.publishText(self.room) }
-        #expect(try bob.feed(upTo: 8) == Array(1...8))
+        #expect(try bob.itemNumbers(upTo: 8) == Array(1...8))
         guard case .success(.joined) = try bob.call("live.join", "{\"live\":\"room\"}") else {
-            throw WireClient.Failure(description: "not joined")
+            throw WireClient.Failure(description: "bob's second join failed")
         }
-        #expect(bob.isQuiet(milliseconds: 50))
-        bob.cut()
-        // bob's join was the first, so it has ticket 101.
+        #expect(bob.isQuiet(milliseconds: 50), "the second join brings no history")
+        bob.cutConnection()
+        // The resume point has the ticket of the first join, 101, and item 8, whose record has offset 7.
         let point = ResumePoint(
             live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 8),
             token: "10.8.7")
@@ -134,14 +145,16 @@ import Testing
         }
         cluster.publishText(self.room)
         guard case .frame(let frame, _) = try resumed.next(), case .feed(_, _, let items, _) = frame else {
-            Issue.record("no feed")
+            Issue.record("the first frame after the resume is no feed frame")
             return
         }
-        #expect(items.map(\.n) == [9])
+        #expect(items.map(\.n) == [9], "the resume brings no history, only the new item")
         guard case .success(.done) = try resumed.call("live.leave", "{\"live\":\"room\"}"),
             case .success(.joined) = try resumed.call("live.join", "{\"live\":\"room\"}")
-        else { throw WireClient.Failure(description: "not left and joined again") }
-        #expect(try self.history(resumed)?.numbers == [5, 6, 7, 8, 9], "a client that left and joins again is new")
+        else { throw WireClient.Failure(description: "bob could not leave and join again") }
+        #expect(
+            try self.history(resumed)?.numbers == [5, 6, 7, 8, 9],
+            "a client that has left and joins again is a new viewer")
     }
 
     @Test func `I16 a history of large messages is cut to half of the delivery budget, and keeps the latest`() throws {
@@ -153,12 +166,12 @@ import Testing
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...50 {
             cluster.publishText(self.room, String(repeating: "x", count: 10_000))
-            _ = try eve.feed()
+            _ = try eve.nextItemNumbers()
         }
         let bob = try cluster.viewer("bob", of: "room")
         // Six messages of 10,000 bytes fit into half of the budget of 128 KiB.
         #expect(try self.history(bob)?.numbers == Array(45...50))
         cluster.publishText(self.room)
-        #expect(try bob.feed() == [51])
+        #expect(try bob.nextItemNumbers() == [51])
     }
 }

@@ -3,12 +3,12 @@ import Concurrency
 import PlazaModel
 import Testing
 
-/// Joins, and how long they wait until the feed partition is loaded: until the gateway has read it up to its end.
+/// Joins, and how long a join waits until the live's feed partition is loaded: read up to its end by the gateway.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct JoinTests {
     private let room = FakeCluster.key("room")
 
     /// Rules: R1.2.
-    @Test func `the first viewer joins when the partition is loaded, and gets no earlier items`() throws {
+    @Test func `the first viewer's join succeeds when the partition is loaded, and brings no earlier items`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
@@ -19,24 +19,23 @@ import Testing
         cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
         guard case .success(.joined) = try client.answer(to: id), case .frame(let frame, _) = try client.next()
         else {
-            Issue.record("not joined")
+            Issue.record("the join failed, or no frame followed")
             return
         }
         #expect(
             frame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.5.4"),
-            "the token of item 5 at offset 4, after which the client could resume")
+            "the first frame has no items, and the token of item 5 at offset 4, after which the client could resume")
         cluster.publishText(self.room)
-        #expect(try client.feed() == [6])
+        #expect(try client.nextItemNumbers() == [6])
     }
 
-    @Test func `a join succeeds even if the partition is never loaded`() throws {
+    @Test func `a join succeeds after 2 s even if the partition is never loaded`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
         let (client, _) = try cluster.client("bob")
-        // The gateway waits 2 s for the partition.
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
-            Issue.record("not joined")
+            Issue.record("the join failed")
             return
         }
     }
@@ -45,24 +44,24 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
-        // Each of the two clients calls twice.
-        let (leaving, _) = try cluster.client("bob")
-        try leaving.begin("live.join", "{\"live\":\"room\"}")
-        try leaving.begin("live.join", "{\"live\":\"room\"}")
+        // Bob and eve each call `live.join` twice. The joins wait, because the partition is not loaded.
+        let (bob, _) = try cluster.client("bob")
+        try bob.begin("live.join", "{\"live\":\"room\"}")
+        try bob.begin("live.join", "{\"live\":\"room\"}")
         try cluster.waitForFollowedPartition()
-        let (staying, _) = try cluster.client("eve")
-        let first = try staying.begin("live.join", "{\"live\":\"room\"}")
-        let second = try staying.begin("live.join", "{\"live\":\"room\"}")
-        leaving.cut()
+        let (eve, _) = try cluster.client("eve")
+        let first = try eve.begin("live.join", "{\"live\":\"room\"}")
+        let second = try eve.begin("live.join", "{\"live\":\"room\"}")
+        bob.cutConnection()
         cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
         for id in [first, second] {
-            guard case .success(.joined) = try staying.answer(to: id) else {
-                Issue.record("not joined")
+            guard case .success(.joined) = try eve.answer(to: id) else {
+                Issue.record("a join of eve failed")
                 return
             }
         }
         cluster.publishText(self.room)
-        #expect(try staying.feed() == [1])
-        #expect(staying.isQuiet(milliseconds: 50), "eve called twice, but has joined once and gets each item once")
+        #expect(try eve.nextItemNumbers() == [1])
+        #expect(eve.isQuiet(milliseconds: 50), "although eve called twice, she gets each item once")
     }
 }

@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Checks the frame size of a page of lives whose texts have their maximum lengths.
+/// The frame size of a page of the list of lives, if the texts of the lives have their maximum lengths.
 @Suite struct ListBytesTests {
     /// Returns lives whose texts consist of `character` and have their maximum lengths, and the ranking of these lives.
     private func makeLives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
@@ -48,7 +48,7 @@ import Testing
         return (frameSizes, lives)
     }
 
-    /// Some characters are longer in JSON, because they are escaped: a control character has six bytes, a quote two.
+    /// In JSON some characters are escaped: a control character such as U+0001 then has six bytes, a quote two.
     @Test(arguments: ["\u{1}", "\"", "\\", "/", "x"] as [Character])
     func `a page of lives with long texts stays within the frame limit, and no live is left out`(
         character: Character
@@ -56,8 +56,10 @@ import Testing
         let (frameSizes, lives) = try self.listAll(50, of: character)
         #expect(lives.count == 50 && Set(lives).count == 50)
         // The lives of a page have at most `maxBytesPerPage` bytes; the rest of a frame has less than 1000 bytes.
-        for bytes in frameSizes { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "\(bytes)") }
-        if character == "\u{1}" { #expect(frameSizes.count > 2, "all in one frame would exceed 4 MiB") }
-        if character == "x" { #expect(frameSizes.count == 1, "ordinary texts fit") }
+        for bytes in frameSizes { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "a frame has \(bytes) bytes") }
+        if character == "\u{1}" {
+            #expect(frameSizes.count > 2, "with six bytes a character, the lives do not fit into one frame")
+        }
+        if character == "x" { #expect(frameSizes.count == 1, "lives with ordinary texts fit into one frame") }
     }
 }

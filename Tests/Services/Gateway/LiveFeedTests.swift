@@ -8,12 +8,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LiveFeedTests {
     private let room = FakeCluster.key("room")
 
-    @Test func `records that the broker delivers again are sent to viewers once`() throws {
+    @Test func `an item whose record the broker delivers twice is sent to viewers once`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         for _ in 1...3 { cluster.publishText(self.room) }
-        // Items 1 to 3 are written a second time.
+        // The records of items 1 to 3 come a second time.
         for number in Int64(1)...3 {
             let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "again", extensionInfo: nil)
             let position = FeedPosition(epoch: FakeCluster.epoch, number: number)
@@ -21,32 +21,32 @@ import Testing
                 FeedItem(key: self.room, position: position, at: Timestamp(milliseconds: 1), content: content))
         }
         cluster.publishText(self.room)
-        #expect(try client.feed(upTo: 4) == [1, 2, 3, 4])
+        #expect(try client.itemNumbers(upTo: 4) == [1, 2, 3, 4])
     }
 
-    @Test func `I1 the end of a live is sent once, and its viewers are then removed`() throws {
+    @Test func `I1 the end of a live is sent once to each viewer, and the viewers are then in no live`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<6).map { try cluster.viewer("u\($0)", of: "room") }
         cluster.publishText(self.room)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         for viewer in viewers {
-            #expect(try viewer.feed(upTo: 2) == [1, 2])
+            #expect(try viewer.itemNumbers(upTo: 2) == [1, 2])
             guard case .failure(let error) = try viewer.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
             else {
-                Issue.record("a call succeeded after the end")
+                Issue.record("a text was accepted after the live's end")
                 return
             }
             #expect(error.code == .notInRoom)
         }
         cluster.create("next")
         guard case .success(.joined) = try viewers[0].call("live.join", "{\"live\":\"next\"}") else {
-            Issue.record("cannot join another live after the end")
+            Issue.record("a viewer could not join another live after the end of the first one")
             return
         }
     }
 
-    @Test func `a joining client gets the count that was received before its join completed`() throws {
+    @Test func `a client that joins gets the latest viewer count, which the gateway has received before`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.gateway.received(
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `of many counts in a second, a client gets few, and always the last one`() throws {
+    @Test func `of 20 viewer counts at once, a client gets at most three, and always the last one`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
@@ -77,6 +77,8 @@ import Testing
             guard case .frame(.counts(let count), _) = try client.next() else { continue }
             receivedCounts.append(count.count)
         }
-        #expect(receivedCounts.count <= 3, "one at once and one a second later; a third only if the test is slow")
+        #expect(
+            receivedCounts.count <= 3,
+            "the client gets one count at once and the last one a second later; a third comes only on a slow machine")
     }
 }

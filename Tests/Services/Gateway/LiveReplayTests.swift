@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-/// Replays from a broker: the in-memory one, and a real one if available.
+/// Replays from a broker: from the in-memory one, and from a real one if that is available.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LiveReplayTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
@@ -17,11 +17,11 @@ import Testing
     private let room = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
     private let otherRoom = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
-    /// Creates a gateway that caches items for one second, and shows new viewers the last `history` messages.
-    private func cluster(_ broker: BrokerFeeds.Broker, history: Int = 0) throws -> FakeCluster {
+    /// Creates a gateway that caches items for one second, and shows new viewers the last `historyCount` messages.
+    private func cluster(_ broker: BrokerFeeds.Broker, historyCount: Int = 0) throws -> FakeCluster {
         let cluster = try FakeCluster(feeds: broker) { settings in
             settings.feedCacheSpan = .seconds(1)
-            settings.policies = Policies(["demo": AppPolicy(historyCount: history)])
+            settings.policies = Policies(["demo": AppPolicy(historyCount: historyCount)])
         }
         cluster.create(self.room.live.text)
         return cluster
@@ -37,18 +37,18 @@ import Testing
         for _ in 0..<count {
             cluster.publishText(self.room)
             for _ in 0..<3 { cluster.publishText(self.otherRoom) }
-            last = try viewer.feed().last ?? 0
+            last = try viewer.nextItemNumbers().last ?? 0
         }
         return last
     }
 
-    /// Waits until all items have expired from the cache.
+    /// Waits until all items have expired from the gateway's cache; `viewer` must be quiet meanwhile.
     private func waitUntilCacheIsEmpty(_ cluster: FakeCluster, _ viewer: WireClient) throws {
-        // Each round takes 100 ms, so the wait ends after 20 s at the latest.
+        // Each round takes 100 ms by `isQuiet`, so the wait ends after 20 s at the latest.
         var rounds = 0
         while cluster.metric("gateway_ring_items") > 0 {
             rounds += 1
-            guard rounds < 200 else { throw WireClient.Failure(description: "the cache keeps its items") }
+            guard rounds < 200 else { throw WireClient.Failure(description: "the cache still has items after 20 s") }
             _ = viewer.isQuiet(milliseconds: 100)
         }
     }
@@ -63,7 +63,7 @@ import Testing
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (client, outcome) = try cluster.client(user, session: user, resume: point, firstID: 50)
         guard case .success(.resumed(_, _, let isReplayed)) = outcome else {
-            throw WireClient.Failure(description: "not resumed: \(outcome)")
+            throw WireClient.Failure(description: "the resume of \(user) failed: \(outcome)")
         }
         return (client, isReplayed)
     }
@@ -78,22 +78,23 @@ import Testing
             let eve = try cluster.viewer("eve", of: self.room.live.text)
             let bob = try cluster.viewer("bob", of: self.room.live.text)
             #expect(try self.write(5, in: cluster, receivedBy: eve) == 5)
-            #expect(try bob.feed(upTo: 5) == Array(1...5))
-            bob.cut()
+            #expect(try bob.itemNumbers(upTo: 5) == Array(1...5))
+            // Bob is away until the items that he has missed have expired.
+            bob.cutConnection()
             #expect(try self.write(300, in: cluster, receivedBy: eve) == 305)
             try self.waitUntilCacheIsEmpty(cluster, eve)
             let resumed = try self.resume(cluster, "bob", after: 5, bob.token)
             #expect(resumed.isReplayed)
             #expect(try self.write(3, in: cluster, receivedBy: eve) == 308)
-            #expect(try resumed.client.feed(upTo: 308) == Array(6...308))
-            // Several clients resume one after another on a gateway that has read nothing before.
+            #expect(try resumed.client.itemNumbers(upTo: 308) == Array(6...308))
+            // Five clients with bob's position resume one after another on a new gateway, which has read nothing yet.
             let newGateway = try self.cluster(broker)
             for index in 0..<5 {
                 let resumedElsewhere = try self.resume(newGateway, "u\(index)", after: 5, bob.token)
                 #expect(resumedElsewhere.isReplayed)
-                #expect(try resumedElsewhere.client.feed(upTo: 308) == Array(6...308))
+                #expect(try resumedElsewhere.client.itemNumbers(upTo: 308) == Array(6...308))
             }
-            // A resume whose token has the offset of another record, here a later one, is not replayed.
+            // A resume whose token has the offset of another record, here one 40 records later, is not replayed.
             let wrongToken = "\(FakeCluster.epoch).5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
             try self.waitUntilCacheIsEmpty(cluster, eve)
             #expect(try self.resume(cluster, "liar", after: 5, wrongToken).isReplayed == false)
@@ -107,30 +108,30 @@ import Testing
     {
         try await runOnDedicatedThread {
             let broker = try BrokerFeeds.Broker(mode)
-            let cluster = try self.cluster(broker, history: 20)
+            let cluster = try self.cluster(broker, historyCount: 20)
             let eve = try cluster.viewer("eve", of: self.room.live.text)
             _ = try self.write(100, in: cluster, receivedBy: eve)
             try self.waitUntilCacheIsEmpty(cluster, eve)
             // This gateway has read nothing yet.
-            let newGateway = try self.cluster(broker, history: 20)
+            let newGateway = try self.cluster(broker, historyCount: 20)
             let bob = try newGateway.viewer("bob", of: self.room.live.text)
             guard case .frame(.history(_, _, let items, let token), _) = try bob.next() else {
-                Issue.record("no history")
+                Issue.record("bob's first frame is no history")
                 return
             }
             #expect(items.map(\.n) == Array(81...100))
             #expect(FeedToken(text: token)?.position == FeedPosition(epoch: FakeCluster.epoch, number: 100))
             #expect(try self.write(2, in: cluster, receivedBy: eve) == 102)
-            #expect(try bob.feed(upTo: 102) == [101, 102])
+            #expect(try bob.itemNumbers(upTo: 102) == [101, 102])
             let readRecordCount = newGateway.metric("gateway_replay_records_total")
             let carl = try newGateway.viewer("carl", of: self.room.live.text)
             guard case .frame(.history(_, _, let carlsItems, _), _) = try carl.next() else {
-                throw WireClient.Failure(description: "no history")
+                throw WireClient.Failure(description: "carl's first frame is no history")
             }
             #expect(carlsItems.map(\.n) == Array(83...102))
             #expect(
                 newGateway.metric("gateway_replay_records_total") == readRecordCount,
-                "the found messages are cached for the next viewer")
+                "carl's history needs no further records, because the messages found for bob are cached")
         }
     }
 }

@@ -4,14 +4,17 @@ import PlazaModel
 
 @testable import Gateway
 
-/// A notice topic in memory: assigns offsets, and delivers each notice to all gateways in the same order.
+/// A notice topic in memory: gives each notice an offset, and delivers the notices to all gateways in one order.
 final class NoticeTopic: Sendable {
     private struct State: Sendable {
         var gateways: [WeakGateway] = []
-        /// The offset of the last notice, counted over all partitions; the first notice gets offset 101.
+        /// The offset of the last notice; the first one gets 101.
+        ///
+        /// In Kafka each partition has offsets of its own. Here all partitions share one sequence.
         var lastOffset: Int64 = 100
-        /// Whether notices are held back.
+        /// Whether new notices are held back.
         var isHolding = false
+        /// The notices that are held back, in the order in which they were written.
         var heldNotices: [Notice] = []
     }
 
@@ -21,13 +24,13 @@ final class NoticeTopic: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a gateway, which gets the notices that are written from now on.
+    /// Adds a gateway, which gets all notices that are delivered from now on.
     func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
 
     /// Holds back the notices that are written from now on.
     func hold() { self.state.withLock { $0.isHolding = true } }
 
-    /// Delivers the held-back notices, in the order in which they were written or in the reverse order.
+    /// Ends the holding: delivers the held-back notices, in the order in which they were written or in reverse.
     func release(reversed: Bool = false) {
         let notices = self.state.withLock { state in
             state.isHolding = false

@@ -9,16 +9,15 @@ import Testing
 
 @testable import Gateway
 
-/// The limits of output that waits for clients that do not read: of one connection, and of all together.
+/// The limits of output that waits because clients do not read: the output of one connection, and that of all clients.
 ///
-/// The metric `gateway_feed_owed` counts items that are held back for slow viewers: once for each viewer.
+/// The metric `gateway_feed_owed` counts the items that are held back for slow viewers, once for each viewer.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct OutputLimitTests {
     private let room = FakeCluster.key("room")
 
-    /// A gateway with small send buffers.
+    /// A gateway with small send buffers and the live room.
     ///
-    /// Its delivery budget, its slow reader timeout and its rate limits end no connection within a test, unless
-    /// `change` lowers them.
+    /// The other limits are so high that they end no connection within a test, unless `change` lowers them.
     private func cluster(_ change: (inout GatewaySettings) -> Void) throws -> FakeCluster {
         let cluster = try FakeCluster { settings in
             settings.shards = 1
@@ -34,7 +33,8 @@ import Testing
     }
 
     /// Rules: R12.16.
-    @Test func `I16 a viewer that takes nothing for the timeout is cut off, and others are served`() throws {
+    @Test func `I16 a viewer that reads nothing for the timeout is cut off, and others are served`() throws {
+        // The timeout is 0.5 s here. The slow viewer never reads; the quick one reads each item at once.
         let cluster = try self.cluster { $0.slowReaderTimeout = Milliseconds(500) }
         let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
         let quick = try cluster.viewer("quick", of: "room")
@@ -45,16 +45,18 @@ import Testing
         while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now < deadline {
             cluster.publishText(self.room, text)
             number += 1
-            #expect(try quick.feed(upTo: number).last == number)
+            #expect(try quick.itemNumbers(upTo: number).last == number)
         }
         #expect(cluster.refusalCount(.outputStalled) == 1)
         #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
         #expect(try quick.getsPong())
-        slow.cut()
+        slow.cutConnection()
     }
 
     /// Rules: R12.16.
-    @Test func `I16 a viewer that takes a few kilobytes a second is served, and cut off once it stops`() throws {
+    @Test func `I16 a viewer that reads a few kilobytes a second is served, and cut off when it stops reading`()
+        throws
+    {
         let timeout = Milliseconds(3_000)
         let cluster = try self.cluster { $0.slowReaderTimeout = timeout }
         let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
@@ -66,29 +68,32 @@ import Testing
         while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
-            #expect(try quick.feed(upTo: last).last == last)
+            #expect(try quick.itemNumbers(upTo: last).last == last)
         }
-        // The slow viewer takes 2000 bytes each 250 ms, 8 KB a second, for three timeouts of 3 s. That is 72 KB, less
-        // than what waits for it. The pause is the viewer's pace. The check allows for a slow machine.
+        // The slow viewer reads 2000 bytes each 250 ms, 8 KB a second, for three timeouts of 3 s. These 72 KB are less
+        // than the 128 KiB that wait for the viewer. The check of the bytes allows for a slow machine.
         let begin = ContinuousClock.now
-        var takenBytes = 0
+        var readBytes = 0
         while ContinuousClock.now - begin < .seconds(9), cluster.refusalCount(.outputStalled) == 0 {
-            takenBytes += slow.discardBytes(upTo: 2_000) ?? 0
+            readBytes += slow.discardBytes(upTo: 2_000) ?? 0
             DedicatedThread.sleep(for: .milliseconds(250))
         }
-        #expect((20_000..<100_000).contains(takenBytes), "\(takenBytes) bytes")
+        #expect((20_000..<100_000).contains(readBytes), "the viewer has read \(readBytes) bytes")
         #expect(cluster.refusalCount(.outputStalled) == 0, "a viewer that reads is not stalled")
-        #expect(cluster.metric("gateway_feed_owed") > 0, "bytes have waited for the viewer all the time")
+        #expect(cluster.metric("gateway_feed_owed") > 0, "something has waited for the viewer all the time")
         let stoppedAt = ContinuousClock.now
         while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now - stoppedAt < .seconds(20) {
             DedicatedThread.sleep(for: .milliseconds(50))
         }
         #expect(cluster.refusalCount(.outputStalled) == 1)
-        let waited = ContinuousClock.now - stoppedAt
-        // The kernel may have acknowledged the last bytes a second before the viewer stopped.
-        #expect(waited > Duration(timeout) - .seconds(2) && waited < Duration(timeout) + .seconds(5), "\(waited)")
+        let timeToCutOff = ContinuousClock.now - stoppedAt
+        // The timeout begins when the kernel acknowledges the viewer's last bytes, maybe a second before the viewer
+        // stopped; the check allows two seconds for that, and five for a slow machine.
+        #expect(
+            timeToCutOff > Duration(timeout) - .seconds(2) && timeToCutOff < Duration(timeout) + .seconds(5),
+            "the viewer was cut off after \(timeToCutOff)")
         #expect(try quick.getsPong())
-        slow.cut()
+        slow.cutConnection()
     }
 
     /// Rules: R12.17.
@@ -96,29 +101,26 @@ import Testing
         throws
     {
         let cluster = try self.cluster { $0.maxQueuedBytes = 900_000 }
-        var info = LiveInfo(liveID: LiveID("large"), liveOwner: UserInfo(userID: "anna"))
-        for key in 0..<8 { info.metaData["k\(key)"] = String(repeating: "x", count: 2000) }
-        cluster.gateway.received(
-            LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 1))
+        self.createLiveWithLargeMetadata(cluster)
         // The same 128 KiB of the feed wait for each of these ten viewers. If they counted once for each viewer, these
         // 1.3 MB would exceed the limit of 0.9 MB.
         let viewers = try (0..<10).map { try cluster.viewer("v\($0)", of: "room", receiveBuffer: 8 << 10) }
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // The feed goes on until 128 KiB wait for each viewer and further items are held back: 20 items, two for each
-        // of ten viewers.
+        // The feed goes on until 128 KiB wait for each viewer and 20 further items are held back: two for each of the
+        // ten viewers.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
-            #expect(try quick.feed(upTo: last).last == last)
+            #expect(try quick.itemNumbers(upTo: last).last == last)
         }
-        // The attackers request large metadata (16 KB) and read no reply, until three of the four are cut off. The test
-        // waits for 30 s at most.
+        // Four attackers request the large metadata (16 KB) and read no reply, until three of them are cut off. The
+        // test waits for 30 s at most.
         let attackers = try (0..<4).map { try cluster.client("a\($0)", receiveBuffer: 8 << 10).client }
         let deadline = ContinuousClock.now + .seconds(30)
         while cluster.refusalCount(.outputOfAll) < 3, ContinuousClock.now < deadline {
-            // The call fails on a connection that was cut off.
+            // On a connection that was cut off, `begin` throws.
             for attacker in attackers { _ = try? attacker.begin("metadata.get", #"{"live":"large"}"#) }
             #expect(try quick.getsPong())
         }
@@ -128,7 +130,7 @@ import Testing
         // None of the viewers was cut off: each still gets the next control item.
         cluster.publish(self.room, .metadataChanged(set: ["k": "v"], removed: []))
         for viewer in viewers {
-            let numbers = try viewer.feed(upTo: last + 1)
+            let numbers = try viewer.itemNumbers(upTo: last + 1)
             #expect(numbers.last == last + 1 && numbers == numbers.sorted())
         }
     }
@@ -136,8 +138,8 @@ import Testing
     /// Rules: R12.17.
     @Test(arguments: [600_000, 250_000])
     func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
-        // The viewers' items are private copies. If each of the 20 viewers got 64 KiB at once, these 1.3 MB would
-        // exceed the limit.
+        // The items of a replay are copied for each viewer. If each of 20 viewers got 64 KiB at once, these 1.3 MB
+        // would exceed the limit. Eve has read the 400 items of the feed.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
             $0.maxQueuedBytes = maxQueuedBytes
         }
@@ -150,14 +152,22 @@ import Testing
                 "v\(number)", session: "s\(number)", resume: point, firstID: 50, receiveBuffer: 8 << 10
             ).client
         }
-        // Meanwhile none of them reads, and none may be cut off. A shard checks the memory of all queues each 250 ms,
-        // so at least two checks are made in this time.
+        // The gateway has 600 ms to send, while none of the viewers reads, and none may be cut off. A shard checks the
+        // memory of all queues each 250 ms, so it makes at least two checks in this time.
         DedicatedThread.sleep(for: .milliseconds(600))
-        for viewer in viewers { #expect(try viewer.feed(upTo: 400) == Array(301...400)) }
+        for viewer in viewers { #expect(try viewer.itemNumbers(upTo: 400) == Array(301...400)) }
         #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
-        // eve got 400 items, and each of the 20 viewers got 100.
+        // Eve got 400 items, and each of the 20 viewers got 100.
         self.waitForMetric("gateway_feed_delivered_total", 400 + 20 * 100, cluster)
         #expect(try eve.getsPong())
+    }
+
+    /// Creates the live large, whose metadata have 16 KB, for calls with large replies.
+    private func createLiveWithLargeMetadata(_ cluster: FakeCluster) {
+        var info = LiveInfo(liveID: LiveID("large"), liveOwner: UserInfo(userID: "anna"))
+        for key in 0..<8 { info.metaData["k\(key)"] = String(repeating: "x", count: 2000) }
+        cluster.gateway.received(
+            LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 1))
     }
 
     /// Checks a condition every 20 ms until it is true, for at most 10 s.
@@ -166,7 +176,9 @@ import Testing
         while !condition(), ContinuousClock.now < deadline { DedicatedThread.sleep(for: .milliseconds(20)) }
     }
 
-    /// Waits until a metric, which the shard updates ten times a second, has reached a value; it must not exceed it.
+    /// Waits until a metric has reached a value, which it must not exceed.
+    ///
+    /// A shard updates its metrics ten times a second.
     private func waitForMetric(_ name: String, _ value: Int, _ cluster: FakeCluster) {
         self.wait { cluster.metric(name) >= value }
         #expect(cluster.metric(name) == value)
@@ -174,18 +186,16 @@ import Testing
 
     @Test func `I10 items that wait for a connection that is being closed are not delivered`() throws {
         let cluster = try self.cluster { _ in }
-        var info = LiveInfo(liveID: LiveID("large"), liveOwner: UserInfo(userID: "anna"))
-        for key in 0..<8 { info.metaData["k\(key)"] = String(repeating: "x", count: 2000) }
-        cluster.gateway.received(
-            LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 1))
+        self.createLiveWithLargeMetadata(cluster)
         let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
+        // The feed goes on until 20 items are held back for the slow viewer.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
-            #expect(try quick.feed(upTo: last).last == last)
+            #expect(try quick.itemNumbers(upTo: last).last == last)
         }
         // Control items are never left out. So of the items for two viewers, those that are not delivered are owed.
         let dueItems = 2 * Int(last)
@@ -195,16 +205,18 @@ import Testing
         let owed = cluster.metric("gateway_feed_owed")
         let delivered = cluster.metric("gateway_feed_delivered_total")
         #expect(delivered + owed == dueItems && owed >= 20)
-        // 100 replies of 16 KB exceed the connection's limit, which is twice the budget and 512 KiB: 768 KiB. So the
-        // gateway closes the connection. The client reads the close frame without an answer.
+        // 100 replies of 16 KB exceed the connection's limit: twice the budget of 128 KiB, and 512 KiB, together 768
+        // KiB. So the gateway sends a close frame. The client does not answer it, so the connection stays half closed.
         for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
         self.wait { cluster.refusalCount(.outputOfConnection) > 0 }
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
-        // The client has taken what was queued, so an item that the gateway still delivered would be sent at once. The
-        // shard updates its metrics ten times a second, so they would show the item within this time.
+        // The client has read all that was queued, so an item that the gateway still delivered would be sent at once.
+        // The shard updates its metrics ten times a second, so they would show the item within 450 ms.
         DedicatedThread.sleep(for: .milliseconds(450))
-        #expect(cluster.metric("gateway_feed_delivered_total") == delivered)
-        slow.cut()
+        #expect(
+            cluster.metric("gateway_feed_delivered_total") == delivered,
+            "none of the items that were held back is delivered after the close frame")
+        slow.cutConnection()
         self.waitForMetric("gateway_feed_disconnected_total", owed, cluster)
         #expect(cluster.refusalCount(.outputOfConnection) == 1)
     }

@@ -15,7 +15,7 @@ import Tokens
 
 /// The web pages that a gateway serves, their settings, and demo tokens.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct PagesTests {
-    /// The HTTP handler of a gateway with these pages; nil: without pages.
+    /// The HTTP handler of a gateway that serves these pages; nil: a gateway without pages.
     private func handler(_ pages: PagesSettings?) throws -> HTTPHeadHandler {
         GatewayAPI(try FakeCluster { $0.pages = pages }.gateway).handler
     }
@@ -28,8 +28,9 @@ import Tokens
         return site
     }
 
-    /// The response to a GET request, which must not need the request's body: the handler gives any such response, also
-    /// a success, as `.reject`.
+    /// The response to a GET request, which the handler must give without waiting for a body.
+    ///
+    /// `.reject` means just that: the body is not read. The response may be a success.
     private func answer(_ handler: HTTPHeadHandler, _ path: String, _ headers: [String: String] = [:]) throws
         -> HTTPResponse
     {
@@ -46,7 +47,9 @@ import Tokens
     }
 
     /// Rules: R13.31.
-    @Test func `pages are served at their paths and at the root, and nothing else is`() throws {
+    @Test func `the files of the pages are served at their paths, the start page at the root, and nothing else is`()
+        throws
+    {
         let handler = try self.handler(PagesSettings(site: self.site()))
         #expect(try self.answer(handler, "/").body == Array("<!doctype html>".utf8))
         #expect(try self.answer(handler, "/pages/index.html").status == 200)
@@ -59,7 +62,7 @@ import Tokens
     }
 
     /// Rules: R13.31.
-    @Test func `without pages the root is not served, and the API still is`() throws {
+    @Test func `a gateway without pages serves nothing at the root, but serves its API`() throws {
         let handler = try self.handler(nil)
         #expect(try self.answer(handler, "/").status == 404)
         #expect(try self.answer(handler, "/pages/settings.json").status == 404)
@@ -70,24 +73,27 @@ import Tokens
     @Test func `a page's security policy contains the gateway on the request's host, and no other text of the request`()
         throws
     {
+        // On the host `[::1]`, scripts may open WebSockets to the gateway at any port.
         let handler = try self.handler(PagesSettings(site: self.site()))
         let policy = self.header("Content-Security-Policy", of: try self.answer(handler, "/", ["host": "[::1]:81"]))
         #expect(policy?.contains("connect-src 'self' ws://[::1]:") == true)
+        // This host header tries to add a directive to the policy.
         let forged = try self.answer(handler, "/", ["host": "a; script-src *"])
         #expect(self.header("Content-Security-Policy", of: forged)?.contains("connect-src 'self';") == true)
-        let withWebSockets = try self.handler(PagesSettings(site: self.site(), webSockets: ["wss://live.example.org"]))
-        let settings = String(decoding: try self.answer(withWebSockets, "/pages/settings.json").body, as: UTF8.self)
+        let handlerWithSocket = try self.handler(
+            PagesSettings(site: self.site(), webSockets: ["wss://live.example.org"]))
+        let settings = String(decoding: try self.answer(handlerWithSocket, "/pages/settings.json").body, as: UTF8.self)
         #expect(settings == #"{"demoTokens":false,"gateways":["wss://live.example.org"],"imageOrigins":[]}"#)
     }
 
     /// Rules: R13.33.
-    @Test func `a demo token is a user's token for one hour`() throws {
-        let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
+    @Test func `a demo token lets a user log in for one hour, and is given only for a valid user id and name`() throws {
+        let keyring = try AppKeyring(json: FakeCluster.Tokens.appsFile)
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring))
-        #expect(DemoTokens(app: "nobody", keyring: keyring) == nil)
+        #expect(DemoTokens(app: "nobody", keyring: keyring) == nil, "the app nobody has no key")
         let now = WallClock.milliseconds() / 1000
         let token = try tokens.token(user: "mira", name: "Mira", now: now)
-        let identity = try AppKeyAuthenticator(apps: FakeCluster.Tokens.apps).authenticate(token)
+        let identity = try AppKeyAuthenticator(apps: FakeCluster.Tokens.appsFile).authenticate(token)
         #expect(identity.user == "mira" && identity.role == .user && identity.name == "Mira")
         #expect(identity.expiresAt == (now + 3600) * 1000)
         #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, now: now) }
@@ -103,7 +109,7 @@ import Tokens
         `demo tokens are issued only to local or listed clients, for a local host name and a JSON body`()
         throws
     {
-        let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
+        let keyring = try AppKeyring(json: FakeCluster.Tokens.appsFile)
         let block = try #require(AddressBlock("172.16.0.0/12"))
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring, clients: [block]))
         func isAllowed(_ client: String, host: String?, contentType: String? = "application/json") -> Bool {
@@ -111,9 +117,10 @@ import Tokens
         }
         #expect(isAllowed("127.0.0.1", host: "localhost:8081"))
         #expect(isAllowed("::1", host: "[::1]:8081"))
-        #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"), "an address of the listed block")
-        #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"), "neither local nor listed")
-        // A foreign name server can point its name to this machine (DNS rebinding).
+        #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"), "the client is in the listed block 172.16.0.0/12")
+        #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"), "the client is neither local nor listed")
+        // A foreign name server may give this machine's address for a name of its own (DNS rebinding). Then a browser
+        // of this machine sends a foreign page's request here, but with the foreign host name.
         #expect(!isAllowed("127.0.0.1", host: "rebound.example.org"))
         #expect(!isAllowed("127.0.0.1", host: nil))
         #expect(!isAllowed("127.0.0.1", host: "localhost", contentType: "text/plain"))
@@ -129,19 +136,21 @@ import Tokens
         let site = try PagesFolder.read(folder)
         let paths = Set(site.files.map(\.path))
         #expect(paths.isSuperset(of: ["/pages/index.html", "/pages/main.js", "/src/index.js"]))
-        #expect(!paths.contains { $0.contains("test") || $0.hasSuffix(".ts") })
+        #expect(
+            !paths.contains { $0.contains("test") || $0.hasSuffix(".ts") },
+            "tests and type declarations are not served")
         let main = try #require(site.files.first { $0.path == "/pages/main.js" })
-        #expect(main.gzip?.prefix(2) == [0x1F, 0x8B], "the first bytes of gzip")
+        #expect(main.gzip?.prefix(2) == [0x1F, 0x8B], "every gzip file begins with these two bytes")
         #expect(throws: PagesFolder.Problem.self) { try PagesFolder.read("/nonexistent") }
     }
 
     /// Rules: R13.31, R13.33, R13.34.
     @Test func `no setting of the pages is required, and each invalid one is reported by its name`() throws {
-        /// The error about the arguments; empty if they are valid.
+        /// The description of the error that the arguments cause; empty if they are valid.
         func problems(_ arguments: [String]) -> String {
             var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
             let options = PagesOptions(&reader, program: "/nonexistent/gateway")
-            // `auto` looks for pages beside the program, where there are none.
+            // `auto` looks for pages beside the program, here in a folder that does not exist.
             #expect(options.lacksPages == arguments.contains("auto"))
             do throws(SettingsError) {
                 try reader.finish()

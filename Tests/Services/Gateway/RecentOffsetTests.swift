@@ -9,27 +9,30 @@ import Testing
 
 @testable import Gateway
 
-/// The offset at which a starting gateway begins to read a feed partition: about 60 s before the end.
+/// The offset at which a starting gateway begins to read a feed partition: the one of the first record that is younger
+/// than 60 s.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecentOffsetTests {
+    /// A record that was written at `milliseconds` since 1970.
     private static func record(at milliseconds: Int64, offset: Int64) -> IncomingRecord {
         IncomingRecord(
             topic: PlazaTopic.roomFeed.rawValue, partition: 0, offset: offset, timestamp: milliseconds, key: nil,
             value: nil, headers: [])
     }
 
+    /// The arguments are in milliseconds: how much later than the record's time it is by the gateway's clock.
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
     func `I8 every item from the start offset on is included, even if the clock is wrong or the gateway was stopped`(
         clockOffset: Int64
     ) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
-        // The record's time in milliseconds; the gateway's clock differs from it by `clockOffset`.
         let recordTime: Int64 = 1_000_000_000
         recent.wallClock = { recordTime + clockOffset }
-        // 7 is the start offset.
-        #expect(recent.includes(Self.record(at: recordTime, offset: 7), from: 7))
-        #expect(!recent.includes(Self.record(at: recordTime, offset: 6), from: 7))
+        let startOffset: Int64 = 7
+        #expect(recent.includes(Self.record(at: recordTime, offset: 7), from: startOffset))
+        #expect(!recent.includes(Self.record(at: recordTime, offset: 6), from: startOffset))
     }
 
+    /// The arguments are in milliseconds: how much the gateway's clock is ahead of the right time.
     @Test(
         .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
     func `a wrong clock changes how many old records are read, but every new record is read`(clockOffset: Int64)
@@ -51,8 +54,8 @@ import Testing
             let feedPartition = TopicPartition(topic, 0)
             let end = try consumer.endOffset(of: feedPartition, timeout: .seconds(5))
             let startOffset = try recent.find(consumer, feedPartition)
-            // If the clock is more than 60 s ahead, all five records seem too old, so the end is found: no old record
-            // is cached, but every new one is read.
+            // If the clock is more than 60 s ahead, all five records seem too old. Then the gateway begins to read at
+            // the partition's end, so every new record is read. Otherwise it begins at the first of the five records.
             #expect(startOffset == (clockOffset > 60_000 ? end : end - 5))
         }
     }

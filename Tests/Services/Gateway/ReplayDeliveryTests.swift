@@ -7,14 +7,15 @@ import Testing
 
 @testable import Gateway
 
-/// Resumes whose missed items are no longer cached.
+/// Resumes whose missed items are no longer cached: the gateway asks the replay reader for them.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
     private let room = FakeCluster.key("room")
 
-    /// The resume point after item `number`, with a token that has the offset of that item's record.
+    /// The resume point of a client whose last item is `number`; its token says that this item's record has the offset
+    /// `offset`.
     ///
-    /// The ticket is the first one of the fake cluster.
-    private func point(_ number: Int64, offset: Int64?, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
+    /// Ticket 101 is the first one that the fake cluster gives.
+    private func point(after number: Int64, offset: Int64?, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
         let position = FeedPosition(epoch: epoch, number: number)
         return ResumePoint(
             live: "room", ticket: Ticket(101), position: position,
@@ -37,24 +38,26 @@ import Testing
         return (client, try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self)))
     }
 
-    /// Sends a login with a resume, and waits until the gateway has asked the replay reader, which does not answer.
+    /// Sends a login of bob with a resume, and waits until the gateway has asked the replay reader.
+    ///
+    /// The replay reader answers only when the test calls `answerReplays`.
     private func beginUnansweredResume(
         _ cluster: FakeCluster, after number: Int64
     ) throws -> (client: WireClient, id: Int64) {
         cluster.state.withLock { $0.answersReplays = false }
         let resume = try self.beginResume(
-            cluster, self.point(number, offset: cluster.offset(of: number, in: self.room)))
+            cluster, self.point(after: number, offset: cluster.offset(of: number, in: self.room)))
         try cluster.waitForReplayRequests(1)
         return resume
     }
 
-    /// A live whose `count` items were delivered to eve, and are no longer cached.
+    /// A cluster with a live whose items 1 to `count` were delivered to eve, and are no longer cached.
     private func expiredFeed(of count: Int64) throws -> (FakeCluster, eve: WireClient) {
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...count { cluster.publishText(self.room) }
-        #expect(try eve.feed(upTo: count) == Array(1...count))
+        #expect(try eve.itemNumbers(upTo: count) == Array(1...count))
         cluster.expireCachedItems()
         return (cluster, eve)
     }
@@ -67,14 +70,15 @@ import Testing
             cluster.publishText(self.room)
             cluster.publishText(FakeCluster.key("other"))
         }
-        #expect(try eve.feed(upTo: 300) == Array(1...300))
+        #expect(try eve.itemNumbers(upTo: 300) == Array(1...300))
         cluster.expireCachedItems()
         for _ in 301...310 { cluster.publishText(self.room) }
         let offset = cluster.offset(of: 20, in: self.room)
-        let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(20, offset: offset))
+        let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(after: 20, offset: offset))
         #expect(self.resumed(login)?.isReplayed == true)
         for _ in 311...320 { cluster.publishText(self.room) }
-        #expect(try bob.feed(upTo: 320) == Array(21...320))
+        // Items 21 to 300 have expired, 301 to 310 are cached, 311 to 320 are new.
+        #expect(try bob.itemNumbers(upTo: 320) == Array(21...320))
         #expect(cluster.metric("gateway_replays_total") == 1)
         #expect(cluster.metric("gateway_replays_refused_total") == 0)
         #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
@@ -84,101 +88,109 @@ import Testing
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
         for _ in 51...60 { cluster.publishText(self.room) }
-        #expect(try eve.feed(upTo: 60) == Array(51...60))
-        #expect(bob.isQuiet(milliseconds: 50), "neither a reply nor an item")
+        #expect(try eve.itemNumbers(upTo: 60) == Array(51...60))
+        #expect(bob.isQuiet(milliseconds: 50), "bob gets neither a reply nor an item yet")
         cluster.answerReplays()
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
         for _ in 61...65 { cluster.publishText(self.room) }
-        #expect(try bob.feed(upTo: 65) == Array(21...65))
-        try cluster.expectBalance(eve)
+        #expect(try bob.itemNumbers(upTo: 65) == Array(21...65))
+        try cluster.expectLedgerBalances(eve)
     }
 
     @Test func `I10 a long replay is sent as fast as the client reads, and the ledger balances`() throws {
+        // The feed has 400 items.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 4000, shards: 1)
         cluster.expireCachedItems()
-        let (bob, id) = try self.beginResume(cluster, self.point(1, offset: cluster.offset(of: 1, in: self.room)))
+        let offset = cluster.offset(of: 1, in: self.room)
+        let (bob, id) = try self.beginResume(cluster, self.point(after: 1, offset: offset))
         try cluster.waitForReplayRequests(1)
         for _ in 401...450 { cluster.publishText(self.room, "live") }
-        #expect(try eve.feed(upTo: 450) == Array(401...450))
+        #expect(try eve.itemNumbers(upTo: 450) == Array(401...450))
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
-        #expect(try bob.feed(upTo: 450) == Array(2...450))
-        try cluster.expectBalance(eve)
+        #expect(try bob.itemNumbers(upTo: 450) == Array(2...450))
+        try cluster.expectLedgerBalances(eve)
     }
 
     @Test func `40 clients that resume one live together are served by one scan`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 100)
         cluster.state.withLock { $0.answersReplays = false }
-        let offset = cluster.offset(of: 60, in: self.room)
-        let clients = try (0..<40).map { try self.beginResume(cluster, self.point(60, offset: offset), user: "u\($0)") }
+        let point = self.point(after: 60, offset: cluster.offset(of: 60, in: self.room))
+        let clients = try (0..<40).map { try self.beginResume(cluster, point, user: "u\($0)") }
         try cluster.waitForReplayRequests(40)
-        #expect(cluster.answerReplays() == 1, "one scan")
+        #expect(cluster.answerReplays() == 1, "one scan serves all 40 requests")
         for (client, id) in clients {
             #expect(self.resumed(try client.answer(to: id))?.isReplayed == true)
-            #expect(try client.feed(upTo: 100) == Array(61...100))
+            #expect(try client.itemNumbers(upTo: 100) == Array(61...100))
         }
-        try cluster.expectBalance(eve)
+        try cluster.expectLedgerBalances(eve)
     }
 
     @Test func `a gateway that has just started serves clients that were connected to another gateway`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
+        // These items were published before this gateway started.
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
         let (bob, login) = try cluster.client(
-            "bob", session: "phone", resume: self.point(10, offset: cluster.offset(of: 10, in: self.room)))
+            "bob", session: "phone", resume: self.point(after: 10, offset: cluster.offset(of: 10, in: self.room)))
         #expect(self.resumed(login)?.isReplayed == true)
-        #expect(try bob.feed(upTo: 30) == Array(11...30))
-        // The live has been quiet since then, so the next client missed nothing, and no scan is needed.
+        #expect(try bob.itemNumbers(upTo: 30) == Array(11...30))
+        // There is no item after item 30, so eve missed nothing. The gateway knows that from bob's replay, and needs no
+        // other scan.
         let (eve, evesLogin) = try cluster.client(
-            "eve", session: "tablet", resume: self.point(30, offset: cluster.offset(of: 30, in: self.room)))
+            "eve", session: "tablet", resume: self.point(after: 30, offset: cluster.offset(of: 30, in: self.room)))
         #expect(self.resumed(evesLogin)?.isReplayed == true)
+        // The next item that the test publishes gets number 31.
         cluster.state.withLock { $0.lastNumber[self.room] = 30 }
         cluster.publishText(self.room)
-        #expect(try bob.feed() == [31])
-        #expect(try eve.feed() == [31])
+        #expect(try bob.nextItemNumbers() == [31])
+        #expect(try eve.nextItemNumbers() == [31])
         #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
     }
 
     @Test func `a refused replay is reported to the client, and its reason is counted in the metrics`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 1100)
-        // In order: no offset; more than 1000 missed items; the offset of another item; the epoch of an earlier live
-        // with the same id; a token whose number is not the number of the position.
         let refusedPoints: [(ResumePoint, reason: String)] = [
-            (self.point(500, offset: nil), "unknown"),
-            (self.point(50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
-            (self.point(500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
-            (self.point(500, offset: 499, epoch: 9), "otherLive"),
+            // The token has no offset.
+            (self.point(after: 500, offset: nil), "unknown"),
+            // The client misses 1050 items; 1000 are possible.
+            (self.point(after: 50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
+            // The offset is the one of another item.
+            (self.point(after: 500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
+            // The epoch is the one of an earlier live with the same id.
+            (self.point(after: 500, offset: 499, epoch: 9), "otherLive"),
+            // The token has item 499, the position item 500.
             (
                 ResumePoint(
                     live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 500),
                     token: "10.499.498"), "unknown"
             ),
         ]
-        // Each round publishes one item, so the feed ends one item later in the next round.
-        for (index, (point, reason)) in refusedPoints.enumerated() {
-            let (client, login) = try cluster.client("u\(index)", session: "s", resume: point, firstID: 50)
+        // The feed ends with item 1100; each round publishes one more item.
+        for (round, (point, reason)) in refusedPoints.enumerated() {
+            let lastNumber = 1100 + Int64(round)
+            let (client, login) = try cluster.client("u\(round)", session: "s", resume: point, firstID: 50)
             #expect(self.resumed(login)?.isReplayed == false, "\(reason)")
-            #expect(
-                self.resumed(login)?.position == FeedPosition(epoch: FakeCluster.epoch, number: 1100 + Int64(index)))
+            #expect(self.resumed(login)?.position == FeedPosition(epoch: FakeCluster.epoch, number: lastNumber))
             #expect(cluster.replayRefusalCount(reason) > 0, "\(reason)")
             cluster.publishText(self.room)
-            #expect(try client.feed() == [1101 + Int64(index)])
+            #expect(try client.nextItemNumbers() == [lastNumber + 1])
         }
         #expect(cluster.metric("gateway_replays_refused_total") == refusedPoints.count)
-        try cluster.expectBalance(eve)
+        try cluster.expectLedgerBalances(eve)
     }
 
-    /// The tokens are: none, one with the offset of another item, and one with an offset beyond the partition's end.
+    /// The feed has only five items, but the client says that it has item 1000.
+    ///
+    /// Its token is missing, has the offset of another item, or an offset beyond the partition's end.
     @Test(arguments: [nil, "10.1000.2", "10.1000.900000"] as [String?])
-    func `a resume from a position that the feed has not reached is not confirmed, and the feed continues`(
+    func `a resume from a position that the feed has not reached is reported as not replayed, and the feed continues`(
         token: String?
-    )
-        throws
-    {
+    ) throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(try eve.feed(upTo: 5) == Array(1...5))
+        #expect(try eve.itemNumbers(upTo: 5) == Array(1...5))
         let position = FeedPosition(epoch: FakeCluster.epoch, number: 1000)
         let point = ResumePoint(live: "room", ticket: Ticket(101), position: position, token: token)
         let (client, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
@@ -188,61 +200,64 @@ import Testing
             return
         }
         cluster.publishText(self.room)
-        #expect(try client.feed() == [6])
+        #expect(try client.nextItemNumbers() == [6])
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
 
-    @Test func `a resume that the reader does not answer within 3 s is not replayed, and no later item is lost`()
+    @Test func `a resume is not replayed if the replay reader does not answer within 3 s, and no later item is lost`()
         throws
     {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
         for _ in 51...55 { cluster.publishText(self.room) }
+        // This waits for 3 s.
         let resumed = self.resumed(try bob.answer(to: id))
         #expect(resumed?.isReplayed == false)
         #expect(resumed?.position == FeedPosition(epoch: FakeCluster.epoch, number: 50))
-        #expect(try bob.feed(upTo: 55) == Array(51...55))
+        #expect(try bob.itemNumbers(upTo: 55) == Array(51...55))
         cluster.answerReplays()
         cluster.publishText(self.room)
-        #expect(try bob.feed() == [56], "the late answer is ignored")
+        #expect(try bob.nextItemNumbers() == [56], "the late answer is ignored")
         #expect(cluster.replayRefusalCount("late") == 1)
-        try cluster.expectBalance(eve)
+        try cluster.expectLedgerBalances(eve)
     }
 
     @Test func `I6 a client that is kicked while its replay is pending gets one reply and no items`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        // The floor of the kick, ticket 500, is above all tickets of this test.
+        // The kick voids all tickets below its floor, 500, and the tickets of this test are below it.
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
             content: .kickedOut(reason: .byAdmin, by: "anna"))
         cluster.notices.write(notice)
         guard case .failure(let error) = try bob.answer(to: id) else {
-            Issue.record("resumed after the kick")
+            Issue.record("the resume of a kicked client succeeded")
             return
         }
         #expect(error.code == .staleTicket)
         cluster.answerReplays()
         cluster.publishText(self.room)
-        #expect(try eve.feed() == [51])
+        #expect(try eve.nextItemNumbers() == [51])
         guard case .frame(.notice, _) = try bob.next() else {
-            Issue.record("no notice")
+            Issue.record("bob got no notice of the kick")
             return
         }
-        #expect(bob.isQuiet(milliseconds: 50))
+        #expect(bob.isQuiet(milliseconds: 50), "bob gets neither a second reply nor an item")
         #expect(cluster.metric("gateway_members") == 1, "only eve is in the live")
     }
 
-    @Test func `I1 a missed end of a live is replayed, and the client is then removed`() throws {
+    @Test func `I1 a resuming client gets the missed items and the live's end, and is then no longer in the live`()
+        throws
+    {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
-        #expect(try eve.feed(upTo: 51) == [51])
+        #expect(try eve.itemNumbers(upTo: 51) == [51])
         cluster.answerReplays()
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
-        #expect(try bob.feed(upTo: 51) == Array(21...51))
+        #expect(try bob.itemNumbers(upTo: 51) == Array(21...51))
         guard case .failure(let error) = try bob.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}") else {
-            Issue.record("a call succeeded after the end")
+            Issue.record("a message was accepted after the live's end")
             return
         }
         #expect(error.code == .notInRoom)

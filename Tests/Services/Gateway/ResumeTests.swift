@@ -9,12 +9,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ResumeTests {
     private let room = FakeCluster.key("room")
 
-    /// The resume point after item `number`, without a token.
+    /// The resume point of a client whose last item is `number`, without a token.
     ///
-    /// The default ticket is the first one of the fake cluster, and the default epoch is the epoch of its lives.
-    private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
-        ResumePoint(
-            live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
+    /// Ticket 101 is the first one that the fake cluster gives.
+    private func point(after number: Int64, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
+        ResumePoint(live: "room", ticket: Ticket(101), position: FeedPosition(epoch: epoch, number: number))
     }
 
     @Test func `I7 a resuming client gets exactly the missed items, then the new ones`() throws {
@@ -22,16 +21,16 @@ import Testing
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
         for _ in 1...10 { cluster.publishText(self.room) }
-        #expect(try client.feed(upTo: 10) == Array(1...10))
-        client.cut()
+        #expect(try client.itemNumbers(upTo: 10) == Array(1...10))
+        client.cutConnection()
         for _ in 11...20 { cluster.publishText(self.room) }
         // The ids of the new connection's calls must be above those of the session's earlier calls.
-        let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(10), firstID: 50)
+        let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(after: 10), firstID: 50)
         let position = FeedPosition(epoch: FakeCluster.epoch, number: 10)
-        // A resume is a new join, so it gets the ticket after bob's first one, 101.
+        // A resume is a new join, so bob gets a new ticket, 102; his first join got 101.
         #expect(login == .success(result: .resumed(ticket: Ticket(102), position: position, replayed: true)))
         for _ in 21...25 { cluster.publishText(self.room) }
-        #expect(try resumed.feed(upTo: 25) == Array(11...25))
+        #expect(try resumed.itemNumbers(upTo: 25) == Array(11...25))
         #expect(
             try resumed.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
                 == .success(result: .sent(position: FeedPosition(epoch: FakeCluster.epoch, number: 26))))
@@ -43,43 +42,49 @@ import Testing
     {
         let cluster = try FakeCluster()
         cluster.create("room")
+        // Because eve is in the live, the gateway follows its feed and has items 1 to 5.
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(try eve.feed(upTo: 5) == Array(1...5))
-        let (upToDate, _) = try cluster.client("bob", session: "phone", resume: self.point(5), firstID: 50)
-        // carl got item 7 from a gateway that is ahead. This gateway replies when it has read item 7 as well.
+        #expect(try eve.itemNumbers(upTo: 5) == Array(1...5))
+        let (upToDate, _) = try cluster.client("bob", session: "phone", resume: self.point(after: 5), firstID: 50)
+        // Carl got item 7 from another gateway, which has read further. This gateway must not reply to carl before it
+        // has read item 7 as well.
         let ahead = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "tablet", resume: self.point(7))
+        let params = LoginParams(
+            token: FakeCluster.Tokens.token("carl"), session: "tablet", resume: self.point(after: 7))
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         #expect(try upToDate.getsPong())
-        #expect(ahead.isQuiet(milliseconds: 300))
+        #expect(ahead.isQuiet(milliseconds: 300), "carl's login has no reply yet")
         for _ in 6...10 { cluster.publishText(self.room) }
-        #expect(try upToDate.feed(upTo: 10) == Array(6...10))
+        #expect(try upToDate.itemNumbers(upTo: 10) == Array(6...10))
         guard
             case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 7), replayed: true)) =
                 try ahead.answer(to: id)
         else {
-            Issue.record("the resume was not replayed")
+            Issue.record("carl's resume is not reported as replayed")
             return
         }
-        #expect(try ahead.feed(upTo: 10) == Array(8...10))
+        #expect(try ahead.itemNumbers(upTo: 10) == Array(8...10))
     }
 
-    @Test func `a resume that cannot be replayed gets the position from which its feed continues`() throws {
+    @Test func `a resume in an earlier live with the same id gets the position from which the present feed continues`()
+        throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        _ = try eve.feed(upTo: 5)
-        // The point belongs to an earlier live with the same id.
-        let (old, login) = try cluster.client("bob", session: "phone", resume: self.point(3, epoch: 9), firstID: 50)
+        _ = try eve.itemNumbers(upTo: 5)
+        // Bob's resume point has epoch 9; the present live has epoch 10.
+        let (bob, login) = try cluster.client(
+            "bob", session: "phone", resume: self.point(after: 3, epoch: 9), firstID: 50)
         let currentPosition = FeedPosition(epoch: FakeCluster.epoch, number: 5)
         guard case .success(.resumed(_, currentPosition, replayed: false)) = login else {
             Issue.record("\(login)")
             return
         }
         cluster.publishText(self.room)
-        #expect(try old.feed() == [6])
+        #expect(try bob.nextItemNumbers() == [6])
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
 
@@ -88,34 +93,35 @@ import Testing
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(2))
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 2))
         let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         try cluster.waitForFollowedPartition()
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(client.isQuiet(milliseconds: 30))
+        #expect(client.isQuiet(milliseconds: 30), "the login waits until the partition is loaded")
         cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
         for _ in 6...8 { cluster.publishText(self.room) }
         guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: id) else {
-            Issue.record("not replayed")
+            Issue.record("the resume is not reported as replayed")
             return
         }
-        #expect(try client.feed(upTo: 8) == Array(3...8))
+        #expect(try client.itemNumbers(upTo: 8) == Array(3...8))
     }
 
     @Test func `a long replay is sent as fast as the client reads, and new items are held back until its end`() throws {
+        // The feed has 400 items, which eve has read; the gateway still has them all in its cache.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000)
         let (resumed, login) = try cluster.client(
-            "bob", session: "phone", resume: self.point(0), firstID: 50, receiveBuffer: 16 << 10)
+            "bob", session: "phone", resume: self.point(after: 0), firstID: 50, receiveBuffer: 16 << 10)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
         for _ in 401...410 { cluster.publishText(self.room, "live") }
-        #expect(try resumed.feed(upTo: 410) == Array(1...410))
-        #expect(try eve.feed(upTo: 410) == Array(401...410))
+        #expect(try resumed.itemNumbers(upTo: 410) == Array(1...410))
+        #expect(try eve.itemNumbers(upTo: 410) == Array(401...410))
     }
 
-    // MARK: Before the first frame
+    // MARK: Clients that lost their connection before their first feed frame
 
     /// The feed token in the reply to a join.
     private func token(of join: Outcome) throws -> FeedToken {
@@ -135,9 +141,9 @@ import Testing
         let (client, _) = try cluster.client("bob", session: "phone")
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
         #expect(token.position == FeedPosition(epoch: FakeCluster.epoch, number: 0))
-        client.cut()
+        client.cutConnection()
         for _ in 1...5 { cluster.publishText(self.room) }
-        var point = self.point(0)
+        var point = self.point(after: 0)
         point.token = token.text
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 0), replayed: true)) = login
@@ -146,7 +152,7 @@ import Testing
             return
         }
         for _ in 6...7 { cluster.publishText(self.room) }
-        #expect(try resumed.feed(upTo: 7) == Array(1...7))
+        #expect(try resumed.itemNumbers(upTo: 7) == Array(1...7))
     }
 
     /// Rules: R15.14.
@@ -155,38 +161,41 @@ import Testing
         cluster.create("room")
         // The gateway does not have these items, as if they were older than its cache.
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
+        // The next item that the test publishes gets number 31.
         cluster.state.withLock { $0.lastNumber[self.room] = 30 }
         let (client, _) = try cluster.client("bob", session: "phone")
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
         #expect(token.offset == 30, "the partition has 30 records, with the offsets 0 to 29")
-        client.cut()
+        client.cutConnection()
         for _ in 31...35 { cluster.publishText(self.room) }
-        var point = self.point(token.position.number)
+        var point = self.point(after: token.position.number)
         point.token = token.text
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        #expect(try resumed.feed(upTo: 35) == Array(31...35))
+        #expect(try resumed.itemNumbers(upTo: 35) == Array(31...35))
     }
 
     /// Rules: R15.14.
-    @Test func `I8 a resume without a position gets the whole feed, or is reported as not replayed`() throws {
+    @Test func `I8 a resume without a position gets the whole feed, or is reported as not replayed if items expired`()
+        throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewer = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(try viewer.feed(upTo: 5) == Array(1...5))
+        #expect(try viewer.itemNumbers(upTo: 5) == Array(1...5))
         // Epoch 0 stands for a client that has no position.
-        let pointWithoutPosition = self.point(0, epoch: 0)
+        let pointWithoutPosition = self.point(after: 0, epoch: 0)
         let (bob, login) = try cluster.client("bob", session: "phone", resume: pointWithoutPosition, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 0), replayed: true)) = login
         else {
             Issue.record("\(login)")
             return
         }
-        #expect(try bob.feed(upTo: 5) == Array(1...5))
+        #expect(try bob.itemNumbers(upTo: 5) == Array(1...5))
         cluster.expireCachedItems()
         let (carl, lateLogin) = try cluster.client("carl", session: "phone", resume: pointWithoutPosition, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 5), replayed: false)) = lateLogin
@@ -195,12 +204,12 @@ import Testing
             return
         }
         cluster.publishText(self.room)
-        #expect(try carl.feed() == [6])
+        #expect(try carl.nextItemNumbers() == [6])
     }
 
     // MARK: After the live's end
 
-    /// Ends the live for presence and for the gateway's read model; its feed has no end yet.
+    /// Ends the live for presence and for the gateway's read model, but writes no end to the feed.
     private func endLive(_ cluster: FakeCluster) {
         cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let info = LiveInfo(liveID: "room", liveOwner: UserInfo(userID: "anna"))
@@ -214,29 +223,31 @@ import Testing
         cluster.create("room")
         let viewer = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(try viewer.feed(upTo: 5) == Array(1...5))
+        #expect(try viewer.itemNumbers(upTo: 5) == Array(1...5))
         self.endLive(cluster)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
-        #expect(try viewer.feed() == [6])
-        // bob missed items 4 and 5, and an ended live replays no items but its end; carl missed only the end.
-        // Presence does not know the ended live, so the reply has the ticket of the resume point.
-        let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(3), firstID: 50)
+        #expect(try viewer.nextItemNumbers() == [6])
+        // Bob missed items 4 and 5 and the end. Of an ended live only the end is replayed, so bob's resume is reported
+        // as not replayed. Presence gives no ticket for an ended live, so bob keeps the ticket of his resume point.
+        let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(after: 3), firstID: 50)
         #expect(
             login
                 == .success(
                     result: .resumed(
                         ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 5),
                         replayed: false)))
-        #expect(try bob.feed() == [6])
-        let (carl, carlsLogin) = try cluster.client("carl", session: "tablet", resume: self.point(5), firstID: 50)
+        #expect(try bob.nextItemNumbers() == [6])
+        // Carl missed only the end, so his resume is reported as replayed.
+        let (carl, carlsLogin) = try cluster.client(
+            "carl", session: "tablet", resume: self.point(after: 5), firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = carlsLogin else {
             Issue.record("\(carlsLogin)")
             return
         }
-        #expect(try carl.feed() == [6])
-        // A client that already has the end gets only an error, and so does a client that resumes an earlier live with
-        // the same id.
-        for point in [self.point(6), self.point(3, epoch: 9)] {
+        #expect(try carl.nextItemNumbers() == [6])
+        // A client that already has the end, item 6, gets only an error. So does a client that resumes an earlier live
+        // with the same id, epoch 9.
+        for point in [self.point(after: 6), self.point(after: 3, epoch: 9)] {
             let (_, evesLogin) = try cluster.client("eve", session: "watch", resume: point, firstID: 50)
             guard case .failure(let error) = evesLogin else {
                 Issue.record("\(evesLogin)")
@@ -248,22 +259,24 @@ import Testing
 
     /// Rules: R15.15, R15.19.
     @Test
-    func `I1 a resume waits for the end's feed item, and fails with the end's reason if that item has expired`()
+    func `I1 a resume waits for the feed item of the live's end, and fails with the end's reason if that item expired`()
         throws
     {
         let cluster = try FakeCluster()
         cluster.create("room")
         self.endLive(cluster)
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(0))
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 0))
         let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         try cluster.waitForFollowedPartition()
-        #expect(client.isQuiet(milliseconds: 30))
+        #expect(client.isQuiet(milliseconds: 30), "the login waits, because the feed has no end yet")
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
-        guard case .success(.resumed) = try client.answer(to: id) else { return #expect(Bool(false), "not resumed") }
-        #expect(try client.feed() == [1])
+        guard case .success(.resumed) = try client.answer(to: id) else {
+            return #expect(Bool(false), "the resume must succeed when the end is in the feed")
+        }
+        #expect(try client.nextItemNumbers() == [1])
         cluster.expireCachedItems()
-        let (_, lateLogin) = try cluster.client("carl", session: "tablet", resume: self.point(0), firstID: 50)
+        let (_, lateLogin) = try cluster.client("carl", session: "tablet", resume: self.point(after: 0), firstID: 50)
         #expect(
             lateLogin
                 == .failure(
@@ -272,22 +285,23 @@ import Testing
     }
 
     /// Rules: R15.16.
-    @Test func `I15 a leave that is sent again on another connection gets its first answer`() throws {
+    @Test func `I15 a leave that is sent again on another connection gets the reply of its first copy`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
         #expect(try client.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
-        client.cut()
-        let (resumed, _) = try cluster.client("bob", session: "phone", firstID: 50)
-        #expect(try resumed.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
-        guard case .failure(let error) = try resumed.call("live.leave", "{\"live\":\"room\"}") else {
-            return #expect(Bool(false), "left the live twice")
+        client.cutConnection()
+        let (reconnected, _) = try cluster.client("bob", session: "phone", firstID: 50)
+        #expect(try reconnected.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
+        // This leave has a new id, so it is a new call, and bob is not in the live any more.
+        guard case .failure(let error) = try reconnected.call("live.leave", "{\"live\":\"room\"}") else {
+            return #expect(Bool(false), "bob left the live twice")
         }
         #expect(error.code == .notInRoom)
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a call is forwarded as a late retry if its client states an age beyond the window`() throws {
+    @Test func `I15 a call is forwarded as a late retry if its client states an age above 60 s`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")

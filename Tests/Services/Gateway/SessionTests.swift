@@ -26,11 +26,12 @@ import Testing
         return true
     }
 
+    /// The parameters of `barrage.sendText` in the live room.
     private static let textParams = "{\"live\":\"room\",\"text\":\"x\"}"
 
     /// Rules: R2.22.
     @Test(arguments: [DevicePolicy.several, .one])
-    func `a new connection of a session closes the old one on another gateway too, and takes its place in the live`(
+    func `a session that reconnects to another gateway closes its old connection and stays in the live`(
         devices: DevicePolicy
     ) throws {
         let topic = NoticeTopic()
@@ -44,21 +45,21 @@ import Testing
         let (new, _) = try secondGateway.client("bob", session: "phone", firstID: 100)
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
         guard case .success(.joined) = try new.call("live.join", "{\"live\":\"room\"}") else {
-            return #expect(Bool(false), "not joined")
+            return #expect(Bool(false), "bob must be able to join on the new connection")
         }
         guard case .success(.sent) = try new.call("barrage.sendText", Self.textParams),
             case .success(.sent) = try eve.call("barrage.sendText", Self.textParams)
-        else { return #expect(Bool(false), "not sent") }
+        else { return #expect(Bool(false), "bob and eve must be able to send texts") }
         #expect(firstGateway.recordCount { Self.isSignOff($0) } == 0, "the session continues and stays in the live")
-        // The client then reconnects to the first gateway.
+        // The session then reconnects to the first gateway.
         let (third, _) = try firstGateway.client("bob", session: "phone", firstID: 200)
         #expect(try new.closeCode() == DisconnectCode.replaced.code)
         #expect(try third.getsPong())
     }
 
     @Test(arguments: [DevicePolicy.several, .one], [false, true])
-    func `of two simultaneous connections of a session the one whose notice is written last stays`(
-        devices: DevicePolicy, reversed: Bool
+    func `of two simultaneous connections of a session the one whose sign-in notice is written last stays open`(
+        devices: DevicePolicy, isReversed: Bool
     ) throws {
         let topic = NoticeTopic()
         let firstGateway = try Self.cluster(devices, topic)
@@ -68,38 +69,45 @@ import Testing
         let (secondConnection, _) = try secondGateway.client("bob", session: "phone")
         #expect(topic.heldNoticeCount == 2)
         // Released in reverse, the notice of the first connection is written last.
-        topic.release(reversed: reversed)
-        #expect(try (reversed ? secondConnection : firstConnection).closeCode() == DisconnectCode.replaced.code)
-        #expect(try (reversed ? firstConnection : secondConnection).getsPong())
-        #expect((reversed ? firstConnection : secondConnection).isQuiet(milliseconds: 20))
+        topic.release(reversed: isReversed)
+        let (earlier, later) =
+            isReversed ? (secondConnection, firstConnection) : (firstConnection, secondConnection)
+        #expect(try earlier.closeCode() == DisconnectCode.replaced.code)
+        #expect(try later.getsPong())
+        #expect(later.isQuiet(milliseconds: 20), "clients get no sign-in notices")
     }
 
-    @Test func `a sign-in notice that precedes a connection's own notice does not close the connection`() throws {
+    @Test func `a connection is not closed by a sign-in notice that was written before its own`() throws {
         let topic = NoticeTopic()
         let firstGateway = try Self.cluster(.several, topic)
         let secondGateway = try Self.cluster(.several, topic)
         topic.hold()
         let (firstConnection, _) = try firstGateway.client("bob", session: "phone")
         let (secondConnection, _) = try secondGateway.client("bob", session: "phone")
-        // The third connection begins before the gateways have read the notices of the first two.
-        firstConnection.cut()
+        // The third connection signs in before the gateways have read the notices of the first two. Its own notice is
+        // the last one.
+        firstConnection.cutConnection()
         let (thirdConnection, _) = try firstGateway.client("bob", session: "phone")
         topic.release()
         #expect(try secondConnection.closeCode() == DisconnectCode.replaced.code)
         #expect(try thirdConnection.getsPong())
-        #expect(thirdConnection.isQuiet(milliseconds: 20))
+        #expect(thirdConnection.isQuiet(milliseconds: 20), "clients get no sign-in notices")
     }
 
-    @Test func `a session named by the gateway needs no notice, and can continue on another gateway`() throws {
+    @Test func `a session that the gateway names needs no sign-in notice, and can continue on another gateway`()
+        throws
+    {
         let topic = NoticeTopic()
         let firstGateway = try Self.cluster(.several, topic)
         let secondGateway = try Self.cluster(.several, topic)
         let (old, login) = try firstGateway.client("bob")
         guard case .success(.loggedIn(let session, _, _, _, _)) = login else { return #expect(Bool(false), "\(login)") }
-        #expect(firstGateway.recordCount { $0.topic == .userNotices } == 0)
+        #expect(
+            firstGateway.recordCount { $0.topic == .userNotices } == 0,
+            "a session with a fresh name has no older connection that a notice would have to close")
         let (tablet, _) = try firstGateway.client("bob", session: "tablet")
         let (new, _) = try secondGateway.client("bob", session: session.text)
-        // A session that a client names may have an older connection elsewhere, so its sign-in is made known.
+        // The session that this client names may have an older connection on any gateway, so a notice is written.
         #expect(secondGateway.recordCount { $0.topic == .userNotices } == 1)
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
         #expect(try new.getsPong())
@@ -116,15 +124,17 @@ import Testing
         let (new, login) = try secondGateway.client("bob", session: "phone")
         guard case .success(.loggedIn) = login else { return #expect(Bool(false), "\(login)") }
         secondGateway.state.withLock { $0.sinkRefusal = nil }
-        // The gateway writes the notice again only for an active client.
+        // The gateway tries to write the notice again, but only while its client is active. So the new connection sends
+        // pings until the old one receives something. If that never happens, the suite's time limit ends the loop.
         while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
         #expect(try new.getsPong())
     }
 
     @Test func `sign-in notices are written in the order in which connections replaced each other`() {
-        // 200 connections of one session, each on a shard of its own, claim the session at the same time. A claim's
-        // generation is its number in the order of claims.
+        // 200 connections of one session, each on a shard of its own, claim the session at the same time. The last
+        // claim has the session. A claim's generation is its number in the order of claims. While it claims, a
+        // connection writes its notice in a closure, which returns whether that succeeded.
         let registry = SessionRegistry()
         let noticeWriters = Locked<[Int]>([])
         let generations = Locked<[Int: UInt32]>([:])
@@ -136,15 +146,15 @@ import Testing
             generations.withLock { $0[number] = claim?.generation }
         }
         let order = generations.withLock { entries in entries.sorted { $0.value < $1.value }.map(\.key) }
-        #expect(noticeWriters.withLock { $0 } == order)
+        #expect(noticeWriters.withLock { $0 } == order, "the notices have the order of the claims")
         #expect(registry.shard(of: "s-1") == order.last)
-        #expect(registry.claim("s-1", shard: 500) { false } == nil)
-        #expect(registry.shard(of: "s-1") == order.last, "a connection whose notice cannot be written replaces none")
-        // The 200 connections have the generations 1 to 200.
+        #expect(registry.claim("s-1", shard: 500) { false } == nil, "a claim fails if its notice cannot be written")
+        #expect(registry.shard(of: "s-1") == order.last, "a failed claim replaces no connection")
+        // The 200 connections have the generations 1 to 200, so only generation 200 is current.
         var noticeCount = 0
         registry.publishIfCurrent("s-1", generation: 199) { noticeCount += 1 }
         #expect(noticeCount == 0, "a replaced connection writes no notice")
         registry.publishIfCurrent("s-1", generation: 200) { noticeCount += 1 }
-        #expect(noticeCount == 1)
+        #expect(noticeCount == 1, "the current connection writes its notice")
     }
 }

@@ -6,8 +6,9 @@ import Settings
 import Testing
 import Webhooks
 
-/// Sets each option of a gateway to values at which programs often break (I16).
+/// Gives each option of a gateway values at which programs often break (I16).
 struct SettingsBoundaryTests {
+    /// Long, empty and invalid texts, numbers around the limits of their types, and malformed addresses and URLs.
     private static let values =
         [
             "", " ", "\u{1}", "\u{7f}", "e\u{301}", String(repeating: "😀", count: 50),
@@ -21,7 +22,9 @@ struct SettingsBoundaryTests {
             "http://", "https://[", "ws://a:99999", "https://é/",
         ]
 
-    /// Reads all settings; returns the options and the error.
+    /// Reads all settings of a gateway from command-line arguments.
+    ///
+    /// Returns the names of all options, and the error that the arguments cause; nil if they are valid.
     private static func read(_ arguments: [String]) -> (options: [String], error: SettingsError?) {
         var reader = SettingsReader(program: "test", summary: "", arguments: arguments, environment: [:])
         _ = ServiceSettings(&reader, service: "gateway", backendRequests: .all)
@@ -39,28 +42,29 @@ struct SettingsBoundaryTests {
 
     @Test func `I16 a value of any form is accepted, or refused with an error that names its option`() {
         let (options, _) = Self.read([])
-        #expect(options.count > 40)
+        #expect(options.count > 40, "a gateway has many options")
         var refusedCount = 0
         for option in options {
             for value in Self.values {
                 guard let error = Self.read(["--\(option)=\(value)"]).error else { continue }
                 guard case .invalid(_, let problems) = error else {
-                    Issue.record("--\(option)=\(value.prefix(40)): \(error)")
+                    Issue.record("--\(option)=\(value.prefix(40)) causes an error of another kind: \(error)")
                     continue
                 }
-                // A `--kafka-user` without `--kafka-security` is reported as a problem of the latter, for example.
+                // An option of Kafka may be reported under `kafka-security`, such as a `--kafka-user` without a
+                // `--kafka-security`.
                 let problemsOfOption = problems.filter {
                     $0.key.contains(option) || $0.remedy.contains(option)
                         || option.hasPrefix("kafka-") && $0.key.contains("kafka-security")
                 }
-                // The test names no apps file, so that problem is always reported, too.
+                // Because this test gives no apps file, a missing apps file is always reported, too.
                 let problemsBesideApps = problems.filter { !$0.key.contains("apps") }
                 #expect(
                     problemsBesideApps.isEmpty || !problemsOfOption.isEmpty,
-                    "--\(option)=\(value.prefix(40)): \(problems)")
+                    "no problem names the option of --\(option)=\(value.prefix(40)): \(problems)")
                 refusedCount += problemsBesideApps.isEmpty ? 0 : 1
             }
         }
-        #expect(refusedCount > 1000, "many of the values are refused")
+        #expect(refusedCount > 1000, "more than 1000 pairs of option and value are refused")
     }
 }

@@ -5,10 +5,11 @@ import Testing
 
 @testable import Gateway
 
-/// Whether the shards' event loops still turn.
+/// Whether the shards' event loops still turn: a loop records the time of each turn.
 @Suite struct ShardHealthTests {
     @Test func `each shard records its turns, and shards that record none for 10 s are reported`() async throws {
         try await runOnDedicatedThread {
+            // The gateway has two shards.
             let cluster = try FakeCluster()
             let gateway = cluster.gateway
             let start = MonotonicClock.now
@@ -20,6 +21,7 @@ import Testing
             #expect(gateway.shardTurns.count == 2)
             for turns in gateway.shardTurns { #expect(turns.lastTurnAt > start) }
             #expect(gateway.hungShards(at: MonotonicClock.now).isEmpty)
+            // The shards turn no more.
             gateway.stopImmediately()
             #expect(gateway.hungShards(at: MonotonicClock.now + .seconds(10)) == [0, 1])
         }

@@ -7,11 +7,13 @@ import PlazaWire
 import Testing
 import Tokens
 
-/// The first page of the audience list, and the summary of a live.
+/// Shared reads: the first page of the audience list, and the summary of a live.
 ///
-/// The gateway makes one request for all clients that call at about the same time.
+/// Presence and the fan-out answer these reads. The gateway makes one request for all clients that call at about the
+/// same time.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SharedReadTests {
-    private static let params = #"{"live":"room"}"#
+    /// The parameters of a call about the live room, such as `audience.list`.
+    private static let roomParams = #"{"live":"room"}"#
 
     /// Whether a record asks for the audience list.
     private static func isList(_ record: TopicRecord) -> Bool { Self.listCaller(record) != nil }
@@ -25,25 +27,25 @@ import Tokens
     }
 
     /// Rules: R1.20.
-    @Test func `viewers who call together share one answer, which was made after their calls`() throws {
+    @Test func `viewers who call while a request is under way share the answer to the next request`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...6).map { try cluster.viewer("user\($0)", of: "room") }
         cluster.state.withLock { $0.answersCalls = false }
-        let first = try clients[0].begin("audience.list", Self.params)
+        let first = try clients[0].begin("audience.list", Self.roomParams)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
-        // Without a count, the first page has 200 members. So these calls make the same read.
+        // A call without a count asks for 200 members, so these calls make the same read as the first one.
         let laterCalls = try clients.dropFirst().map {
             ($0, try $0.begin("audience.list", #"{"live":"room","count":200}"#))
         }
-        // A later call of each client shows that the gateway has received the calls before it.
+        // When a client has the reply to its ping, the gateway has received the client's earlier call.
         for (client, _) in laterCalls { #expect(try client.getsPong()) }
-        #expect(cluster.recordCount(Self.isList) == 1)
+        #expect(cluster.recordCount(Self.isList) == 1, "until the request is answered, there is no second one")
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
-        #expect(try clients[0].answer(to: first) == .success(result: FakeCluster.emptyPage))
+        #expect(try clients[0].answer(to: first) == .success(result: FakeCluster.emptyAudiencePage))
         for (client, id) in laterCalls {
-            #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
+            #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyAudiencePage))
         }
         #expect(cluster.recordCount(Self.isList) == 2, "one request for the first call, one for all others")
         #expect(cluster.metric("gateway_shared_asks_total") == 2)
@@ -51,42 +53,44 @@ import Tokens
         let caller = try cluster.waitForRecord(Self.listCaller)
         #expect(
             caller.role == .server && caller.ticket == nil,
-            "the gateway calls with a server's rights, not with a client's")
+            "the gateway makes the request with the rights of an app's server, not with a client's")
     }
 
     /// Rules: R1.20.
-    @Test func `many clients' calls for a live's summary cause few requests`() throws {
+    @Test func `20 clients that call for a live's summary cause at most eight requests`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...20).map { try cluster.client("user\($0)").0 }
-        let ids = try clients.map { try $0.begin("live.summary", Self.params) }
+        let ids = try clients.map { try $0.begin("live.summary", Self.roomParams) }
         for (client, id) in zip(clients, ids) {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.summaryResult))
         }
         #expect(
             cluster.recordCount { $0.topic == .barrageInbox } <= 8,
-            "a burst of five requests, then one request a second; the calls take less than three seconds")
+            "a burst of five requests and then one a second, for at most three seconds")
     }
 
     /// Rules: R1.20.
     @Test func `a client outside the live, or one that leaves while it waits, gets no list`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        let (stranger, _) = try cluster.client("eve")
-        guard case .failure(let error) = try stranger.call("audience.list", Self.params) else {
-            Issue.record("a stranger got the list")
+        // Eve has not joined the live.
+        let (eve, _) = try cluster.client("eve")
+        guard case .failure(let error) = try eve.call("audience.list", Self.roomParams) else {
+            Issue.record("eve got the list although she is not in the live")
             return
         }
         #expect(error.code == .notInRoom)
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
-        let id = try client.begin("audience.list", Self.params)
+        let id = try client.begin("audience.list", Self.roomParams)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
         cluster.state.withLock { $0.answersCalls = true }
-        guard case .success = try client.call("live.leave", Self.params) else {
+        guard case .success = try client.call("live.leave", Self.roomParams) else {
             Issue.record("bob could not leave")
             return
         }
+        // Presence answers the request for the list only after bob has left.
         cluster.answer(record)
         guard case .failure(let error) = try client.answer(to: id) else {
             Issue.record("bob got the list after he left")
@@ -96,15 +100,15 @@ import Tokens
     }
 
     /// Rules: R1.20.
-    @Test func `other pages, unknown lives and the app's server get no shared answer`() throws {
+    @Test func `calls for other pages or unknown lives, and calls of the app's server, share no request`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         for params in [#"{"live":"room","count":10}"#, #"{"live":"room","cursor":"7"}"#] {
-            #expect(try client.call("audience.list", params) == .success(result: FakeCluster.emptyPage))
+            #expect(try client.call("audience.list", params) == .success(result: FakeCluster.emptyAudiencePage))
         }
         let (server, _) = try cluster.client("backend", role: .server)
-        #expect(try server.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
+        #expect(try server.call("audience.list", Self.roomParams) == .success(result: FakeCluster.emptyAudiencePage))
         // The read model does not have this live, so the gateway forwards the call to the fan-out, which answers.
         #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.summaryResult))
         #expect(cluster.metric("gateway_shared_asks_total") == 0)
@@ -115,23 +119,25 @@ import Tokens
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
-        let id = try client.begin("audience.list", Self.params)
-        _ = try client.begin("audience.list", Self.params, id: id)
-        // With the list these are 16 open calls, the most that a session may have.
-        for _ in 1...15 { _ = try client.begin("live.summary", Self.params) }
-        guard case .failure(let error) = try client.call("live.summary", Self.params) else {
+        // The call with the same id is a repetition.
+        let id = try client.begin("audience.list", Self.roomParams)
+        _ = try client.begin("audience.list", Self.roomParams, id: id)
+        // Together with the list these are 16 open calls, the most that a session may have.
+        for _ in 1...15 { _ = try client.begin("live.summary", Self.roomParams) }
+        guard case .failure(let error) = try client.call("live.summary", Self.roomParams) else {
             Issue.record("a seventeenth call was accepted")
             return
         }
         #expect(error.code == .overloaded)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
-        // The summary's request must be written before the machines answer again, so that it stays unanswered.
+        // The request for the summary must be written before the machines answer calls again, so that only the list is
+        // answered.
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
-        #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
+        #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyAudiencePage))
         #expect(try client.getsPong())
-        #expect(cluster.metric("gateway_shared_reads_total") == 1, "one reply")
+        #expect(cluster.metric("gateway_shared_reads_total") == 1, "the repeated call got one reply")
     }
 
     @Test func `a call fails if the shared request cannot be written, and the next call makes a new request`() throws {
@@ -139,12 +145,12 @@ import Tokens
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.sinkRefusal = .unavailable }
-        guard case .failure(let error) = try client.call("audience.list", Self.params) else {
-            Issue.record("answered without a broker")
+        guard case .failure(let error) = try client.call("audience.list", Self.roomParams) else {
+            Issue.record("the call succeeded although its request could not be written")
             return
         }
         #expect(error.code == .unavailable && error.retryAfter != nil)
         cluster.state.withLock { $0.sinkRefusal = nil }
-        #expect(try client.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
+        #expect(try client.call("audience.list", Self.roomParams) == .success(result: FakeCluster.emptyAudiencePage))
     }
 }

@@ -7,7 +7,10 @@ import Observability
 import PlazaModel
 import Testing
 
-/// Viewers whose sockets do not take what is sent.
+/// Slow readers: viewers who do not read what is sent.
+///
+/// First items of low classes are shed (left out). When the whole delivery budget is exhausted, all further items are
+/// owed: held back until the viewer reads.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SlowReaderTests {
     private let room = FakeCluster.key("room")
 
@@ -22,10 +25,9 @@ import Testing
         return cluster
     }
 
-    /// The counts of the items that were due to viewers, of their three outcomes, and of the items that are still owed,
-    /// held back until the viewer reads (I10).
+    /// How many items were due to viewers, and what became of them (I10).
     ///
-    /// Shed items were left out for a slow reader. The count of due items is the sum of the other four counts.
+    /// `disconnected` items were lost with their viewer's connection.
     private struct DeliveryCounts {
         let due, delivered, shed, disconnected, owed: Int
 
@@ -37,6 +39,7 @@ import Testing
             self.owed = cluster.metric("gateway_feed_owed")
         }
 
+        /// Whether each due item is in one of the other four numbers.
         var isBalanced: Bool { self.due == self.delivered + self.shed + self.disconnected + self.owed }
     }
 
@@ -53,51 +56,55 @@ import Testing
         return counts
     }
 
-    /// Publishes a tip, a message and a control item, and waits until the fast reader has them.
+    /// Publishes a tip, a message and a control item, and reads them with the quick reader.
     ///
-    /// - Returns: the numbers of the items that the fast reader got.
+    /// - Returns: the numbers of the items that the quick reader got.
     private func publish(_ cluster: FakeCluster, readBy quick: WireClient) throws -> [Int64] {
         let text = String(repeating: "x", count: 4000)
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "eve")))
         cluster.publishText(self.room, text)
         cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
-        return try quick.feed(upTo: self.lastNumber(cluster))
+        return try quick.itemNumbers(upTo: self.lastNumber(cluster))
     }
 
+    /// The number of the last item that was published.
     private func lastNumber(_ cluster: FakeCluster) -> Int64 {
         cluster.state.withLock { $0.lastNumber[self.room] ?? 0 }
     }
 
-    @Test func `I10 items are shed by class for a reader that stops, others get all, and the ledger balances`() throws {
+    @Test func `I10 for a reader that stops, items are shed by class, others get all, and the ledger balances`()
+        throws
+    {
         let cluster = try self.cluster(timeout: .seconds(30))
         let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
         let quick = try cluster.viewer("quick", of: "room")
         var quickNumbers: [Int64] = []
-        // The fast reader reads everything; the slow one reads nothing until its budget is exhausted, which takes far
-        // fewer than 10,000 items.
+        // The quick reader reads everything. The slow reader reads nothing until its budget is exhausted, which takes
+        // far fewer than 10,000 items.
         while cluster.metric("gateway_feed_owed") == 0, quickNumbers.count < 10_000 {
             quickNumbers += try self.publish(cluster, readBy: quick)
         }
         let last = self.lastNumber(cluster)
-        #expect(quickNumbers == Array(1...last), "a fast reader misses no item")
+        #expect(quickNumbers == Array(1...last), "the quick reader misses no item")
         // The samples of this metric have the feed class as their label.
         let shedSamples = cluster.registry.snapshot().first { $0.name == "gateway_feed_shed_total" }?.samples ?? []
         #expect(shedSamples.contains { $0.labels.pairs.first?.value == "barrage" && $0.value != .number(0) })
         #expect(shedSamples.allSatisfy { $0.labels.pairs.first?.value != "control" || $0.value == .number(0) })
-        // The slow reader reads again: the held-back items are sent from the cache, in order, each once.
+        // The slow reader reads again. The items that were held back are then sent from the cache, in order, each once.
         var slowNumbers: [Int64] = []
-        while (slowNumbers.last ?? 0) < last { slowNumbers += try slow.feed() }
+        while (slowNumbers.last ?? 0) < last { slowNumbers += try slow.nextItemNumbers() }
         #expect(slowNumbers == slowNumbers.sorted() && Set(slowNumbers).count == slowNumbers.count)
+        // One more item, number `last + 1`, reaches both readers.
         cluster.publishText(self.room, "after")
-        #expect(try slow.feed(upTo: last + 1).last == last + 1)
-        #expect(try quick.feed(upTo: last + 1).last == last + 1)
+        #expect(try slow.itemNumbers(upTo: last + 1).last == last + 1)
+        #expect(try quick.itemNumbers(upTo: last + 1).last == last + 1)
         // Each of the last + 1 items is due to both readers.
         let counts = self.deliveryCounts(cluster) { $0.due == 2 * Int(last + 1) && $0.isBalanced && $0.owed == 0 }
         #expect(counts.owed == 0)
         #expect(counts.isBalanced)
-        // Of the last + 1 items, the slow reader got those of `slowNumbers` and the one after them.
+        let slowReaderItemCount = slowNumbers.count + 1
         #expect(
-            counts.shed + slowNumbers.count + 1 == Int(last) + 1,
+            counts.shed + slowReaderItemCount == Int(last) + 1,
             "each item that the slow reader did not get is counted as shed")
     }
 

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Gateway
 
-/// The trace of a call, from the gateway to its inbox.
+/// The trace of a call: its span in the gateway, whose context the record to the machine's inbox carries in a header.
 @Suite(.timeLimit(.minutes(1))) struct TracingTests {
-    /// The trace header of the first record to the fan-out (the machine of barrages); nil if the record has none.
+    /// Waits for the first record to the fan-out, and returns its trace header; nil if the record has none.
     private static func traceHeader(of cluster: FakeCluster) throws -> [UInt8]? {
         // The outer optional says whether the record was found, the inner one whether it has the header.
         let header = try cluster.waitForRecord { record -> [UInt8]?? in
@@ -18,13 +18,14 @@ import Testing
         return header
     }
 
-    @Test func `a traced call's record carries its span, which ends with the answer`() throws {
+    @Test func `the record of a traced call has the context of the call's span, which ends with the reply`() throws {
+        // All calls are in the sample.
         let tracer = Tracer(share: 1)
         let cluster = try FakeCluster { $0.tracer = tracer }
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}", id: 77)
-        // The shard answers the ping after it has finished the first call and its span.
+        // The shard answers this ping after it has finished the text's call and its span.
         _ = try client.call("ping", "{}", id: 78)
         let context = try #require(try Self.traceHeader(of: cluster).flatMap { TraceContext(parsing: $0) })
         #expect(context.isSampled)
@@ -33,7 +34,8 @@ import Testing
         #expect(span.end >= span.start)
     }
 
-    @Test func `while tracing is off, or a call is not in the sample, its record has no header`() throws {
+    @Test func `if tracing is off, or a call is not in the sample, the call's record has no trace header`() throws {
+        // A tracer with the share 0 has no call in its sample.
         for tracer in [Tracer.off, Tracer(share: 0)] {
             let cluster = try FakeCluster { $0.tracer = tracer }
             cluster.create("room")

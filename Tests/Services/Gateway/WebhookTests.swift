@@ -16,22 +16,22 @@ import Webhooks
 /// The gateway asks the backend first. Then it forwards the call to the fan-out, the machine that writes the feed. A
 /// backend allows a call with the answer `{"code":0}`, and rejects it with any other code.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookTests {
-    /// A fixture: a gateway whose app has a backend.
+    /// A gateway whose app has a backend, with the live room.
     private final class BackendFixture {
         let cluster: FakeCluster
         let webhookClient: WebhookClient
 
         /// Creates a gateway whose app's backend is `receiver`.
         ///
-        /// `timeout` is how long the gateway waits for the backend's decision; `message` is the policy for a message
-        /// without a decision by then. `change` changes the gateway's settings.
+        /// `timeout` is how long the gateway waits for the backend's decision. Without a decision by then, a message is
+        /// allowed and a gift is refused. `change` changes the gateway's settings.
         init(
-            _ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(20),
+            _ receiver: WebhookReceiver, timeout: Duration = .seconds(20),
             _ change: (inout GatewaySettings) -> Void = { _ in }
         ) throws {
             let hooks = AppHooks(
                 url: receiver.url, secret: "a secret of the app",
-                before: AppHooks.BeforeHooks(message: message, gift: .refuse))
+                before: AppHooks.BeforeHooks(message: .allow, gift: .refuse))
             let webhookClient = WebhookClient(hooks: ["demo": hooks], timeout: timeout, metrics: MetricsRegistry())
             self.webhookClient = webhookClient
             _ = DedicatedThread("test") { webhookClient.run() }
@@ -59,10 +59,11 @@ import Webhooks
         deinit { self.webhookClient.stop() }
     }
 
+    /// The parameters of `barrage.sendText` in the live room.
     private static func textParams(_ text: String) -> String { #"{"live":"room","text":"\#(text)"}"# }
 
-    /// The outcome of a message that has that number in the feed.
-    private static func sent(_ number: Int64) -> Outcome {
+    /// The outcome of a message that was published as item `number` of the feed.
+    private static func sent(asItem number: Int64) -> Outcome {
         .success(result: .sent(position: FeedPosition(epoch: FakeCluster.epoch, number: number)))
     }
 
@@ -73,13 +74,13 @@ import Webhooks
         }
         let fixture = try BackendFixture(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
-        #expect(try client.call("barrage.sendText", Self.textParams("good")) == Self.sent(1))
+        #expect(try client.call("barrage.sendText", Self.textParams("good")) == Self.sent(asItem: 1))
         #expect(
             try client.call("barrage.sendText", Self.textParams("bad"))
                 == .failure(error: ReplyError(.sensitiveWords, "mind your words")))
         #expect(
             try fixture.forwardedCommands().map { $0.name } == ["sendText", "forbidden"],
-            "the rejected message is forwarded, too, as a rejection")
+            "the fan-out also gets the rejected message, as a rejection")
         let request = try Wire.decode(WebhookRequest.self, from: try #require(receiver.received.first).body)
         guard case .beforeText(let sender, "good", nil) = request.content else {
             Issue.record("\(request)")
@@ -94,34 +95,37 @@ import Webhooks
         let fixture = try BackendFixture(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
-        // The timeout is 2 s; the checks use 10 ms less, because the timeout may be rounded.
+        // The timeout is 2 s; the checks below use 10 ms less, because the gateway may round the timeout.
         let start = MonotonicClock.milliseconds
         let first = try client.begin("barrage.sendText", Self.textParams("one"))
-        #expect(try eve.getsPong(), "the shard serves others meanwhile")
-        #expect(try client.getsPong(), "the sender's other calls are served, too")
+        #expect(try eve.getsPong(), "other clients are served while the message waits")
+        #expect(try client.getsPong(), "the sender's ping is served while the message waits")
         #expect(MonotonicClock.milliseconds - start < 1990)
-        #expect(try client.answer(to: first) == Self.sent(1), "without a decision in time, the message is allowed")
+        #expect(
+            try client.answer(to: first) == Self.sent(asItem: 1), "without a decision in time the message is allowed")
         #expect((1990..<15_000).contains(MonotonicClock.milliseconds - start))
     }
 
     @Test func `one client's messages keep their order, whatever the order of the backend's decisions`() throws {
-        // The backend does not answer about the first message, and answers at once about the others. All messages wait
-        // for the timeout of the first message.
+        // The backend never answers about the first message, and answers at once about the other four. These wait until
+        // the first message has timed out.
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let ids = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
-        for (index, id) in ids.enumerated() { #expect(try client.answer(to: id) == Self.sent(Int64(index + 1))) }
+        for (id, number) in zip(ids, Int64(1)...) {
+            #expect(try client.answer(to: id) == Self.sent(asItem: number))
+        }
         #expect(receiver.received.count == 5)
     }
 
     /// Rules: R12.15.
-    @Test func `I16 a user's share of calls also limits how often its messages are sent to the backend`() throws {
+    @Test func `I16 the backend is not asked about a message that exceeds its sender's rate of calls`() throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver) { $0.admission.callsPerUser = 4 }
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
-        // The messages are repeated until one is refused, so that the test does not depend on the machine's speed.
+        // Bob may make four calls a second. He sends until one message is refused, however fast the machine is.
         var outcome = Outcome.success(result: .done)
         var sentCount: Int64 = 0
         while case .success = outcome, sentCount < 1000 {
@@ -130,7 +134,9 @@ import Webhooks
         }
         #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter != nil)
         #expect(sentCount > 0 && receiver.received.count == sentCount, "the backend is not asked about the refused one")
-        #expect(try eve.call("barrage.sendText", Self.textParams("hello")) == Self.sent(sentCount + 1))
+        #expect(
+            try eve.call("barrage.sendText", Self.textParams("hello")) == Self.sent(asItem: sentCount + 1),
+            "bob's calls do not count for eve")
     }
 
     @Test func `I15 a call that is resent while its decision is pending causes one webhook request`() throws {
@@ -140,7 +146,7 @@ import Webhooks
         // The same call id makes the second call a repetition of the first.
         let id = try client.begin("barrage.sendText", Self.textParams("one"), id: 77)
         _ = try client.begin("barrage.sendText", Self.textParams("one"), id: 77)
-        #expect(try client.answer(to: id) == Self.sent(1))
+        #expect(try client.answer(to: id) == Self.sent(asItem: 1))
         #expect(receiver.received.count == 1)
         #expect(fixture.cluster.recordCount { $0.topic == .barrageInbox } == 1)
     }
@@ -151,6 +157,7 @@ import Webhooks
         let client = try fixture.cluster.viewer("bob", of: "room")
         // A session may have 16 open calls.
         for number in 1...16 { _ = try client.begin("barrage.sendText", Self.textParams("m\(number)")) }
+        // The 17th open call of the session is refused, whatever its method is.
         for (method, params) in [
             ("barrage.sendText", Self.textParams("one too many")), ("like.send", #"{"live":"room","count":1}"#),
             ("live.summary", #"{"live":"room"}"#),
@@ -169,47 +176,52 @@ import Webhooks
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
-        // If these 14 calls overtook the text, they could push its number out of the idempotency window of 16 calls.
-        // The gateway rejects an empty text without a request to the backend.
+        // About these 14 calls the backend is not asked; the gateway itself rejects an empty text. If they overtook the
+        // first text, they could push its number out of the idempotency window, which has 16 calls.
         let likes = try (1...7).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
         let emptyTexts = try (1...7).map { _ in try client.begin("barrage.sendText", Self.textParams("")) }
         let lastText = try client.begin("barrage.sendText", Self.textParams("two"))
-        #expect(try client.answer(to: pendingText) == Self.sent(1))
+        #expect(try client.answer(to: pendingText) == Self.sent(asItem: 1))
         for like in likes { #expect(try client.answer(to: like) == .success(result: .done)) }
         let rejection = ReplyError(.badParameter, FakeCluster.gatewayRejectionMessage)
         for call in emptyTexts { #expect(try client.answer(to: call) == .failure(error: rejection)) }
-        #expect(try client.answer(to: lastText) == Self.sent(2))
+        #expect(try client.answer(to: lastText) == Self.sent(asItem: 2))
         let forwarded = try fixture.forwardedCommands()
         #expect(forwarded.map(\.counter) == [pendingText] + likes + emptyTexts + [lastText], "\(forwarded)")
     }
 
     @Test func `I15 a resent call gets its first outcome, whatever the backend decides later`() throws {
         let rejection = #"{"code":1,"message":"no more"}"#
-        // Each of the two calls is sent twice; the backend's second decision differs from the first.
+        // Two calls are each sent twice, the second time with the same id. The backend allows the first call and then
+        // rejects its repetition; it rejects the second call and then allows its repetition.
         let answers = [#"{"code":0}"#, rejection, rejection, #"{"code":0}"#]
         let receiver = try WebhookReceiver { index, _ in .answer(200, answers[index % 4]) }
         let fixture = try BackendFixture(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
         let rejected = Outcome.failure(error: ReplyError(.sensitiveWords, "no more"))
-        for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.textParams("one"), id: 77) == Self.sent(1)) }
+        for _ in 1...2 {
+            #expect(try client.call("barrage.sendText", Self.textParams("one"), id: 77) == Self.sent(asItem: 1))
+        }
         for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.textParams("two"), id: 78) == rejected) }
-        #expect(try client.feed(upTo: 1) == [1])
+        #expect(try client.itemNumbers(upTo: 1) == [1])
         let requestIDs = try receiver.received.map { try Wire.decode(WebhookRequest.self, from: $0.body).id }
-        #expect(requestIDs.count == 4 && Set(requestIDs).count == 2, "a resent call has the same request id")
+        #expect(requestIDs.count == 4 && Set(requestIDs).count == 2, "both copies of a call have the same request id")
         #expect(try fixture.forwardedCommands().map(\.name) == ["sendText", "forbidden", "forbidden", "sendText"])
     }
 
     @Test func `the backend is not asked about messages of the app's server or of users outside the live`() throws {
+        // This backend would reject every message.
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
         let fixture = try BackendFixture(receiver)
+        // Bob has logged in, but has not joined the live.
         let (client, _) = try fixture.cluster.client("bob")
         guard case .failure(let error) = try client.call("barrage.sendText", Self.textParams("hi")) else {
-            Issue.record("the message was accepted")
+            Issue.record("the message of a user outside the live was accepted")
             return
         }
         #expect(error.code == .notInRoom)
         let (server, _) = try fixture.cluster.client("shop", role: .server)
-        #expect(try server.call("barrage.sendText", Self.textParams("hi")) == Self.sent(1))
+        #expect(try server.call("barrage.sendText", Self.textParams("hi")) == Self.sent(asItem: 1))
         #expect(receiver.received.isEmpty)
     }
 
@@ -226,7 +238,7 @@ import Webhooks
     }
 
     /// Rules: R11.5.
-    @Test func `the webhook contains the gift's total price for all receivers`() throws {
+    @Test func `the webhook request about a gift contains the total price for all its receivers`() throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try Self.fixtureWithGifts(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
@@ -242,11 +254,13 @@ import Webhooks
             prices.append(coins)
             receiverLists.append(receivers)
         }
-        #expect(prices == [30, 10], "2 roses of 5 coins for each of 3 receivers, and for the owner alone")
-        #expect(receiverLists == [["o", "x", "y"], ["anna"]], "without receivers the gift is for the owner")
+        #expect(prices == [30, 10], "2 roses of 5 coins for each of 3 receivers, then for 1 receiver")
+        #expect(receiverLists == [["o", "x", "y"], ["anna"]], "a gift without receivers is for the owner, anna")
     }
 
-    @Test func `an unknown gift is rejected without a webhook request, in the order of its sender's calls`() throws {
+    @Test func `an unknown gift is rejected without a webhook request, but only after its sender's earlier calls`()
+        throws
+    {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
@@ -258,10 +272,14 @@ import Webhooks
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
         let rejectedGift = try client.begin("gift.send", tulip)
         #expect(try client.getsPong())
-        #expect(try fixture.forwardedCommands().map { $0.name } == ["refused"], "the second gift waits behind the text")
+        #expect(
+            try fixture.forwardedCommands().map { $0.name } == ["refused"],
+            "only the first gift is forwarded; the second one waits behind the text")
         #expect(try client.answer(to: rejectedGift) == rejected)
-        #expect(MonotonicClock.milliseconds - start >= 1990, "the text's timeout of 2 s, which may be rounded")
-        #expect(try client.answer(to: pendingText) == Self.sent(1))
+        #expect(
+            MonotonicClock.milliseconds - start >= 1990,
+            "the second gift waits for the text's timeout of 2 s, which the gateway may round")
+        #expect(try client.answer(to: pendingText) == Self.sent(asItem: 1))
         #expect(try fixture.forwardedCommands().suffix(2).map { $0.counter } == [pendingText, rejectedGift])
     }
 
@@ -270,7 +288,7 @@ import Webhooks
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try Self.fixtureWithGifts(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
-        /// Checks that the gateway rejects the call, and that the fan-out gets the same reason.
+        /// Checks that the gateway rejects the call for a reason, and forwards that reason to the fan-out.
         func expectRejection(_ reason: Rejection, _ method: String, _ body: String) throws {
             let outcome = try client.call(method, body)
             let rejection = ReplyError(reason.code, FakeCluster.gatewayRejectionMessage)
@@ -283,7 +301,7 @@ import Webhooks
             }
             #expect(forwardedReason == reason)
         }
-        // A text has at most 12,288 bytes, and a gift is sent at most 255 times at once.
+        // A text has at most 12,288 bytes. A gift is sent at most 255 times at once, and names each receiver once.
         let tooLongText = String(repeating: "x", count: 13_000)
         try expectRejection(.noSuchGift, "gift.send", #"{"live":"room","gift":"tulip"}"#)
         try expectRejection(.giftCount, "gift.send", #"{"live":"room","gift":"rose","count":256}"#)
@@ -292,6 +310,7 @@ import Webhooks
         try expectRejection(.empty, "barrage.sendText", Self.textParams(""))
         try expectRejection(.noBusinessID, "barrage.sendCustom", #"{"live":"room","businessID":"","data":"x"}"#)
         try expectRejection(.sensitive, "barrage.sendText", Self.textParams("a DURIAN!"))
+        // The owner switches messages and gifts off.
         var info = LiveInfo(liveID: "room", liveOwner: UserInfo(userID: "anna")) {
             ($0.isMessageDisable, $0.isGiftEnabled) = (true, false)
         }
@@ -299,7 +318,7 @@ import Webhooks
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 2))
         try expectRejection(.giftsOff, "gift.send", #"{"live":"room","gift":"rose"}"#)
         try expectRejection(.roomMuted, "barrage.sendText", Self.textParams("hello"))
-        // The latest settings apply: they have another word and no gifts.
+        // Messages are on again. The app's new settings have another forbidden word and no gifts; they must apply.
         info.isMessageDisable = false
         fixture.cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 3))
@@ -308,7 +327,7 @@ import Webhooks
         try expectRejection(.giftsNotEnabled, "gift.send", #"{"live":"room","gift":"rose"}"#)
         try expectRejection(.sensitive, "barrage.sendText", Self.textParams("mothballs"))
         #expect(receiver.received.isEmpty)
-        #expect(try client.call("barrage.sendText", Self.textParams("a durian")) == Self.sent(1))
+        #expect(try client.call("barrage.sendText", Self.textParams("a durian")) == Self.sent(asItem: 1))
         #expect(receiver.received.count == 1, "the backend decides about a message that the fan-out would accept")
     }
 }

@@ -5,11 +5,13 @@ import PlazaWire
 
 /// A WebSocket client over a plain blocking socket, so that a test can send arbitrary bytes and stop reading.
 final class WireClient {
-    /// An event that was received.
+    /// What the client received.
     enum Received {
+        /// A text frame: decoded, and as it was sent.
         case frame(ServerFrame, text: [UInt8])
+        /// A close frame with its code.
         case closed(UInt16)
-        /// TCP was closed without a close frame.
+        /// The end of the TCP connection, without a close frame.
         case ended
     }
 
@@ -23,16 +25,18 @@ final class WireClient {
     private var readIndex = 0
     /// The frames that arrived while a call waited for its reply.
     private var pendingFrames: [(ServerFrame, [UInt8])] = []
-    /// The status of the handshake's response.
+    /// The HTTP status of the handshake's response; 101 if the connection is a WebSocket now.
     private(set) var status = 0
     /// The head of the handshake's response: the status line and the headers.
     private(set) var head = ""
-    /// The token of the last feed frame that `feed` returned.
+    /// The feed token of the last feed frame that `nextItemNumbers` has read.
     private(set) var token = ""
     /// The id of the next call.
     private var nextID: Int64
 
     /// Connects, sends `proxyHeader` as a proxy does, and performs the WebSocket handshake.
+    ///
+    /// `headers` are further lines of the request, each with its line end.
     init(
         port: UInt16, path: String = "/v1", subprotocols: String? = "liveplaza.v1", firstID: Int64 = 1,
         receiveBuffer: Int32? = nil, proxyHeader: [UInt8] = [], headers: String = ""
@@ -52,7 +56,7 @@ final class WireClient {
 
     deinit { close(self.descriptor) }
 
-    /// Opens a socket to a port of this host.
+    /// Opens a socket to a port of this host; `receiveBuffer` is the size of its receive buffer in bytes.
     static func connect(_ port: UInt16, receiveBuffer: Int32? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var size = receiveBuffer {
@@ -77,8 +81,8 @@ final class WireClient {
         return descriptor
     }
 
-    /// Closes TCP without a close frame.
-    func cut() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+    /// Closes the TCP connection without a close frame.
+    func cutConnection() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
     /// Sends raw bytes.
     func write(_ bytes: [UInt8]) throws {
@@ -166,8 +170,8 @@ final class WireClient {
         return try self.read()
     }
 
-    /// Returns the numbers of the next items of a feed; skips empty frames, counts and notices.
-    func feed() throws -> [Int64] {
+    /// Returns the item numbers in the next feed frame that has items; skips all other frames.
+    func nextItemNumbers() throws -> [Int64] {
         while true {
             switch try self.next() {
             case .frame(.feed(_, _, let items, let token), _):
@@ -180,14 +184,14 @@ final class WireClient {
         }
     }
 
-    /// Returns the numbers of all items up to `last`.
-    func feed(upTo last: Int64) throws -> [Int64] {
+    /// Reads feed frames up to the item `last`, and returns the numbers of all their items.
+    func itemNumbers(upTo last: Int64) throws -> [Int64] {
         var numbers: [Int64] = []
-        while (numbers.last ?? 0) < last { numbers += try self.feed() }
+        while (numbers.last ?? 0) < last { numbers += try self.nextItemNumbers() }
         return numbers
     }
 
-    /// Waits until the connection is closed, and returns its code; 1006 if there was no close frame.
+    /// Waits until the connection is closed, and returns the code of the close frame; 1006 if there was no close frame.
     func closeCode() throws -> UInt16 {
         while true {
             switch try self.read() {
@@ -198,7 +202,7 @@ final class WireClient {
         }
     }
 
-    /// Returns whether nothing arrives within `milliseconds`.
+    /// Waits for `milliseconds` or until something arrives; returns whether nothing has arrived.
     func isQuiet(milliseconds: Int32) -> Bool {
         if self.readIndex < self.buffer.count || !self.pendingFrames.isEmpty { return false }
         var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
@@ -226,10 +230,13 @@ final class WireClient {
             var payload: [UInt8] = []
             payload.reserveCapacity(count)
             while payload.count < count { payload.append(try self.readByte()) }
-            // The opcodes of text, close and ping frames; a close frame without a code counts as 1005.
-            switch first & 0x0F {
+            let opcode = first & 0x0F
+            switch opcode {
+            // A text frame.
             case 1: return .frame(try Wire.decode(ServerFrame.self, from: payload), text: payload)
+            // A close frame; RFC 6455: without a code it counts as 1005.
             case 8: return .closed(payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005)
+            // A ping frame.
             case 9: try self.write(Self.maskedFrame(.pong, payload))
             default: break
             }
