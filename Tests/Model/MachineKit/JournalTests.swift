@@ -19,22 +19,24 @@ struct NumberKey: RowKey {
 struct NumberRow: JournalRow {
     var value: Int
     var due: Timestamp?
-    init(_ value: Int, due: Int64? = nil) {
+    init(_ value: Int, dueAtMilliseconds due: Int64? = nil) {
         self.value = value
         self.due = due.map { Timestamp(milliseconds: $0) }
     }
 }
 
-typealias Rows = Journal<NumberKey, NumberRow>
+typealias NumberJournal = Journal<NumberKey, NumberRow>
 
 extension Journal {
+    /// Whether a row changed since the last commit or rollback.
     fileprivate var hasChanges: Bool { !self.changedSlots.isEmpty }
 }
 
 /// A journal keeps a machine's rows, with undo for a batch that aborts, and with the times at which rows are due.
 @Suite struct JournalTests {
     @Test func `changes are listed in the order of the first change, with the current rows`() {
-        var rows = Rows()
+        var rows = NumberJournal()
+        // A restored row counts as committed.
         rows.restore(NumberKey(9), NumberRow(9))
         rows[NumberKey(2)] = NumberRow(1)
         rows[NumberKey(1)] = NumberRow(1)
@@ -46,14 +48,14 @@ extension Journal {
         rows.commit()
         #expect(!rows.hasChanges && rows.changes.isEmpty)
         #expect(rows.sortedKeys.map(\.number) == [1, 2])
-        // Assigning an equal row is not a change.
+        // Neither an equal row nor the removal of a missing row is a change.
         rows[NumberKey(1)] = NumberRow(1)
         rows[NumberKey(7)] = nil
         #expect(!rows.hasChanges)
     }
 
-    @Test func `reading a row changes nothing, and removed rows are not found`() throws {
-        var rows = Rows()
+    @Test func `reading a row changes nothing, and a removed row is found again only after a rollback`() throws {
+        var rows = NumberJournal()
         rows.restore(NumberKey(1), NumberRow(7))
         let index = try #require(rows.index(of: NumberKey(1)))
         #expect(rows.read(at: index) { $0.value } == 7 && rows[NumberKey(1)] == NumberRow(7))
@@ -65,11 +67,12 @@ extension Journal {
     }
 
     @Test func `a rollback undoes created, changed and removed rows`() {
-        var rows = Rows()
+        var rows = NumberJournal()
         rows.restore(NumberKey(1), NumberRow(1))
         rows.restore(NumberKey(2), NumberRow(2))
         rows[NumberKey(1)] = nil
         rows[NumberKey(1)] = NumberRow(10)
+        // An update returns what its closure returns.
         let previousValue = rows.update(NumberKey(2)) { row in
             defer { row.value = 20 }
             return row.value
@@ -84,35 +87,35 @@ extension Journal {
     }
 
     @Test func `a look-up that follows the look-up of another row finds the right row, also after removals`() throws {
-        var rows = Rows()
+        var rows = NumberJournal()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
-        let first = try #require(rows.index(of: NumberKey(1)))
-        // To speed up the next such look-up, a row stores the place of the row that was last looked up right after it.
-        // The place may be out of date.
-        func rowNearFirst(_ number: Int) -> NumberRow? {
-            rows.index(of: NumberKey(number), near: first).flatMap { rows.row(at: $0) }
+        let indexOfRow1 = try #require(rows.index(of: NumberKey(1)))
+        // A look-up `near` a row stores in that row which place it found, and the next look-up tries this place first.
+        // The stored place may be out of date.
+        func rowLookedUpNearRow1(_ number: Int) -> NumberRow? {
+            rows.index(of: NumberKey(number), near: indexOfRow1).flatMap { rows.row(at: $0) }
         }
-        #expect(rowNearFirst(0) == NumberRow(0))
-        #expect(rowNearFirst(2) == NumberRow(2))
-        #expect(rowNearFirst(2) == NumberRow(2))
+        #expect(rowLookedUpNearRow1(0) == NumberRow(0))
+        #expect(rowLookedUpNearRow1(2) == NumberRow(2))
+        #expect(rowLookedUpNearRow1(2) == NumberRow(2))
         // A removed row is not found, neither before the commit nor after another row has reused its slot.
         rows[NumberKey(2)] = nil
-        #expect(rowNearFirst(2) == nil)
+        #expect(rowLookedUpNearRow1(2) == nil)
         rows.rollback()
-        #expect(rowNearFirst(2) == NumberRow(2))
+        #expect(rowLookedUpNearRow1(2) == NumberRow(2))
         rows[NumberKey(2)] = nil
         rows.commit()
         rows[NumberKey(7)] = NumberRow(7)
-        #expect(rowNearFirst(2) == nil)
+        #expect(rowLookedUpNearRow1(2) == nil)
         rows[NumberKey(2)] = NumberRow(20)
-        #expect(rowNearFirst(2) == NumberRow(20))
-        #expect(rowNearFirst(7) == NumberRow(7))
+        #expect(rowLookedUpNearRow1(2) == NumberRow(20))
+        #expect(rowLookedUpNearRow1(7) == NumberRow(7))
     }
 
-    @Test func `rows fall due earliest first, equal times in the order of their keys`() {
-        var rows = Rows()
+    @Test func `rows fall due in the order of their times, and at equal times in the order of their keys`() {
+        var rows = NumberJournal()
         for (key, due) in [(3, 20), (1, 20), (2, 10), (4, 30)] as [(Int, Int64)] {
-            rows[NumberKey(key)] = NumberRow(0, due: due)
+            rows[NumberKey(key)] = NumberRow(0, dueAtMilliseconds: due)
         }
         #expect(rows.nextDue == Timestamp(milliseconds: 10))
         var popped: [Int] = []
@@ -121,13 +124,13 @@ extension Journal {
         #expect(rows.nextDue == Timestamp(milliseconds: 30))
     }
 
-    @Test func `a row whose due time changed is due only at the new time`() {
-        var rows = Rows()
-        rows[NumberKey(1)] = NumberRow(0, due: 10)
-        rows[NumberKey(1)] = NumberRow(0, due: 50)
-        rows[NumberKey(2)] = NumberRow(0, due: 20)
+    @Test func `a row whose due time changed falls due only at the new time, and a removed row never`() {
+        var rows = NumberJournal()
+        rows[NumberKey(1)] = NumberRow(0, dueAtMilliseconds: 10)
+        rows[NumberKey(1)] = NumberRow(0, dueAtMilliseconds: 50)
+        rows[NumberKey(2)] = NumberRow(0, dueAtMilliseconds: 20)
         rows[NumberKey(2)] = NumberRow(0)
-        rows[NumberKey(3)] = NumberRow(0, due: 30)
+        rows[NumberKey(3)] = NumberRow(0, dueAtMilliseconds: 30)
         rows[NumberKey(3)] = nil
         #expect(rows.nextDue == Timestamp(milliseconds: 50))
         var popped = rows.popDue(at: Timestamp(milliseconds: 49))
@@ -137,9 +140,10 @@ extension Journal {
     }
 
     @Test func `rows that fell due in an aborted batch fall due again`() {
-        var rows = Rows()
-        rows.restore(NumberKey(1), NumberRow(1, due: 10))
+        var rows = NumberJournal()
+        rows.restore(NumberKey(1), NumberRow(1, dueAtMilliseconds: 10))
         for _ in 0..<3 {
+            // Each round is a batch that removes the due row and aborts.
             let key = rows.popDue(at: Timestamp(milliseconds: 10))
             #expect(key == NumberKey(1))
             rows[NumberKey(1)] = nil
@@ -147,16 +151,17 @@ extension Journal {
         }
     }
 
-    @Test(arguments: 1...20) func `I15 a journal agrees with two dictionaries, through commits and aborts`(
+    @Test(arguments: 1...20) func `I15 a journal agrees with a dictionary of committed rows and one of current rows`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
-        var rows = Rows()
+        var rows = NumberJournal()
         var committed: [NumberKey: NumberRow] = [:]
         var current: [NumberKey: NumberRow] = [:]
         for step in 0..<3000 {
             let key = NumberKey(Int.random(in: 0..<12, using: &random))
-            let row = NumberRow(step, due: Bool.random(using: &random) ? Int64(step % 50) : nil)
+            let due = Bool.random(using: &random) ? Int64(step % 50) : nil
+            let row = NumberRow(step, dueAtMilliseconds: due)
             switch Int.random(in: 0..<12, using: &random) {
             case 0:
                 rows.rollback()
@@ -186,9 +191,9 @@ extension Journal {
     }
 
     @Test func `I16 replaced due times do not accumulate in the queue`() {
-        var rows = Rows()
+        var rows = NumberJournal()
         for step in 0..<10_000 {
-            rows[NumberKey(1)] = NumberRow(step, due: Int64(step) + 1_000_000)
+            rows[NumberKey(1)] = NumberRow(step, dueAtMilliseconds: Int64(step) + 1_000_000)
             rows.commit()
         }
         // The queue is rebuilt when it has more than two entries for each row and 64 more: 2 * 1 + 64 = 66 with one
@@ -197,13 +202,14 @@ extension Journal {
     }
 }
 
-/// The queue of due times and keys.
+/// The queue of the times at which rows are due, with the keys of the rows.
 @Suite struct DueQueueTests {
-    @Test(arguments: 1...10) func `a due queue returns its entries in order`(seed: UInt64) {
+    @Test(arguments: 1...10) func `the first entry of a due queue is always the least of its entries`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var queue = DueQueue<NumberKey>()
         var expected: [DueQueue<NumberKey>.Entry] = []
         for _ in 0..<500 {
+            // Two of three steps add an entry.
             if Int.random(in: 0..<3, using: &random) > 0 {
                 let time = Timestamp(milliseconds: Int64.random(in: 0..<40, using: &random))
                 let key = NumberKey(Int.random(in: 0..<10, using: &random))
@@ -219,14 +225,15 @@ extension Journal {
     }
 }
 
-/// A machine whose effect is the double of its input; it stores the input in a row that is due at once, and removes a
-/// row that is due.
+/// A machine whose effect is the double of its input.
+///
+/// It stores each input in a row that is due at once, and removes a row when it handles the due row.
 private struct Doubler: Machine {
-    func handle(_ input: Int, in rows: inout Rows, at moment: Moment, into effects: inout [String]) {
-        rows[NumberKey(input)] = NumberRow(input, due: moment.now.milliseconds)
+    func handle(_ input: Int, in rows: inout NumberJournal, at moment: Moment, into effects: inout [String]) {
+        rows[NumberKey(input)] = NumberRow(input, dueAtMilliseconds: moment.now.milliseconds)
         effects.append("\(2 * input)")
     }
-    func handleDueRow(_ key: NumberKey, in rows: inout Rows, at moment: Moment, into effects: inout [String]) {
+    func handleDueRow(_ key: NumberKey, in rows: inout NumberJournal, at moment: Moment, into effects: inout [String]) {
         effects.append("due \(key.number)")
         rows[key] = nil
     }
@@ -234,22 +241,22 @@ private struct Doubler: Machine {
 
 /// How a machine handles the rows of a journal that are due.
 @Suite struct MachineTests {
-    @Test func `I16 due rows are handled in order, at most the limit in one call`() {
-        var rows = Rows()
+    @Test func `I16 one call handles due rows in order up to its limit, and the next call handles the rest`() {
+        var rows = NumberJournal()
         var effects: [String] = []
         let moment = Moment(now: Timestamp(milliseconds: 5), offset: 1)
         for number in [3, 1, 2] { Doubler().handle(number, in: &rows, at: moment, into: &effects) }
-        let handled = Doubler().handleDue(in: &rows, at: moment, limit: 2, into: &effects)
-        #expect(handled == 2)
-        let handledLater = Doubler().handleDue(in: &rows, at: moment, into: &effects)
-        #expect(handledLater == 1)
+        let handledCount = Doubler().handleDue(in: &rows, at: moment, limit: 2, into: &effects)
+        #expect(handledCount == 2)
+        let laterHandledCount = Doubler().handleDue(in: &rows, at: moment, into: &effects)
+        #expect(laterHandledCount == 1)
         #expect(effects == ["6", "2", "4", "due 1", "due 2", "due 3"])
     }
 }
 
 /// The hash table from the keys of a journal to the slots of their rows.
 @Suite struct SlotIndexTests {
-    @Test(arguments: 1...10) func `an index finds each slot after removals and with equal hashes`(
+    @Test(arguments: 1...10) func `an index finds each slot by its hash, also after removals and at equal hashes`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
@@ -261,7 +268,7 @@ private struct Doubler: Machine {
             if let hash = expected.removeValue(forKey: slot) {
                 index.remove(slot, hash)
             } else {
-                // There are only few hashes, some at the end of the table, so that most searches collide.
+                // With only eight hashes most searches collide. The negative ones begin at the end of the table.
                 let hash = Int.random(in: -4..<4, using: &random)
                 index.insert(slot, hash)
                 expected[slot] = hash
@@ -271,7 +278,7 @@ private struct Doubler: Machine {
                 if let hash = expected[slot] {
                     #expect(hashesThatFindSlot == [hash])
                 } else {
-                    #expect(hashesThatFindSlot.isEmpty, "the slot was removed")
+                    #expect(hashesThatFindSlot.isEmpty, "the slot is not in the index")
                 }
             }
         }

@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The parser makes commands from calls, and rejects calls with errors that name the parameter.
+/// The parser makes commands from valid calls, and rejects others with an error that names the wrong parameter.
 @Suite struct CallParserTests {
     /// Rules: R3.14, R11.1.
     @Test func `the valid parameters of each method are parsed as the call in the table`() throws {
@@ -14,16 +14,17 @@ import Testing
     }
 
     @Test func `every method is in the table`() {
+        // `CallParser.methods` has the methods that consist of a group and a name.
         let methods = Set(CallTable.all.map(\.method))
         #expect(methods == CallParser.methods.union(["login", "ping"]))
     }
 
-    @Test func `an error names the missing parameter`() {
+    @Test func `a missing required parameter is named in the error, and an optional parameter may be missing`() {
         for spec in CallTable.all {
             for field in spec.fields {
                 let error = CallSpec.rejection(spec.method, spec.params(without: field.name), role: spec.role)
                 guard field.isRequired else {
-                    // The list of lives is optional in the JSON, but a missing list is rejected as empty.
+                    // The list `to` may be absent from the JSON, but then it counts as empty, which is rejected.
                     if field.name == "to" {
                         #expect(error == ReplyError(.badParameter, "to names 0 lives; 1 to 8 are possible"))
                     } else {
@@ -33,7 +34,7 @@ import Testing
                 }
                 let call = "\(spec.method) without \(field.name): \(error?.message ?? "accepted")"
                 #expect(error?.code == .badParameter, "\(call)")
-                // Most errors have the first form; the others belong to calls with a rule of their own.
+                // Most methods have the first message; the others are those of live.create and of battles.
                 let isNamed = [
                     "params.\(field.name) is missing",
                     "\(field.name) is missing: an app's server creates a live for a user",
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `an error names the parameter of the wrong type`() {
+    @Test func `a parameter of another type is named in the error`() {
         for spec in CallTable.all {
             for field in spec.fields {
                 let params = spec.params(replacing: field.name, by: field.kind.wrongValue)
@@ -56,8 +57,8 @@ import Testing
         }
     }
 
-    @Test func `a missing params object counts as an empty one`() {
-        // Both miss the parameter; only the message for an object that exists has the prefix `params.`.
+    @Test func `missing params count as an empty object, and params that are no object are rejected`() {
+        // Both calls lack `live`; only the message for params that exist has the prefix `params.`.
         #expect(CallSpec.rejection("live.get", nil) == ReplyError(.badParameter, "live is missing"))
         #expect(CallSpec.rejection("live.get", "{}") == ReplyError(.badParameter, "params.live is missing"))
         #expect((try? CallSpec.parse("live.list", nil).get()) == .list(cursor: "", count: 20, category: nil))
@@ -68,23 +69,24 @@ import Testing
 
     @Test func `omitted parameters have their defaults`() throws {
         let live = Samples.live
-        func seat(_ command: SeatCommand) -> ParsedCall {
+        func seatCall(_ command: SeatCommand) -> ParsedCall {
             .forward(.seat(SeatInput(Samples.key, command)), inLive: live)
         }
         let caller = Samples.caller
+        // The seat index -1 means any free seat.
         #expect(
             try CallSpec.parse("seat.apply", #"{"live":"concert"}"#).get()
-                == seat(.apply(seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: caller)))
+                == seatCall(.apply(seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: caller)))
         #expect(
             try CallSpec.parse("seat.move", #"{"live":"concert","seatIndex":2}"#).get()
-                == seat(.move(user: "alice", to: 2, policy: .abortWhenOccupied, caller: caller)))
+                == seatCall(.move(user: "alice", to: 2, policy: .abortWhenOccupied, caller: caller)))
         #expect(
             try CallSpec.parse("seat.lock", #"{"live":"concert","seatIndex":2}"#).get()
-                == seat(.lock(seatIndex: 2, isLocked: true, microphone: nil, camera: nil, caller: caller)))
+                == seatCall(.lock(seatIndex: 2, isLocked: true, microphone: nil, camera: nil, caller: caller)))
         let battle = ConnectionCommand.requestBattle(
             from: live, to: ["duet"], durationSeconds: 0, needResponse: false, timeoutSeconds: 10, extensionInfo: "",
             caller: caller)
-        // A battle's timeout of 0 means the default.
+        // A missing timeout, and 0 for a battle, mean the default of 10 s.
         for params in [#"{"live":"concert","to":["duet"]}"#, #"{"live":"concert","to":["duet"],"timeout":0}"#] {
             #expect(
                 try CallSpec.parse("battle.request", params).get()
@@ -93,21 +95,25 @@ import Testing
     }
 
     /// One byte longer than the 2048 bytes that `extraInfo` and `extensionInfo` may have.
-    private static let longText = String(repeating: "x", count: 2049)
+    private static let tooLongText = String(repeating: "x", count: 2049)
+    /// One live more than the 8 that `to` may name.
     private static let nineLives = Array(repeating: "\"duet\"", count: 9).joined(separator: ",")
+    /// One score more than the 9 that a call may have.
     private static let tenScores = Array(repeating: #"{"live":"a","score":1}"#, count: 10).joined(separator: ",")
 
     @Test func `an error names the parameter that is out of range, and the range`() {
         let timeouts: [Int64] = [0, -1, 1801, .min, .max]
         for method in ["seat.apply", "seat.invite", "cohost.request", "battle.request"] {
-            for timeout in timeouts where !(method == "battle.request" && timeout == 0) {
+            for timeout in timeouts {
+                // For a battle, 0 means the default timeout.
+                if method == "battle.request" && timeout == 0 { continue }
                 let params = #"{"live":"concert","user":"bob","to":["duet"],"timeout":\#(timeout)}"#
                 #expect(
                     CallSpec.rejection(method, params)
                         == ReplyError(.badParameter, "timeout is \(timeout); 1 to 1800 seconds are possible"))
             }
         }
-        let cases: [(String, String, String)] = [
+        let cases: [(method: String, params: String, message: String)] = [
             ("live.list", #"{"count":0}"#, "count is 0; 1 to 50 are possible"),
             ("live.list", #"{"count":51}"#, "count is 51; 1 to 50 are possible"),
             ("live.list", #"{"count":-9}"#, "count is -9; 1 to 50 are possible"),
@@ -117,19 +123,19 @@ import Testing
                 "seat.move", #"{"live":"concert","seatIndex":1,"policy":3}"#, "policy is 3; 0, 1 and 2 are possible"
             ),
             (
-                "seat.apply", #"{"live":"concert","extraInfo":"\#(Self.longText)"}"#,
+                "seat.apply", #"{"live":"concert","extraInfo":"\#(Self.tooLongText)"}"#,
                 "extraInfo has at most 2048 bytes, and 4096 as JSON"
             ),
             (
-                "seat.invite", #"{"live":"concert","user":"bob","extraInfo":"\#(Self.longText)"}"#,
+                "seat.invite", #"{"live":"concert","user":"bob","extraInfo":"\#(Self.tooLongText)"}"#,
                 "extraInfo has at most 2048 bytes, and 4096 as JSON"
             ),
             (
-                "cohost.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.longText)"}"#,
+                "cohost.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.tooLongText)"}"#,
                 "extensionInfo has at most 2048 bytes, and 4096 as JSON"
             ),
             (
-                "battle.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.longText)"}"#,
+                "battle.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.tooLongText)"}"#,
                 "extensionInfo has at most 2048 bytes, and 4096 as JSON"
             ), ("cohost.request", #"{"live":"concert","to":[]}"#, "to names 0 lives; 1 to 8 are possible"),
             (
@@ -172,36 +178,38 @@ import Testing
         #expect(seatModeError?.code == .badParameter && seatModeError?.message.hasPrefix("params.seatMode ") == true)
     }
 
-    @Test func `invalid names are rejected with their field`() {
-        let badLives = ["", "a b", "a/b", "ü", String(repeating: "x", count: 49), "a\\u0000"]
-        let rule = "is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
+    @Test func `an invalid id of a live or a user is rejected with the name of its parameter`() {
+        let invalidLiveIDs = ["", "a b", "a/b", "ü", String(repeating: "x", count: 49), "a\\u0000"]
+        let liveRule = "is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
         for spec in CallTable.all {
             for field in spec.fields where ["live", "inviter", "other", "to"].contains(field.name) {
-                for bad in badLives {
-                    let json = field.name == "to" ? "[\"\(bad)\"]" : "\"\(bad)\""
+                for invalidID in invalidLiveIDs {
+                    // `to` is a list of ids.
+                    let json = field.name == "to" ? "[\"\(invalidID)\"]" : "\"\(invalidID)\""
                     let error = CallSpec.rejection(
                         spec.method, spec.params(replacing: field.name, by: json), role: spec.role)
-                    #expect(error == ReplyError(.badRoomID, "\(field.name) \(rule)"), "\(spec.method) \(bad)")
+                    #expect(error == ReplyError(.badRoomID, "\(field.name) \(liveRule)"), "\(spec.method) \(invalidID)")
                 }
             }
             for field in spec.fields where ["user", "owner"].contains(field.name) {
-                for bad in ["", "a b", "a/b", "ü", String(repeating: "x", count: 33)] {
+                for invalidID in ["", "a b", "a/b", "ü", String(repeating: "x", count: 33)] {
                     let error = CallSpec.rejection(
-                        spec.method, spec.params(replacing: field.name, by: "\"\(bad)\""), role: spec.role)
+                        spec.method, spec.params(replacing: field.name, by: "\"\(invalidID)\""), role: spec.role)
                     let message =
                         "\(field.name) is not a user's id: 1 to 32 letters, digits, hyphens or underscores"
-                    #expect(error == ReplyError(.badParameter, message), "\(spec.method) \(bad)")
+                    #expect(error == ReplyError(.badParameter, message), "\(spec.method) \(invalidID)")
                 }
             }
         }
     }
 
     @Test func `a score with an invalid live id is rejected`() {
-        for bad in ["", "a b", "ü"] {
+        for invalidID in ["", "a b", "ü"] {
             let error = CallSpec.rejection(
-                "battle.score", #"{"battle":"b","scores":[{"live":"a","score":1},{"live":"\#(bad)","score":1}]}"#,
+                "battle.score", #"{"battle":"b","scores":[{"live":"a","score":1},{"live":"\#(invalidID)","score":1}]}"#,
                 role: .server)
-            #expect(error?.code == .badRoomID && error?.message.hasPrefix("scores.live is not") == true, "\(bad)")
+            #expect(error?.code == .badRoomID, "\(invalidID)")
+            #expect(error?.message.hasPrefix("scores.live is not") == true, "\(invalidID)")
         }
     }
 
@@ -210,7 +218,7 @@ import Testing
         arguments: [
             "", "live", "live.", "live.nothing", ".live", "seat.fly", "cohost.x", "battle.", "admin.x", "audience.x",
             "barrage.x", "stage.put", "metadata.x", "LOGIN", "login.x", "live.get.more",
-        ]) func `an unknown method is reported as such, whatever its parameters`(method: String)
+        ]) func `an unknown method is reported as unknown, whatever its parameters`(method: String)
     {
         for params in [nil, "{}", #"{"live":"concert"}"#, "7"] {
             #expect(
@@ -219,18 +227,19 @@ import Testing
         }
     }
 
-    @Test func `only an app's server changes its settings`() {
+    @Test func `a user's call that would change an app's settings is rejected`() {
         for spec in CallTable.apps where spec.role == .server {
             #expect(CallSpec.rejection(spec.method, spec.params())?.code == .noPermission, "\(spec.method)")
         }
     }
 
     /// Rules: R13.24.
-    @Test func `battles are created by an app's server, and requested by hosts`() {
+    @Test func `only an app's server may call battle create, and a user may call battle request`() {
         let params = #"{"live":"concert","to":["duet"]}"#
         #expect(CallSpec.rejection("battle.create", params)?.code == .noPermission)
         #expect(CallSpec.rejection("battle.create", params, role: .server) == nil)
         #expect(CallSpec.rejection("battle.request", params) == nil)
+        // An id has no blank.
         #expect(CallSpec.rejection("battle.get", #"{"battle":"b 6"}"#, role: .server)?.code == .badParameter)
     }
 
@@ -242,11 +251,11 @@ import Testing
     @Test func `I6 an app's server acts in a live without being in it`() throws {
         var forwardedCount = 0
         for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
+            let call = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
             // The gateway itself answers the other calls, which are reads.
-            guard case .forward(_, let live) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
-            else { continue }
+            guard case .forward(_, inLive: let requiredLive) = call else { continue }
             forwardedCount += 1
-            #expect(live == nil, "\(spec.method) requires that the server has joined the live")
+            #expect(requiredLive == nil, "\(spec.method) requires that the server has joined the live")
         }
         #expect(forwardedCount > 20, "most of the calls are forwarded")
     }
@@ -258,11 +267,12 @@ import Testing
     func `a user named by an app's server has a name and a picture within the limits`(
         method: String, params: String, field: String
     ) throws {
-        // The message with which the call is rejected if `field` + `suffix` is a text of `count` characters.
+        // The message with which the call is rejected if the parameter `field` + `suffix`, such as `ownerName`, is a
+        // text of `count` characters; nil if the call is accepted.
         func rejection(_ suffix: String, _ count: Int, of character: String = "n") -> String? {
             let testedMember = "\"\(field)\(suffix)\":\"\(String(repeating: character, count: count))\""
-            let text = "{\"live\":\"concert\",\(params),\(testedMember)}"
-            guard case .failure(let error) = CallSpec.parse(method, text, role: .server) else { return nil }
+            let allParams = "{\"live\":\"concert\",\(params),\(testedMember)}"
+            guard case .failure(let error) = CallSpec.parse(method, allParams, role: .server) else { return nil }
             #expect(error.code == .badParameter)
             return error.message
         }
@@ -277,7 +287,7 @@ import Testing
         #expect(rejection("Name", 51, of: "\\\"") == "\(field)Name has at most 100 \(rule)")
     }
 
-    @Test func `a method without parameters accepts any object and nothing else`() throws {
+    @Test func `ping, which has no parameters, accepts any object as params and nothing else`() throws {
         for params in [nil, "{}", #"{"x":1}"#] {
             #expect(try CallSpec.parse("ping", params).get() == .ping)
         }
@@ -287,7 +297,7 @@ import Testing
     }
 
     /// Rules: R3.44.
-    @Test func `a metadata delete names at least one key`() {
+    @Test func `a metadata delete that names no key is rejected`() {
         #expect(
             CallSpec.rejection("metadata.delete", #"{"live":"concert","keys":[]}"#)
                 == ReplyError(.badParameter, "keys names none; name at least one"))
@@ -309,10 +319,10 @@ import Testing
                 "live.create", #"{"live":"concert","owner":"bob"}"#
             ).get(), case .create(_, _, let owner, _) = input.command
         else {
-            Issue.record("live.create is parsed as another call")
+            Issue.record("live.create was not forwarded as a create")
             return
         }
-        #expect(owner.userID == "bob", "the parser leaves it to the directory to refuse another owner than the caller")
+        #expect(owner.userID == "bob", "the directory, not the parser, refuses another owner than the caller")
         let paramsWithOwnID = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
         #expect(
             try CallSpec.parse("live.create", paramsWithOwnID).get()
@@ -320,7 +330,7 @@ import Testing
     }
 
     /// Rules: R3.66.
-    @Test func `a create that joins sends the same directory command as a plain create`() throws {
+    @Test func `a create that also joins has the same directory command as a plain create`() throws {
         guard
             case .createAndJoin(let live, let effect) = try CallSpec.parse(
                 "live.create", #"{"live":"concert","join":true}"#
@@ -329,10 +339,11 @@ import Testing
                 "live.create", #"{"live":"concert","join":false}"#
             ).get()
         else {
-            Issue.record("live.create is parsed as another call")
+            Issue.record("live.create was not parsed as a create with a join, or without one")
             return
         }
         #expect(live == "concert" && effect == createEffect)
+        // `join` is true or false.
         #expect(CallSpec.rejection("live.create", #"{"live":"concert","join":1}"#)?.code == .badParameter)
     }
 
@@ -355,7 +366,7 @@ import Testing
         }
     }
 
-    @Test func `a call from HTTP is decoded from its parameters alone`() throws {
+    @Test func `a call from HTTP, whose method and parameters come apart, is parsed like a frame`() throws {
         let frame = try CallFrame(id: 1, method: "live.get", params: Array(#"{"live":"concert"}"#.utf8))
         let parser = CallParser(app: Samples.app, caller: Samples.caller)
         #expect(try parser.parse(frame) == .get(Samples.live))
@@ -365,7 +376,8 @@ import Testing
     }
 
     /// Rules: R3.50.
-    @Test func `a list has pages of 1 to 50 in one of two orders`() throws {
+    @Test func `a page of the list of lives has 1 to 50 entries in ascending or descending order`() throws {
+        // Without parameters, a page has 20 entries in descending order.
         let parser = CallParser(app: Samples.app, caller: Samples.caller)
         func list(_ params: String) throws(ReplyError) -> ParsedCall {
             try parser.parse(CallFrame(id: 1, method: "live.list", params: Array(params.utf8)))

@@ -8,13 +8,13 @@ import Testing
     @Test func `server frames match the golden file`() throws {
         // A frame to a client does not name the app.
         let recipient = UserKey(AppID(""), "alice")
-        var cases: [(String, ServerFrame)] = GoldenRecordTests.results.map { name, result in
+        var cases: [(String, ServerFrame)] = GoldenRecordTests.callResults.map { name, result in
             ("reply-\(name)", .reply(id: 7, .success(result: result)))
         }
         cases.append(("error", .reply(id: 7, .failure(error: ReplyError(.noSuchRoom, "there is no live x")))))
         cases.append(("error-retry", .reply(id: -1, .failure(error: Samples.error))))
         cases.append(("error-reason", .reply(id: 7, .failure(error: Samples.staleTicket))))
-        let entries = GoldenRecordTests.contents.map { _, content in content }.enumerated().map { index, content in
+        let entries = GoldenRecordTests.feedContents.map { _, content in content }.enumerated().map { index, content in
             FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content)
         }
         // A token is an epoch and a number, and an offset if it is known. Encoding and decoding do not compare the
@@ -28,7 +28,7 @@ import Testing
         cases.append(
             ("feed-history", .history(live: Samples.live, epoch: 77, items: historyEntries, token: "77.11.4711")))
         cases.append(("counts", .counts(LiveCount(Samples.count))))
-        for (name, content) in GoldenRecordTests.notices where content.isForClients {
+        for (name, content) in GoldenRecordTests.noticeContents where content.isForClients {
             let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
             let notice = Notice(to: recipient, live: Samples.live, at: Samples.at, floor: floor, content: content)
             cases.append(("notice-\(name)", .notice(id: "3-17", notice)))
@@ -37,7 +37,7 @@ import Testing
         for (_, frame) in cases {
             switch frame {
             case .reply, .feed, .history, .counts, .notice, .drain:
-                break  // Exhaustive on purpose: add a new frame to the samples above.
+                break  // A new frame does not compile until it is listed here; add a case with it to `cases`, too.
             }
         }
         try GoldenFile(name: "server-frames").expectWireFormat(

@@ -5,7 +5,7 @@ import Testing
 /// The JSON of the inputs in the machines' inboxes (the topics that they consume) is the one in the golden files.
 ///
 /// Most cases have the name of their command on the wire, such as `tell` for `publish`. A duration of -1 means
-/// permanently, and a seat index of -1 means any free seat.
+/// permanently, and a seat index of -1 means any free seat. `silentFor` is in milliseconds.
 @Suite struct GoldenInputTests {
     private static let caller = Samples.caller
 
@@ -48,7 +48,7 @@ import Testing
             case .create, .open, .enter, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
                 .adminMembershipVerified, .revokeAdmin, .kick, .ban, .unban, .bans, .mute, .mutes, .end, .closed,
                 .occupancy, .profile, .floor, .appSettings:
-                break  // Exhaustive on purpose: add a new command to the samples above.
+                break  // A new command does not compile until it is listed here; add a case with it to `commands`, too.
             }
         }
         try GoldenFile(name: "directory-inbox").expectWireFormat(
@@ -63,14 +63,16 @@ import Testing
         ("putGift", .putGift(gift: Samples.rocket, category: "new")), ("removeGift", .removeGift(gift: "rose")),
     ]
 
-    /// Exhaustive on purpose: a new change does not compile until it is added here; add it to `appChanges` too.
-    private func everyAppChangeIsAbove(_ change: AppSettingsChange) {
+    /// Does not compile until each new change is listed here; add a case with it to `appChanges`, too.
+    ///
+    /// The function is never called.
+    private func checkThatEveryAppChangeIsListed(_ change: AppSettingsChange) {
         switch change {
         case .setWords, .addWords, .removeWords, .setGifts, .putCategory, .removeCategory, .putGift, .removeGift: break
         }
     }
 
-    @Test func `presence's inputs match the golden file`() throws {
+    @Test func `the inputs of presence match the golden file`() throws {
         let member = Presence(session: "s-1", user: Samples.bob, ticket: Samples.ticket, silentFor: 1200)
         let commands: [(String, AudienceCommand)] = [
             ("opened", .opened(epoch: 77, owner: Samples.alice)), ("ended", .ended(epoch: 77, ending: Samples.ending)),
@@ -103,7 +105,7 @@ import Testing
             switch command {
             case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .verifyAdminMembership,
                 .verifyGuestMembership, .confirm, .banned, .unbanned, .announceMute, .rights, .profile, .signOff:
-                break  // Exhaustive on purpose: add a new command to the samples above.
+                break  // A new command does not compile until it is listed here; add a case with it to `commands`, too.
             }
         }
         try GoldenFile(name: "audience-inbox").expectWireFormat(
@@ -132,7 +134,7 @@ import Testing
             switch command {
             case .opened, .ended, .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .forbidden, .speaking,
                 .summary, .repeatEnding, .publish, .rights, .muted, .unmuted, .floor:
-                break  // Exhaustive on purpose: add a new command to the samples above.
+                break  // A new command does not compile until it is listed here; add a case with it to `commands`, too.
             }
         }
         try GoldenFile(name: "barrage-inbox").expectWireFormat(
@@ -193,7 +195,7 @@ import Testing
                 .invite, .cancelInvitation, .acceptInvitation, .rejectInvitation, .take, .leave, .kickOff, .move, .lock,
                 .device, .lockDevice, .place, .requests, .guestMembershipVerified, .userGone, .userBack, .profile,
                 .confirmOccupants, .floor, .connection:
-                break  // Exhaustive on purpose: add a new command to the samples above.
+                break  // A new command does not compile until it is listed here; add a case with it to `commands`, too.
             }
         }
         try GoldenFile(name: "seat-inbox").expectWireFormat(
@@ -254,7 +256,7 @@ import Testing
                 .request, .cancelRequest, .accept, .reject, .exit, .muteRemote, .requestBattle, .cancelBattle,
                 .acceptBattle, .rejectBattle, .exitBattle, .updateScores, .battleInfo, .openRequests,
                 .openBattleRequests:
-                break  // Exhaustive on purpose: add a new command to the samples above.
+                break  // A new command does not compile until it is listed here; add a case with it to `commands`, too.
             }
         }
         try GoldenFile(name: "connection-inbox").expectWireFormat(

@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The topic, key and value of the record that each effect of a machine writes (TOPICS.md).
+/// The topic, key and value of the record that each effect of a machine writes (`docs/TOPICS.md`).
 @Suite struct TopicRecordTests {
     private static let notice = Notice(
         to: UserKey(Samples.app, "bob"), live: Samples.live, at: Samples.at, content: .battleNotStarted(battle: "b-6"))
@@ -19,24 +19,24 @@ import Testing
     private static let app = AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)
     private static let epoch = PresenceEpochRecord(partition: 7, epoch: "e")
 
-    @Test func `each effect goes to its topic under its key`() {
-        let live = "demo/concert"
+    @Test func `each effect is written to its topic under its key`() {
+        let liveKey = "demo/concert"
         // Each effect with its topic, key and value; a record without a value removes the key from a compacted topic.
         let cases: [(Effect, PlazaTopic, String, [UInt8]?)] = [
             (.directory(Self.create), .directoryInbox, "demo/bob", Wire.encode(Self.create)),
-            (.directory(Self.end), .directoryInbox, live, Wire.encode(Self.end)),
-            (.audience(Self.join), .audienceInbox, live, Wire.encode(Self.join)),
-            (.barrage(Self.publish), .barrageInbox, live, Wire.encode(Self.publish)),
-            (.seat(Self.seat), .seatInbox, live, Wire.encode(Self.seat)),
+            (.directory(Self.end), .directoryInbox, liveKey, Wire.encode(Self.end)),
+            (.audience(Self.join), .audienceInbox, liveKey, Wire.encode(Self.join)),
+            (.barrage(Self.publish), .barrageInbox, liveKey, Wire.encode(Self.publish)),
+            (.seat(Self.seat), .seatInbox, liveKey, Wire.encode(Self.seat)),
             (.connection(Self.exit), .connectionInbox, "demo", Wire.encode(Self.exit)),
-            (.live(Samples.room), .rooms, live, Wire.encode(Samples.room)),
-            (.liveRemoved(Samples.key), .rooms, live, nil),
-            (.stage(Samples.stage), .stages, live, Wire.encode(Samples.stage)),
-            (.stageRemoved(Samples.key), .stages, live, nil),
-            (.count(Samples.count), .audienceCounts, live, Wire.encode(Samples.count)),
-            (.countRemoved(Samples.key), .audienceCounts, live, nil),
+            (.live(Samples.room), .rooms, liveKey, Wire.encode(Samples.room)),
+            (.liveRemoved(Samples.key), .rooms, liveKey, nil),
+            (.stage(Samples.stage), .stages, liveKey, Wire.encode(Samples.stage)),
+            (.stageRemoved(Samples.key), .stages, liveKey, nil),
+            (.count(Samples.count), .audienceCounts, liveKey, Wire.encode(Samples.count)),
+            (.countRemoved(Samples.key), .audienceCounts, liveKey, nil),
             (.app(Self.app), .apps, "demo", Wire.encode(Self.app)),
-            (.webhook(Samples.webhook), .webhooks, live, Wire.encode(Samples.webhook)),
+            (.webhook(Samples.webhook), .webhooks, liveKey, Wire.encode(Samples.webhook)),
             (.notice(Self.notice), .userNotices, "demo/bob", Wire.encode(Self.notice)),
             (.reply(Self.reply), .replies, "gateway-1", Wire.encode(Self.reply)),
         ]
@@ -46,30 +46,30 @@ import Testing
             #expect(record.partition == nil && record.headers.isEmpty)
             switch effect {
             case .directory, .audience, .barrage, .seat, .connection, .live, .liveRemoved, .stage, .stageRemoved,
-                .count,
-                .countRemoved, .presenceEpoch, .feed, .notice, .reply, .app,
-                .webhook:
-                break  // Exhaustive on purpose: add a new effect to `cases` above, or give it a test below.
+                .count, .countRemoved, .presenceEpoch, .feed, .notice, .reply, .app, .webhook:
+                // A new effect does not compile until it is listed here; add it to `cases`, or add a test for it below.
+                break
             }
         }
     }
 
-    @Test func `I5 a presence epoch goes to the partition that it names`() {
+    @Test func `I5 a presence epoch is written to the partition that it names`() {
         let record = TopicRecord(.presenceEpoch(Self.epoch))
         #expect(
             record
                 == TopicRecord(.audienceCounts, key: "#epoch/7", partition: 7, value: Wire.encode(Self.epoch)))
     }
 
-    @Test func `I7 a feed item has its position in headers, and only client data in its value`() throws {
-        for (name, content) in GoldenRecordTests.contents {
+    @Test func `I7 the record of a feed item has its position in headers, and only client data in its value`() throws {
+        for (name, content) in GoldenRecordTests.feedContents {
             let item = FeedItem(key: Samples.key, position: Samples.position, at: Samples.at, content: content)
             let record = TopicRecord(.feed(item))
             #expect(record.topic == .roomFeed && record.key == "demo/concert" && record.partition == nil)
             let value = try #require(record.value)
             #expect(
                 try Wire.decode(FeedEntry.self, from: value) == FeedEntry(n: 12, at: Samples.at, content: content))
-            #expect(String(decoding: value.suffix(8), as: UTF8.self) == #","n":12}"#, "\(name): the number is last")
+            let end = String(decoding: value.suffix(8), as: UTF8.self)
+            #expect(end == #","n":12}"#, "\(name): the number must be the last member")
             let headers = FeedHeaders { headerName in record.headers.first { $0.name == headerName }?.value }
             #expect(
                 headers
@@ -79,14 +79,14 @@ import Testing
     }
 
     @Test func `records with different headers are not equal`() {
-        let plain = TopicRecord(.rooms, key: "k", value: [1])
-        var traced = plain
-        traced.headers.append((name: "traceparent", value: [2]))
-        #expect(plain != traced)
+        let record = TopicRecord(.rooms, key: "k", value: [1])
+        var recordWithHeader = record
+        recordWithHeader.headers.append((name: "traceparent", value: [2]))
+        #expect(record != recordWithHeader)
     }
 
     @Test(
-        // `p` is epoch and number of the position, `c` the feed class from 0 to 4; `k` marks the end of the live.
+        // `p` is the position: epoch and number. `c` is the feed class, 0 to 4. `k` marks the end of the live.
         arguments: [
             (["p": "77.12", "c": "0"], true), (["p": "77.12", "c": "4", "k": "end"], true),
             (["p": "77.12"], false), (["c": "0"], false), (["p": "77", "c": "0"], false),

@@ -6,14 +6,14 @@ import Testing
 
 /// How much all streams of a loop may queue, which streams are ended beyond this limit, and when a peer is stalled.
 ///
-/// A party is the owner of several streams, such as a client's address. A step is what a stream queues at once of a
-/// long output that it can continue later.
+/// A share is the limit divided by the number of queues. A party is the owner of several streams, such as a client's
+/// address. A step is what a stream queues at once of a long output that it can continue later.
 @Suite struct OutputBudgetTests {
     /// A budget with a limit of 1,000 bytes, and queues of these sizes in bytes.
-    private func budget(_ queues: [Int]) -> OutputBudget {
+    private func budget(queueBytes: [Int]) -> OutputBudget {
         var budget = OutputBudget()
         budget.limitBytes = 1_000
-        for bytes in queues {
+        for bytes in queueBytes {
             budget.addQueue()
             budget.add(bytes)
         }
@@ -22,16 +22,16 @@ import Testing
 
     @Test func `I16 within the limit any stream may queue; beyond it only a stream within its share`() {
         // `admits(n, ofStreamWith: m)` says whether a stream that has queued m bytes may queue n more.
-        let halfFullBudget = self.budget([500])
+        let halfFullBudget = self.budget(queueBytes: [500])
         #expect(halfFullBudget.admits(500, ofStreamWith: 500), "500 + 500 is the limit")
         #expect(halfFullBudget.excessBytes == 0, "nothing must be freed")
 
-        // 900 + 60 + 30 + 10 is the limit. The share of each of the four queues is a quarter of it, 250 bytes.
-        let fullBudget = self.budget([900, 60, 30, 10])
-        #expect(!fullBudget.admits(1, ofStreamWith: 900))
+        // 900 + 60 + 30 + 10 is the limit. The share of each of the four queues is a quarter of the limit, 250 bytes.
+        let fullBudget = self.budget(queueBytes: [900, 60, 30, 10])
+        #expect(!fullBudget.admits(1, ofStreamWith: 900), "900 is more than the share")
         #expect(fullBudget.admits(190, ofStreamWith: 60), "60 + 190 is the share")
         #expect(!fullBudget.admits(191, ofStreamWith: 60))
-        #expect(fullBudget.admits(100, ofStreamWith: 0), "a stream without a queue")
+        #expect(fullBudget.admits(100, ofStreamWith: 0), "a stream without a queue may queue 100, less than the share")
 
         var budgetAfterRemoval = fullBudget
         budgetAfterRemoval.remove(900)
@@ -40,8 +40,8 @@ import Testing
     }
 
     @Test func `I16 after one stream has queued the whole limit, each new stream may still queue its share`() {
-        var budget = self.budget([1_000])
-        // The bytes of the nine streams that begin to queue one after the other.
+        var budget = self.budget(queueBytes: [1_000])
+        // Nine more streams begin to queue, one after the other; these are their bytes.
         var queuedBytes = [Int](repeating: 0, count: 9)
         let pieceBytes = 7
         for index in queuedBytes.indices {
@@ -51,28 +51,30 @@ import Testing
                 budget.add(pieceBytes)
             }
         }
-        // A share is the limit divided by the queues at that time: from 1,000 / 2 for the first of the nine streams to
-        // 1,000 / 10 for the last one. A stream stops when a further piece would exceed its share.
+        // While the first of the nine streams queues, there are 2 queues, and a share is 1,000 / 2 bytes. For the last
+        // one there are 10 queues, and a share is 1,000 / 10 bytes. Each stops when a further piece would exceed the
+        // share.
         #expect(queuedBytes.allSatisfy { $0 > 100 - pieceBytes }, "the least share is 100 bytes: \(queuedBytes)")
         #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the largest share is 500 bytes: \(queuedBytes)")
     }
 
     @Test func `beyond the limit, the largest queues are chosen until an eighth of the limit is free`() {
         let sizes = [10, 700, 0, 300, 90]
-        let excess = self.budget(sizes).excessBytes
-        // `excessBytes` is what must be freed. The queues have 1,100 bytes together; 875 bytes are seven eighths of the
-        // limit.
+        let excess = self.budget(queueBytes: sizes).excessBytes
+        // The excess is what must be freed. The queues have 1,100 bytes together, and may keep seven eighths of the
+        // limit, 875 bytes.
         #expect(excess == 1_100 - 875)
-        #expect(self.choice(sizes, freeing: excess) == [1], "700 bytes are enough")
-        #expect(self.choice(sizes, freeing: 701) == [1, 3], "700 bytes are too few")
-        #expect(self.choice(sizes, freeing: 5_000) == [1, 3, 4, 0], "all queues except the empty one")
-        #expect(self.choice([], freeing: 1).isEmpty)
+        #expect(self.chosenQueues(of: sizes, freeing: excess) == [1], "the 700 bytes of queue 1 are enough")
+        #expect(self.chosenQueues(of: sizes, freeing: 701) == [1, 3], "the 700 bytes of queue 1 are too few")
+        #expect(self.chosenQueues(of: sizes, freeing: 5_000) == [1, 3, 4, 0], "the empty queue 2 is never chosen")
+        #expect(self.chosenQueues(of: [], freeing: 1).isEmpty)
     }
 
-    /// The indexes of the queues that are chosen, in the order of the choice.
+    /// The indexes of the queues that are chosen to free at least `bytes`, in the order of the choice.
     ///
-    /// `parties[n]` is the party of queue n; a queue for which `parties` has no element belongs to no party.
-    private func choice(_ sizes: [Int], of parties: [String?] = [], freeing bytes: Int) -> [Int] {
+    /// `sizes[n]` is the size of queue n in bytes, and `parties[n]` its party; a queue for which `parties` has no
+    /// element belongs to no party.
+    private func chosenQueues(of sizes: [Int], parties: [String?] = [], freeing bytes: Int) -> [Int] {
         let queues = sizes.indices.map { index in
             OutputBudget.Queue(bytes: sizes[index], party: index < parties.count ? parties[index] : nil)
         }
@@ -84,29 +86,32 @@ import Testing
         let parties: [String?] = ["honest", "many", "many", "many", "many"]
         // `honest` has 310 bytes, `many` has 90 + 110 + 100 + 0 = 300. The queues 0, 2 and 3 have 520 bytes together,
         // one less than must be freed.
-        #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1])
-        // `honest` has 290 bytes, `many` still has 300, and without its largest queue 190.
-        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 1) == [2])
-        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "290 is more than 190")
-        // Queues without a party do not count together: 90 + 60 + 50 = 200.
-        #expect(self.choice([90, 60, 50, 40], of: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
+        #expect(self.chosenQueues(of: sizes, parties: parties, freeing: 521) == [0, 2, 3, 1])
+        // Now `honest` has only 290 bytes. `many` still has 300, and 190 without its largest queue.
+        let sizesWithLessHonest = [290, 90, 110, 100]
+        #expect(self.chosenQueues(of: sizesWithLessHonest, parties: parties, freeing: 1) == [2])
+        #expect(
+            self.chosenQueues(of: sizesWithLessHonest, parties: parties, freeing: 111) == [2, 0], "290 is more than 190"
+        )
+        // Three queues without a party have 150 bytes, but each counts alone, so the 90 bytes of party `a` come first.
+        #expect(self.chosenQueues(of: [90, 60, 50, 40], parties: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
     }
 
-    /// A step is what a stream should queue at once of a long output (`stepBytes`).
     @Test func `I16 streams that each queue one step stay within the limit, and a step within half a share`() {
-        var budget = self.budget([])
+        var budget = self.budget(queueBytes: [])
         budget.limitBytes = 32 << 20
-        #expect(budget.stepBytes == 128 << 10, "a 256th of the free memory: 32 MiB / 256")
+        #expect(budget.stepBytes == 128 << 10, "a step is a 256th of the free memory: 32 MiB / 256 = 128 KiB")
         // A gateway lets a viewer who catches up queue at most 256 KiB, however large a step may be.
         let maxBytesOfViewer = 256 << 10
-        for count in 1...1_000 {
+        for queueCount in 1...1_000 {
             let bytes = min(maxBytesOfViewer, budget.stepBytes)
             #expect(budget.admits(bytes, ofStreamWith: 0))
             budget.addQueue()
             budget.add(bytes)
-            #expect(budget.stepBytes <= budget.limitBytes / count / 2, "half a share of `count` queues")
+            let shareBytes = budget.limitBytes / queueCount
+            #expect(budget.stepBytes <= shareBytes / 2, "\(queueCount) queues")
         }
-        #expect(budget.excessBytes == 0, "\(budget.queuedBytes)")
+        #expect(budget.excessBytes == 0, "\(budget.queuedBytes) bytes are queued")
 
         // Beyond the limit no memory is free. A step then has its smallest size, 2 KiB, which is within a share.
         budget.add(32 << 20)
@@ -116,25 +121,26 @@ import Testing
 
     @Test func `a peer is stalled when two checks in a row find that it took no byte for the timeout`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
-        // The peer acknowledges nothing: always 9 bytes are not acknowledged.
+        // The socket has accepted `acceptedBytes` so far. The peer acknowledges nothing: always 9 bytes are not
+        // acknowledged. The timeout is 500 ms.
         func isStalled(accepted acceptedBytes: Int, at now: UInt64) -> Bool {
             progress.checkStalled(
                 acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
         }
         #expect(!isStalled(accepted: 0, at: 1_400))
-        // After a pause of this process, the socket may have room that was not used yet. So one overdue check is not
-        // enough.
-        #expect(!isStalled(accepted: 0, at: 1_500), "overdue for the first time")
+        // After a pause of this process, the socket may have room that was not used yet. Therefore a peer that only one
+        // check finds overdue is not stalled.
+        #expect(!isStalled(accepted: 0, at: 1_500), "the peer is overdue for the first time")
         #expect(!isStalled(accepted: 1, at: 1_600), "one byte is progress, from which the timeout begins again")
         #expect(!isStalled(accepted: 1, at: 2_099))
-        #expect(!isStalled(accepted: 1, at: 2_100), "overdue for the first time")
-        #expect(isStalled(accepted: 1, at: 2_101), "overdue for the second time")
-        // A clock that goes back does not make a peer stalled.
+        #expect(!isStalled(accepted: 1, at: 2_100), "the peer is overdue for the first time: 1,600 + 500")
+        #expect(isStalled(accepted: 1, at: 2_101), "the peer is overdue for the second time")
+        // One more byte is progress; a clock that goes back to 2,000 does not make the peer stalled.
         #expect(!isStalled(accepted: 2, at: 2_102) && !isStalled(accepted: 2, at: 2_000))
     }
 }
 
-/// A peer that acknowledges bytes, while the socket on this side is too full to accept more bytes for it.
+/// The bytes that a peer acknowledges count as progress, also while the socket on this side accepts no more bytes.
 @Suite struct AcknowledgedBytesTests {
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
@@ -153,21 +159,21 @@ import Testing
         #expect(readCount == 1, "the first check reads the number, with which later checks compare")
         #expect(!isStalled(unacknowledged: 800, at: 1_400))
         #expect(readCount == 1, "no read while the peer is not overdue")
-        #expect(!isStalled(unacknowledged: 800, at: 1_600), "overdue, but 900 - 800 bytes were acknowledged")
+        #expect(!isStalled(unacknowledged: 800, at: 1_600), "the peer is overdue, but acknowledged 900 - 800 bytes")
         #expect(readCount == 2)
         // The timeout of 500 ms begins again at 1,600.
         #expect(!isStalled(unacknowledged: 800, at: 1_700) && !isStalled(unacknowledged: 800, at: 2_050))
         // The last progress was seen at 1,600, and 1,600 + 500 = 2,100.
-        #expect(!isStalled(unacknowledged: 800, at: 2_150), "overdue for the first time")
-        #expect(isStalled(unacknowledged: 800, at: 2_250), "overdue for the second time")
+        #expect(!isStalled(unacknowledged: 800, at: 2_150), "the peer is overdue for the first time")
+        #expect(isStalled(unacknowledged: 800, at: 2_250), "the peer is overdue for the second time")
         #expect(!isStalled(unacknowledged: 799, at: 2_350), "one more byte was acknowledged")
     }
 }
 
 /// The memory that the queues of connected streams take.
 @Suite struct QueueMemoryTests {
-    /// Connects `count` pairs whose clients read nothing, fills the socket of each server, so that a part of its last
-    /// piece is queued, and calls `body`.
+    /// Connects `count` pairs of a server and a client that reads nothing, and calls `body` when the socket of each
+    /// server is so full that a part of the server's last piece is queued.
     ///
     /// `body` must let the loop stop.
     private func withStalledPairs(
@@ -188,11 +194,11 @@ import Testing
         }
     }
 
-    @Test func `I16 bytes that several streams queue count once, and nothing counts after their queues ended`() throws {
+    @Test func `I16 bytes that several streams queue count once, and none count after the streams were reset`() throws {
         try self.withStalledPairs(3) { loop, servers, _ in
             #expect(loop.outputBudget.queueCount == 3)
             let queuedBefore = loop.outputBudget.queuedBytes
-            // `isShared`: several streams queue these bytes, so their memory counts once.
+            // `isShared` says that several streams will queue these bytes.
             let shared = SharedBytes(capacity: 50_000, isShared: true) { output in
                 for _ in 0..<50_000 { output.append(0) }
             }
@@ -200,10 +206,10 @@ import Testing
             for server in servers { _ = try? server.stream?.write(shared) }
             let addedBytes = loop.outputBudget.queuedBytes - queuedBefore
             // The upper bounds leave room for the overhead of a piece and of each queue's entry.
-            #expect((50_000..<51_000).contains(addedBytes))
+            #expect((50_000..<51_000).contains(addedBytes), "the bytes count once: \(addedBytes)")
             for (server, held) in zip(servers, heldBefore) {
                 let addedHeldBytes = (server.stream?.heldBytes ?? 0) - held
-                #expect((16_600..<17_000).contains(addedHeldBytes), "a third of the bytes: 50,000 / 3 = 16,666")
+                #expect((16_600..<17_000).contains(addedHeldBytes), "each stream holds a third: 50,000 / 3 = 16,666")
             }
 
             for server in servers { _ = try? server.stream?.write(SharedBytes([UInt8](repeating: 0, count: 50_000))) }
@@ -216,6 +222,7 @@ import Testing
                 loop.stop()
             }
             for server in servers { server.stream?.reset() }
+            // In a later turn of the loop the streams have ended.
             timer?.start(after: .milliseconds(1))
         }
     }
@@ -223,21 +230,22 @@ import Testing
     @Test func `I16 beyond the loop's limit, only a stream with more than its share is refused`() throws {
         try self.withStalledPairs(2) { loop, servers, _ in
             loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes + 100_000
-            let piece = { SharedBytes([UInt8](repeating: 0, count: 30_000)) }
+            let newPiece = { SharedBytes([UInt8](repeating: 0, count: 30_000)) }
             var errors: [LoopError] = []
-            // The fourth piece would exceed both the limit and the stream's share. The share is half of the limit, so
-            // half of 100,000 and of the few bytes that were queued before.
+            // Three pieces of 30,000 bytes are within the limit. The fourth one would exceed both the limit and the
+            // stream's share, which is half of the limit.
             for _ in 0..<4 {
-                do throws(LoopError) { try servers[0].stream?.write(piece()) } catch { errors.append(error) }
+                do throws(LoopError) { try servers[0].stream?.write(newPiece()) } catch { errors.append(error) }
             }
             #expect(errors == [.overShare])
-            // The other stream has queued little, so the piece is within its share. False means that it was queued.
-            #expect((try? servers[1].stream?.write(piece())) == false)
+            // The other stream has queued little, so a piece is within its share. `write` returns false if it queued
+            // the piece.
+            #expect((try? servers[1].stream?.write(newPiece())) == false)
             loop.stop()
         }
     }
 
-    @Test func `a sent piece is freed while later ones wait`() throws {
+    @Test func `a sent piece is freed while later pieces are still queued`() throws {
         weak var weakFirstPiece: SharedBytes?
         try self.withStalledPairs(1) { loop, servers, clients in
             var firstPiece: SharedBytes? = SharedBytes([UInt8](repeating: 0, count: 10_000))
@@ -249,9 +257,10 @@ import Testing
             // The 40 further pieces have 800,000 bytes together.
             #expect(weakFirstPiece != nil && pendingBytes > 800_000)
             clients[0].onReceived = { client in
-                // The pending bytes fall when a write request ends. The first request has only the bytes that
-                // `withStalledPairs` has queued. The second one has the maximum of 16 pieces: `firstPiece` and 15
-                // pieces of 20,000 bytes. So after 200,000 bytes it has ended, and later requests wait.
+                // The pending bytes fall only when a write request has ended. The first request has the bytes that
+                // `withStalledPairs` has queued, fewer than 3,000. The second request has the maximum of 16 pieces:
+                // `firstPiece` and 15 pieces of 20,000 bytes. So after a fall by more than 200,000 bytes, the second
+                // request has ended, and `firstPiece` is sent.
                 guard let remainingBytes = servers[0].stream?.pendingBytes, remainingBytes < pendingBytes - 200_000
                 else { return }
                 client.stream?.pauseReading()
@@ -264,7 +273,7 @@ import Testing
         #expect(weakFirstPiece == nil)
     }
 
-    @Test func `a stream is stalled while its peer reads nothing, and not when it takes some bytes`() throws {
+    @Test func `a stream is stalled while its peer reads nothing, and no longer when the peer reads`() throws {
         var isStalledAfterProgress: Bool?
         try self.withStalledPairs(1) { loop, servers, clients in
             guard let stream = servers[0].stream else {
@@ -274,7 +283,7 @@ import Testing
             }
             for _ in 0..<40 { _ = try? stream.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
             // With a timeout of 0 a peer is overdue at each check, and so stalled at the second one.
-            #expect(!stream.checkStalled(forMilliseconds: 0), "the first check")
+            #expect(!stream.checkStalled(forMilliseconds: 0), "one overdue check does not make a peer stalled")
             #expect(stream.checkStalled(forMilliseconds: 0))
             let pendingBytes = stream.pendingBytes
             clients[0].onReceived = { _ in

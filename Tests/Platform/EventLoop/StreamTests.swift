@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 /// Streams deliver bytes in order, limit what they queue, and report their end once.
+///
+/// The small send buffers, 4 or 16 KiB, make the servers' streams queue most bytes of a larger write.
 @Suite struct StreamTests {
     @Test func `bytes flow in both directions, and the end of the stream is reported once`() throws {
         let server = Peer()
@@ -33,7 +35,7 @@ import Testing
         let pieceBytes = 5_000
         var accepted: [UInt8] = []
         var overflowCount = 0
-        var isDrained = false
+        var isQueueDrained = false
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 16_384) {
                 guard let stream = server.stream else {
@@ -46,7 +48,7 @@ import Testing
                 var number: UInt32 = 0
                 while overflowCount == 0 {
                     number += 1
-                    // The pieces differ, so that a lost or repeated one would be seen.
+                    // The pieces differ, so that the comparison at the end would show a lost or repeated piece.
                     let piece = (0..<pieceBytes).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
                     do throws(LoopError) {
                         try stream.write(SharedBytes(piece))
@@ -57,17 +59,18 @@ import Testing
                     }
                     #expect(stream.pendingBytes <= limit)
                 }
-                #expect(stream.pendingBytes > limit - pieceBytes, "there is no room for another piece")
+                #expect(
+                    stream.pendingBytes > limit - pieceBytes, "a write was refused although the queue has room for it")
                 client.stream?.startReading()
             }
             server.onDrained = { server in
-                isDrained = true
+                isQueueDrained = true
                 #expect(server.stream?.pendingBytes == 0)
                 server.stream?.finish()
             }
             client.onEnded = { _, _ in loop.stop() }
         }
-        #expect(isDrained)
+        #expect(isQueueDrained)
         #expect(client.received == accepted)
     }
 
@@ -84,8 +87,8 @@ import Testing
                 }
                 stream.pendingLimitBytes = 50_000_000
                 for round in 0..<30 {
-                    // One system call does not accept so many pieces, and with these sizes the kernel cuts pieces at
-                    // many positions.
+                    // These are more pieces than one system call accepts. Their sizes from 0 to 99 * 37 bytes make the
+                    // kernel cut pieces at many positions.
                     let pieces = (0..<100).map { index in
                         SharedBytes([UInt8](repeating: UInt8(truncatingIfNeeded: round &+ index), count: index * 37))
                     }
@@ -99,11 +102,12 @@ import Testing
         #expect(client.received == expected)
     }
 
-    @Test func `after unsent pieces are dropped, the peer has received whole pieces only`() throws {
+    @Test func `after unsent pieces are dropped, the peer receives whole pieces only`() throws {
         let server = Peer()
         let client = Peer()
         var droppedBytes = 0
         let pieceBytes = 3_000
+        // The byte of the piece that is written after the drop.
         let lastByte: UInt8 = 255
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
@@ -133,7 +137,7 @@ import Testing
         #expect(client.received.count % pieceBytes == 0)
         for start in stride(from: 0, to: client.received.count, by: pieceBytes) {
             let piece = client.received[start..<start + pieceBytes]
-            #expect(piece.allSatisfy { $0 == piece.first })
+            #expect(piece.allSatisfy { $0 == piece.first }, "each piece repeats one byte")
         }
         #expect(client.received.last == lastByte)
     }
@@ -163,12 +167,13 @@ import Testing
         var writeError: LoopError?
         try runLoop { loop in
             try connectPair(loop, server: server, client: client) {
-                // The client closes with unread bytes, so its system sends a reset.
+                // The client pauses, so that it closes with unread bytes. Then its system sends a reset.
                 server.stream?.pauseReading()
                 client.stream?.pauseReading()
                 _ = try? server.stream?.write(SharedBytes("unread"))
                 let closeTimer = try? LoopTimer(loop: loop) { _ in
                     client.stream?.close()
+                    // The server does not read, so only its writes notice the reset. They repeat until it has arrived.
                     let writeTimer = try? LoopTimer(loop: loop) { _ in
                         do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { writeError = error }
                     }
@@ -180,10 +185,10 @@ import Testing
         }
         #expect(writeError == .connectionReset)
         #expect(server.endError == .connectionReset)
-        #expect(client.endError == nil)
+        #expect(client.endError == nil, "a delegate is not notified of a close by its own side")
     }
 
-    @Test func `a closed port and an unknown host are typed errors, and a known host name is resolved`() throws {
+    @Test func `a closed port and an unknown host are reported as errors, and a known host name is resolved`() throws {
         let refusedPeer = Peer()
         let unknownHostPeer = Peer()
         let localhostPeer = Peer()
@@ -195,14 +200,14 @@ import Testing
             let closedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             let closedPort = closedListener.port
             closedListener.close()
-            var undecidedAttempts = 3
-            let attemptDecided = {
-                undecidedAttempts -= 1
-                if undecidedAttempts == 0 { loop.stop() }
+            var pendingConnects = 3
+            let connectFinished = {
+                pendingConnects -= 1
+                if pendingConnects == 0 { loop.stop() }
             }
-            refusedPeer.onEnded = { _, _ in attemptDecided() }
-            unknownHostPeer.onEnded = { _, _ in attemptDecided() }
-            localhostPeer.onConnected = { _ in attemptDecided() }
+            refusedPeer.onEnded = { _, _ in connectFinished() }
+            unknownHostPeer.onEnded = { _, _ in connectFinished() }
+            localhostPeer.onConnected = { _ in connectFinished() }
             refusedPeer.stream = try TCPStream.connect(
                 loop: loop, host: "127.0.0.1", port: closedPort, delegate: refusedPeer)
             unknownHostPeer.stream = try TCPStream.connect(
@@ -241,11 +246,12 @@ import Testing
         #expect(client.endError == .loopEnding)
     }
 
-    @Test func `the delegate is notified of an abort, not of a close, and after either a write throws`() throws {
+    @Test func `an abort notifies the delegate and a close does not, and a write after either throws`() throws {
         let server = Peer()
         let client = Peer()
         try runLoop { loop in
             try connectPair(loop, server: server, client: client) {
+                // The second close does nothing.
                 client.stream?.close()
                 client.stream?.close()
                 #expect(throws: LoopError.closed) { try client.stream?.write(SharedBytes("x")) }
@@ -260,7 +266,7 @@ import Testing
         #expect(client.endError == nil)
     }
 
-    @Test func `a listener fails at an invalid address, and at a used port unless both share it`() throws {
+    @Test func `a listener fails at an invalid address, and at a used port unless both listeners share it`() throws {
         try runLoop { loop in
             let unsharedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             #expect(unsharedListener.port != 0)

@@ -37,7 +37,7 @@ final class Peer: TCPStreamDelegate {
 
 /// Connects `client` to a listener, gives the accepted stream to `server`, and calls `ready` when both are connected.
 ///
-/// `sendBufferBytes`: the size of the server's socket buffer; 0 keeps the system's default.
+/// `sendBufferBytes` is the size of the send buffer of the server's socket; 0 keeps the system's default.
 func connectPair(
     _ loop: EventLoop, server: Peer, client: Peer, sendBufferBytes: Int32 = 0, _ ready: @escaping () -> Void
 ) throws {

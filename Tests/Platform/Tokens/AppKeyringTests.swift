@@ -48,7 +48,7 @@ import Tokens
             #""alg":"none""#, #""alg":"HS256""#, #""alg":"HS256","k":"AAAA""#,
             #""alg":"HS256","k":"\#(encodedSecret)=""#,
             #""alg":"ES256","x":"\#(encodedSecret)","y":"\#(encodedSecret)""#,
-            #""alg":"ES256","x":"\#(Sample.x)","y":"AAAA""#,
+            #""alg":"ES256","x":"\#(Sample.publicX)","y":"AAAA""#,
         ] {
             guard case .badKey(kid: "k", reason: _) = keyError(fields) else {
                 Issue.record("no error badKey for \(fields)")

@@ -8,19 +8,19 @@ import Tokens
 enum Sample {
     /// The secret of the HS256 key `k1`.
     static let secret = [UInt8](0..<32)
-    /// The ES256 key of RFC 7515, appendix A.3: `x` and `y` are public, `d` is secret.
-    static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
-    static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
-    static let d = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"
+    /// The ES256 key of RFC 7515, appendix A.3: the coordinates `x` and `y` of the public point, and the private `d`.
+    static let publicX = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
+    static let publicY = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
+    static let privateD = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"
     /// The present time in seconds since 1970.
     static let now: Int64 = 1_800_000_000
 
     /// A keys file: the first key of `demo` is ES256, the others are HS256; both apps have a key with the id `k1`.
-    static var file: String {
+    static var keysFile: String {
         """
         {"apps": {
           "demo": {"keys": [
-            {"kid": "k2", "alg": "ES256", "x": "\(x)", "y": "\(y)", "d": "\(d)"},
+            {"kid": "k2", "alg": "ES256", "x": "\(publicX)", "y": "\(publicY)", "d": "\(privateD)"},
             {"kid": "k1", "alg": "HS256", "k": "\(Base64URL.encode(secret))"}], "policy": {"feedBudget": 40}},
           "other": {"keys": [
             {"kid": "k1", "alg": "HS256", "k": "\(Base64URL.encode(secret.reversed()))"},
@@ -28,11 +28,12 @@ enum Sample {
         """
     }
 
-    static func keyring() throws -> AppKeyring { try AppKeyring(json: Array(self.file.utf8)) }
+    static func keyring() throws -> AppKeyring { try AppKeyring(json: Array(self.keysFile.utf8)) }
     static func verifier() throws -> TokenVerifier { TokenVerifier(keyring: try self.keyring()) }
+    /// The claims of a valid token.
     static let claims = TokenClaims(app: "demo", user: "alice", expires: now + 60)
 
-    /// Signs any header and payload with HMAC-SHA-256, by code that is independent of `TokenSigner`.
+    /// A token with any header and payload, signed with HMAC-SHA-256 by code that is independent of `TokenSigner`.
     static func token(_ header: String, _ payload: String, secret: [UInt8] = secret) throws -> String {
         let signed = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(payload.utf8)))"
         return "\(signed).\(Base64URL.encode(PlainHMAC.code(Array(signed.utf8), key: secret)))"
@@ -41,8 +42,9 @@ enum Sample {
 
 /// Which tokens (JWTs) are accepted, and why others are refused.
 @Suite struct TokenVerifierTests {
+    /// The header of a token that the key `k1` signs.
     static let header = #"{"alg":"HS256","kid":"k1"}"#
-    /// The token expires 60 s after `Sample.now`.
+    /// The payload of a token that expires 60 s after `Sample.now`.
     static let payload = #"{"app":"demo","sub":"alice","exp":1800000060}"#
 
     /// The error with which a token is refused; nil if it is accepted.
@@ -58,13 +60,14 @@ enum Sample {
         let digest = PlainHMAC.sha256(Array("abc".utf8)).map { String(format: "%02x", Int($0)) }.joined()
         #expect(digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         let code = PlainHMAC.code(Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
+        // The first four bytes of the example are enough.
         #expect(code.prefix(4) == [0x5b, 0xdc, 0xc1, 0x46])
     }
 
     @Test(arguments: ["k1", "k2"])
-    func `a token of the HS256 key k1 or the ES256 key k2 is accepted`(kid: String) throws {
+    func `a token signed with the HS256 key k1 or the ES256 key k2 is accepted`(kid: String) throws {
         let keyring = try Sample.keyring()
-        // The signing key is the app's first key, `k2`.
+        // The keyring gives the app's first key, `k2`, for signing.
         let key = try #require(
             kid == "k2" ? keyring.signingKey(for: "demo") : AppKey(kid: "k1", secret: Sample.secret))
         #expect(key.kid == kid)
@@ -78,7 +81,7 @@ enum Sample {
     }
 
     @Test func `a token signed by other code is accepted, and its times may have fractions`() throws {
-        // `nbf` is 29.5 s ahead, and 30 s are tolerated.
+        // `nbf`, from when the token is valid, is 29.5 s after `Sample.now`; clocks may differ by 30 s.
         let payload = """
             {"app":"demo","sub":"alice","exp":1800000060.9,"nbf":1800000029.5,"iat":1800000000,"more":{"a":[1]}}
             """
@@ -88,8 +91,8 @@ enum Sample {
 
     @Test func `a public key verifies and does not sign`() throws {
         let key = try AppKey(
-            kid: "k2", x: try #require(Base64URL.decode(Sample.x.utf8)),
-            y: try #require(Base64URL.decode(Sample.y.utf8)),
+            kid: "k2", x: try #require(Base64URL.decode(Sample.publicX.utf8)),
+            y: try #require(Base64URL.decode(Sample.publicY.utf8)),
             secret: nil)
         #expect(!key.canSign)
         #expect(throws: TokenError.cannotSign) { try TokenSigner.sign(Sample.claims, with: key) }
@@ -115,7 +118,7 @@ enum Sample {
         let es256Token = try Sample.token(#"{"alg":"ES256","kid":"k1"}"#, Self.payload)
         #expect(try Self.error(es256Token) == .badAlgorithm)
         // A known attack: the public key, here its coordinate x, is used as the secret of an HMAC.
-        let publicKeyBytes = try #require(Base64URL.decode(Sample.x.utf8))
+        let publicKeyBytes = try #require(Base64URL.decode(Sample.publicX.utf8))
         let signedWithPublicKey = try Sample.token(
             #"{"alg":"HS256","kid":"k2"}"#, Self.payload, secret: publicKeyBytes)
         #expect(try Self.error(signedWithPublicKey) == .badAlgorithm)
@@ -134,7 +137,7 @@ enum Sample {
         let withKeyOfSameID = try Sample.token(Self.header, Self.payload, secret: otherSecret)
         #expect(try Self.error(withKeyOfSameID) == .badSignature)
 
-        // A caller may require an app.
+        // The caller of the verifier may require that the token is one of a given app.
         #expect(try Self.error(try Sample.token(Self.header, Self.payload), app: "other") == .foreignApp)
     }
 
@@ -142,9 +145,10 @@ enum Sample {
         let token = try Sample.token(Self.header, Self.payload)
         #expect(try Self.error(token, now: Sample.now + 59) == nil)
         #expect(try Self.error(token, now: Sample.now + 60) == .expired)
+        // Near the largest time, sums with the tolerance must not overflow.
         #expect(try Self.error(token, now: .max - 100) == .expired)
 
-        // Clocks may differ by 30 s; these tokens begin 31 s after `Sample.now`, which is 1800000000.
+        // These tokens begin 31 s after `Sample.now`, which is 1800000000, and clocks may differ by 30 s.
         for claim in ["nbf", "iat"] {
             let earlyPayload = #"{"app":"demo","sub":"alice","exp":1800000060,"\#(claim)":1800000031}"#
             #expect(try Self.error(try Sample.token(Self.header, earlyPayload)) == .notYetValid)
@@ -165,7 +169,7 @@ enum Sample {
     ])
     func `claims that are missing, of another type or beyond their limits are refused`(payload: String) throws {
         guard case .badClaims(let validationError)? = try Self.error(try Sample.token(Self.header, payload)) else {
-            Issue.record("the token is accepted, or rejected for another reason")
+            Issue.record("the token was accepted, or refused for another reason than bad claims")
             return
         }
         #expect(!validationError.isEmpty)
@@ -180,15 +184,15 @@ enum Sample {
     func `a claim at its limit is accepted, and a longer one is refused with its name`(
         claim: String, limit: Int, validationError: String
     ) throws {
-        /// The error of a token whose claim has this length.
-        func error(_ count: Int) throws -> TokenError? {
-            let members = ["sub": "alice"].merging([claim: String(repeating: "x", count: count)]) { $1 }
+        /// The error of a token whose claim has this length; nil if the token is accepted.
+        func error(length: Int) throws -> TokenError? {
+            let members = ["sub": "alice"].merging([claim: String(repeating: "x", count: length)]) { $1 }
                 .map { #""\#($0.key)":"\#($0.value)""# }
             let payload = "{\"app\":\"demo\",\"exp\":1800000060,\(members.joined(separator: ","))}"
             return try Self.error(try Sample.token(Self.header, payload))
         }
-        #expect(try error(limit) == nil)
-        #expect(try error(limit + 1) == .badClaims(validationError: validationError))
+        #expect(try error(length: limit) == nil)
+        #expect(try error(length: limit + 1) == .badClaims(validationError: validationError))
     }
 
     @Test func `the error names the claim that is missing or of another type`() throws {
@@ -207,15 +211,15 @@ enum Sample {
         let token = try Sample.token(Self.header, Self.payload)
         let parts = token.split(separator: ".").map(String.init)
         // The last two texts are longer than a token may be, 8192 bytes.
-        let cases = [
+        let malformedTokens = [
             "", ".", "..", "...", "a.b.c", parts[0], "\(parts[0]).\(parts[1])", token + ".", token + "=", " " + token,
             token + "\n", "\(parts[0])=.\(parts[1]).\(parts[2])", String(repeating: "a", count: 10_000),
             "\(parts[0]).\(Base64URL.encode([UInt8](repeating: 65, count: 8_192))).\(parts[2])",
         ]
-        for text in cases { #expect(try Self.error(text) == .malformed, "\(text.prefix(80))") }
-        // By RFC 7515, a token with a critical extension that is not known must be refused.
-        let critical = try Sample.token(#"{"alg":"HS256","kid":"k1","crit":["x"]}"#, Self.payload)
-        #expect(try Self.error(critical) == .malformed)
+        for text in malformedTokens { #expect(try Self.error(text) == .malformed, "\(text.prefix(80))") }
+        // By RFC 7515, a token with an unknown critical extension must be refused.
+        let withCriticalExtension = try Sample.token(#"{"alg":"HS256","kid":"k1","crit":["x"]}"#, Self.payload)
+        #expect(try Self.error(withCriticalExtension) == .malformed)
     }
 
     @Test(arguments: ["k1", "k2"]) func `I17 every flipped bit and every truncation is refused`(kid: String) throws {
@@ -236,7 +240,7 @@ enum Sample {
         }
     }
 
-    @Test func `many threads may verify with the same keys`() throws {
+    @Test func `many threads can verify tokens with the same verifier at once`() throws {
         let key = try #require(try Sample.keyring().signingKey(for: "demo"))
         let (token, verifier) = (try TokenSigner.sign(Sample.claims, with: key), try Sample.verifier())
         DispatchQueue.concurrentPerform(iterations: 8) { _ in

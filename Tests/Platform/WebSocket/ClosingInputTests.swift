@@ -9,7 +9,7 @@ import Testing
 /// Input that a peer sends although this side has sent its close frame.
 @Suite struct ClosingInputTests {
     @Test func `I16 after a connection has sent its close frame, it buffers no input beyond its limit`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var bufferedBytes: [Int] = []
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {

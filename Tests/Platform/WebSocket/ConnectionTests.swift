@@ -7,8 +7,8 @@ import WebSocket
 /// WebSocket connections from their handshake to their end, over TCP on one loop.
 @Suite struct ConnectionTests {
     @Test func `client and server open a connection, exchange messages, close it and release it`() throws {
-        let serverEvents = Recorder()
-        let clientEvents = Recorder()
+        let serverEvents = EventRecorder()
+        let clientEvents = EventRecorder()
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.policy.subprotocols = ["liveplaza.v1"] }
             let group = WebSocketGroup(loop: loop)
@@ -26,10 +26,13 @@ import WebSocket
                 to: WebSocketTarget(
                     host: "127.0.0.1", port: server.port, path: "/?a=1", subprotocols: ["liveplaza.v1"]),
                 delegate: clientEvents)
-            let timer = try LoopTimer(loop: loop) { _ in if server.group.count + group.count == 0 { loop.stop() } }
+            let releaseTimer = try LoopTimer(loop: loop) { _ in
+                let areConnectionsReleased = server.group.count == 0 && group.count == 0
+                if areConnectionsReleased { loop.stop() }
+            }
             clientEvents.onClosed = { connection, _ in
                 #expect(connection.sendText("late") == .notOpen)
-                timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
+                releaseTimer.start(after: .milliseconds(1), repeating: .milliseconds(1))
             }
         }
         #expect(serverEvents.requests.first??.query == "a=1")
@@ -41,25 +44,25 @@ import WebSocket
         #expect(clientEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .thisSide)])
     }
 
-    @Test func `the server may close with a code of its own`() throws {
-        let serverEvents = Recorder()
-        let clientEvents = Recorder()
+    @Test func `a server closes a connection with an application's code, and both sides report that code`() throws {
+        let serverEvents = EventRecorder()
+        let clientEvents = EventRecorder()
+        let code = CloseCode(rawValue: 4_001)
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
-            serverEvents.onOpened = { $0.close(CloseCode(rawValue: 4_001), reason: "no") }
+            serverEvents.onOpened = { $0.close(code, reason: "no") }
             clientEvents.onClosed = { _, _ in if serverEvents.closures.count == 1 { loop.stop() } }
             serverEvents.onClosed = { _, _ in if clientEvents.closures.count == 1 { loop.stop() } }
             _ = try WebSocketConnection.connect(
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
                 delegate: clientEvents)
         }
-        let code = CloseCode(rawValue: 4_001)
         #expect(clientEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .peer)])
         #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .thisSide)])
     }
 
     @Test func `a close frame is answered with the same code, and then the server ends the TCP connection`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var client: RawClient?
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
@@ -72,8 +75,8 @@ import WebSocket
         #expect(serverEvents.closures == [WebSocketClosure(code: .goingAway, reason: "bye", cause: .peer)])
     }
 
-    @Test func `a client that sends single bytes is served`() throws {
-        let serverEvents = Recorder()
+    @Test func `a client that sends each byte alone is served`() throws {
+        let serverEvents = EventRecorder()
         var client: RawClient?
         let bytes =
             Array(RawClient.request.utf8) + masked(.text, Array("héllo".utf8), isFinal: false)
@@ -84,7 +87,7 @@ import WebSocket
             let rawClient = try RawClient(loop, port: server.port, opening: "")
             client = rawClient
             var nextByte = 0
-            // One byte per turn of the loop; without Nagle's algorithm each byte is sent in its own segment.
+            // The timer sends one byte in each turn of the loop. Nagle's algorithm is off, so each byte is a segment.
             let timer = try LoopTimer(loop: loop) { timer in
                 if nextByte == bytes.count { return timer.close() }
                 rawClient.send([bytes[nextByte]])
@@ -98,8 +101,8 @@ import WebSocket
         #expect(serverEvents.closures == [WebSocketClosure(code: .noCode, reason: "", cause: .peer)])
     }
 
-    @Test func `frames sent together with the handshake are not lost`() throws {
-        let serverEvents = Recorder()
+    @Test func `a frame that arrives together with the handshake is received`() throws {
+        let serverEvents = EventRecorder()
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
             let client = try RawClient(loop, port: server.port, opening: "")
@@ -111,9 +114,9 @@ import WebSocket
         #expect(serverEvents.texts == ["early"])
     }
 
-    @Test func `one encoded frame is sent to many connections`() throws {
-        let serverEvents = Recorder()
-        let clientEvents = Recorder()
+    @Test func `one encoded frame can be sent to many connections, and twice at once to one connection`() throws {
+        let serverEvents = EventRecorder()
+        let clientEvents = EventRecorder()
         let frame = FrameEncoder.text(String(repeating: "shared ", count: 50))
         let clientCount = 30
         // Each client receives the frame once alone, and then twice together.
@@ -122,6 +125,7 @@ import WebSocket
             let server = try makeServer(loop, serverEvents)
             let group = WebSocketGroup(loop: loop)
             serverEvents.onOpened = { _ in
+                // The last client has connected.
                 if serverEvents.connections.count < clientCount { return }
                 for connection in serverEvents.connections {
                     #expect(connection.send(frame) == .sent)
@@ -141,11 +145,11 @@ import WebSocket
         let cases: [([UInt8], CloseCode, ProtocolViolation)] = [
             (unmasked(.text, [97]), .protocolError, .maskMissing),
             (masked(.text, [0xFF]), .invalidData, .invalidUTF8),
-            // The header announces 65,535 bytes; the limit is 1,000.
+            // The header announces 0xFFFF = 65,535 bytes, and the maximum is 1,000.
             ([0x82, 0xFE, 0xFF, 0xFF, 1, 2, 3, 4], .messageTooBig, .messageTooBig),
         ]
         for (bytes, code, violation) in cases {
-            let serverEvents = Recorder()
+            let serverEvents = EventRecorder()
             var client: RawClient?
             try runLoop { loop in
                 let server = try makeServer(loop, serverEvents) { $0.maxMessageBytes = 1_000 }
@@ -159,8 +163,8 @@ import WebSocket
         }
     }
 
-    @Test func `binary messages are refused unless they are enabled`() throws {
-        let serverEvents = Recorder()
+    @Test func `by default, a binary message closes the connection`() throws {
+        let serverEvents = EventRecorder()
         var client: RawClient?
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.closeTimeout = .milliseconds(50) }
@@ -173,8 +177,8 @@ import WebSocket
         #expect(serverEvents.closures.map(\.cause) == [.closeTimeout])
     }
 
-    @Test func `terminate notifies the delegate once, and not before terminate has returned`() throws {
-        let serverEvents = Recorder()
+    @Test func `a connection terminated twice notifies its delegate once, after terminate has returned`() throws {
+        let serverEvents = EventRecorder()
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
             serverEvents.onOpened = { connection in
@@ -189,13 +193,13 @@ import WebSocket
     }
 
     @Test func `an ended connection is freed, however it ended`() throws {
-        // A close frame, a closed socket, invalid bytes, or the end of the client's stream ends the connection.
+        // The client ends the connection by a close frame, a closed socket, invalid bytes, or the end of its stream.
         let endings: [(RawClient) -> Void] = [
             { $0.send(masked(.close, [])) }, { $0.stream?.close() }, { $0.send([UInt8](repeating: 0xFF, count: 14)) },
             { $0.stream?.finish() },
         ]
         for ending in endings {
-            let serverEvents = NonRetainingDelegate()
+            let serverEvents = WeakDelegate()
             try runLoop { loop in
                 let group = WebSocketGroup(loop: loop)
                 let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
@@ -213,11 +217,11 @@ import WebSocket
         }
     }
 
-    @Test func `a client is notified why it could not connect`() throws {
-        let closedPortEvents = Recorder()
-        let wrongPathEvents = Recorder()
+    @Test func `a client's delegate is notified why the client could not connect`() throws {
+        let closedPortEvents = EventRecorder()
+        let wrongPathEvents = EventRecorder()
         try runLoop { loop in
-            let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/here"] }
+            let server = try makeServer(loop, EventRecorder()) { $0.policy.paths = ["/here"] }
             let closedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             let closedPort = closedListener.port
             closedListener.close()
@@ -241,8 +245,8 @@ import WebSocket
     }
 }
 
-/// A delegate that retains no connection.
-private final class NonRetainingDelegate: WebSocketDelegate {
+/// A delegate that holds its connection weakly, and is itself held by the connection's `context`.
+private final class WeakDelegate: WebSocketDelegate {
     weak var lastConnection: WebSocketConnection?
     var closureCount = 0
 

@@ -57,10 +57,10 @@ struct InteropTests {
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "\(line)")
 
-        let exchangeEvents = Recorder()
-        let serverCloseEvents = Recorder()
-        let rejectionEvents = Recorder()
-        let byteByByteEvents = Recorder()
+        let exchangeEvents = EventRecorder()
+        let serverCloseEvents = EventRecorder()
+        let rejectionEvents = EventRecorder()
+        let byteByByteEvents = EventRecorder()
         let longText = String(repeating: "ü", count: 40_000)
         // `server.py` echoes a text, but answers "fragments", "ping", "large" and "close" in a way of its own.
         let sentTexts = ["hello", "", "é端😀", longText, "fragments", "ping", "large"]
@@ -68,7 +68,7 @@ struct InteropTests {
             var configuration = WebSocketConfiguration()
             configuration.maxMessageBytes = 1_000_000
             let group = WebSocketGroup(loop: loop, configuration: configuration)
-            func connect(_ recorder: Recorder, port: UInt16 = ports[0], path: String = "/") throws {
+            func connect(_ recorder: EventRecorder, port: UInt16 = ports[0], path: String = "/") throws {
                 let target = WebSocketTarget(
                     host: "127.0.0.1", port: port, path: path, subprotocols: ["liveplaza.v1"])
                 recorder.onClosed = { _, _ in

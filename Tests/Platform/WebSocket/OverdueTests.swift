@@ -5,15 +5,16 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// Slow and silent peers, unfinished handshakes, rejected requests, and a full server.
+/// How a server treats slow and silent peers, unfinished and rejected handshakes, and clients beyond its limit.
 @Suite struct OverdueTests {
     @Test func `I16 a slow reader receives whole frames, then the close code for slow readers`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var client: RawClient?
+        // `sent` while the socket takes the frames, then `queued`, and `overflow` beyond `maxPendingBytes`.
         var outcomes: [SendOutcome] = []
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
-                // The small send buffer of 16 KiB makes frames wait in the queue soon.
+                // With a small send buffer of 16 KiB, frames soon wait in the connection's queue.
                 $0.maxPendingBytes = 200_000
                 $0.overflowCode = CloseCode(rawValue: 3_008)
                 $0.sendBufferBytes = 16_384
@@ -49,7 +50,7 @@ import WebSocket
         #expect(client?.events.last == .close(CloseCode(rawValue: 3_008), "too slow"))
         let texts = client?.events.dropLast() ?? []
         #expect(texts.allSatisfy { $0 == .text([UInt8](repeating: UInt8(ascii: "x"), count: 3_000)) })
-        // At least the frame that overflowed the queue was not sent.
+        // The frame that overflowed the queue was not sent, nor the queued frames that the close frame replaced.
         #expect(texts.count < outcomes.count)
         #expect(
             serverEvents.closures
@@ -57,16 +58,17 @@ import WebSocket
     }
 
     @Test func `when a slow reader catches up, the delegate is notified once that it is writable`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var writableCount = 0
         var sentCount = 0
         try runLoop { loop in
+            // With a small send buffer of 16 KiB, a frame soon waits in the connection's queue.
             let server = try makeServer(loop, serverEvents) { $0.sendBufferBytes = 16_384 }
             let rawClient = try RawClient(loop, port: server.port)
             serverEvents.onOpened = { connection in
                 let frame = FrameEncoder.text(String(repeating: "x", count: 3_000))
                 while connection.send(frame) == .sent { sentCount += 1 }
-                // The last frame was queued, and is sent later.
+                // The frame that ended the loop was queued; the client receives it later.
                 sentCount += 1
                 #expect(connection.pendingBytes > 0)
             }
@@ -77,7 +79,8 @@ import WebSocket
             rawClient.onEvent = { rawClient, _ in
                 if rawClient.events.count == sentCount && writableCount == 1 { loop.stop() }
             }
-            // The connection may become writable after the client has received the last frame.
+            // The timer stops the loop if the connection becomes writable only after the client has received the last
+            // frame.
             let timer = try LoopTimer(loop: loop) { _ in
                 if sentCount > 0, rawClient.events.count == sentCount, writableCount == 1 { loop.stop() }
             }
@@ -86,9 +89,11 @@ import WebSocket
         #expect(writableCount == 1)
     }
 
-    @Test func `a connection without a pong is closed, and a connection with a pong stays open`() throws {
-        let serverEvents = Recorder()
-        let aliveEvents = Recorder()
+    @Test func `a connection is closed if its peer sends no pong, and stays open if its peer sends pongs`() throws {
+        let serverEvents = EventRecorder()
+        // The other client is a `WebSocketConnection`, which answers each ping.
+        let answeringClientEvents = EventRecorder()
+        // A `RawClient` answers no ping.
         var silentClient: RawClient?
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
@@ -98,23 +103,23 @@ import WebSocket
             silentClient = try RawClient(loop, port: server.port)
             _ = try WebSocketConnection.connect(
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
-                delegate: aliveEvents)
+                delegate: answeringClientEvents)
             serverEvents.onClosed = { _, _ in
-                // When this timer fires, the peer that sends pongs has received at least two pings.
+                // Until this timer fires after 200 ms, the answering client receives at least two pings.
                 let timer = try? LoopTimer(loop: loop) { _ in loop.stop() }
                 timer?.start(after: .milliseconds(200))
             }
         }
         #expect(silentClient?.events.first == .ping([]))
         #expect(serverEvents.closures.first?.cause == .pingTimeout)
-        // The connection that sends pongs ended only when the test stopped the loop.
-        #expect(aliveEvents.closures.map(\.cause) == [.connection(.loopEnding)])
+        // The answering client's connection ended only when the test stopped the loop.
+        #expect(answeringClientEvents.closures.map(\.cause) == [.connection(.loopEnding)])
         #expect(serverEvents.closures.count == 2)
     }
 
-    @Test func `a pong that arrives while this process is paused counts, although it is read late`() throws {
-        let serverEvents = Recorder()
-        let clientEvents = Recorder()
+    @Test func `a pong that arrives in time while the process is paused counts, although it is read too late`() throws {
+        let serverEvents = EventRecorder()
+        let clientEvents = EventRecorder()
         try runLoop { loop in
             var configuration = WebSocketConfiguration()
             configuration.pongTimeout = .milliseconds(50)
@@ -122,10 +127,11 @@ import WebSocket
             let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
             serverEvents.onOpened = { connection in
                 connection.ping()
-                // The whole process is blocked for longer than the pong timeout.
+                // Blocks the loop, and so both client and server, for longer than the pong timeout.
                 let blockedUntil = loop.nowMilliseconds + 100
                 while loop.nowMilliseconds < blockedUntil { loop.updateNow() }
-                // A sweep checks the timeouts of all connections; the second one comes after the pong was read.
+                // A sweep checks the timeouts of all connections. The first sweep finds the pong overdue; before the
+                // second one, 30 ms later, the pong is read.
                 group.sweep()
                 let timer = try? LoopTimer(loop: loop) { _ in
                     group.sweep()
@@ -137,23 +143,23 @@ import WebSocket
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
                 delegate: clientEvents)
         }
-        #expect(serverEvents.closures.map(\.cause) == [.connection(.loopEnding)], "not .pingTimeout")
+        #expect(serverEvents.closures.map(\.cause) == [.connection(.loopEnding)], "the connection stayed open")
     }
 
-    @Test func `an unfinished handshake times out`() throws {
-        let serverEvents = Recorder()
+    @Test func `a client that does not finish its handshake is disconnected after the handshake timeout`() throws {
+        let serverEvents = EventRecorder()
         // The array keeps the clients alive.
         var clients: [RawClient] = []
         var openClients = 3
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.handshakeTimeout = .milliseconds(60) }
-            // Nothing, a part of the first line, and all but the empty line at the end.
+            // The clients send nothing, a part of the first line, and all but the empty line at the end.
             for opening in ["", "GET / HT", String(RawClient.request.dropLast(2))] {
                 let client = try RawClient(loop, port: server.port, opening: opening)
                 client.onEnded = { _ in
                     openClients -= 1
                     if openClients > 0 { return }
-                    // The server's connection may be released later in the same turn.
+                    // The server may release its connection later in this turn of the loop, so the check waits.
                     let timer = try? LoopTimer(loop: loop) { _ in
                         #expect(server.group.count == 0)
                         loop.stop()
@@ -167,8 +173,8 @@ import WebSocket
         #expect(serverEvents.connections.isEmpty && serverEvents.closures.isEmpty)
     }
 
-    @Test func `a client's handshake times out when the server does not answer`() throws {
-        let clientEvents = Recorder()
+    @Test func `a client whose handshake is not answered ends the connection after the handshake timeout`() throws {
+        let clientEvents = EventRecorder()
         let acceptor = SilentAcceptor()
         try runLoop { loop in
             let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
@@ -186,33 +192,34 @@ import WebSocket
     }
 
     @Test func `a rejected request receives its whole response, then the end of the stream`() throws {
-        let cases: [(String, String)] = [
+        let cases: [(request: String, responseStart: String)] = [
             ("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"),
             ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 426 Upgrade Required\r\n"),
             ("POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n"),
             ("\u{16}\u{3}\u{1}garbage\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"),
-            // The client sends far more than the server reads: a reset must not discard the response.
+            // The client sends far more than the server reads. If the server closed with unread bytes, its system would
+            // send a reset, and the client would lose the response.
             ("GET / HTTP/1.1\r\nA: " + String(repeating: "a", count: 300_000), "HTTP/1.1 431 Request Header"),
         ]
-        for (opening, response) in cases {
+        for (request, responseStart) in cases {
             var client: RawClient?
             try runLoop { loop in
-                let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/"] }
-                let rawClient = try RawClient(loop, port: server.port, opening: opening)
+                let server = try makeServer(loop, EventRecorder()) { $0.policy.paths = ["/"] }
+                let rawClient = try RawClient(loop, port: server.port, opening: request)
                 client = rawClient
-                // The client closes its side after it has read the end of the server's stream.
+                // The client has read the response and the end of the server's stream.
                 rawClient.onEnded = { _ in
                     #expect(server.rejectionCount == 1)
                     loop.stop()
                 }
             }
             #expect(client?.endError == .endOfStream)
-            #expect(client?.response.hasPrefix(response) == true, "\(client?.response ?? "")")
+            #expect(client?.response.hasPrefix(responseStart) == true, "\(client?.response ?? "")")
         }
     }
 
-    @Test func `I16 a full server answers 503 with Retry-After, and a request filter answers its own status`() throws {
-        let serverEvents = Recorder()
+    @Test func `I16 a full server answers 503, and a request that a filter refuses gets the filter's status`() throws {
+        let serverEvents = EventRecorder()
         var refusedClient: RawClient?
         var filteredClient: RawClient?
         try runLoop { loop in
@@ -231,6 +238,7 @@ import WebSocket
                     filteredClient = try? RawClient(loop, port: server.port)
                     filteredClient?.onEnded = { _ in loop.stop() }
                 }
+                // In a later turn of the loop the closed connection no longer counts.
                 timer?.start(after: .milliseconds(1))
             }
         }
@@ -240,10 +248,10 @@ import WebSocket
         #expect(serverEvents.connections.count == 1)
     }
 
-    @Test func `random bytes close the connection that sent them with a close code, and no other connection`() throws {
+    @Test func `random bytes close only the connection that sent them, with a close frame`() throws {
         var random = SeededRandom(seed: 11)
-        let serverEvents = Recorder()
-        let clientEvents = Recorder()
+        let serverEvents = EventRecorder()
+        let clientEvents = EventRecorder()
         let clientCount = 400
         var endedCount = 0
         var closeFrameCount = 0
@@ -253,7 +261,8 @@ import WebSocket
                 var invalidBytes =
                     masked(.text, Array("{\"a\":1}".utf8)) + random.bytes(Int.random(in: 20...400, using: &random))
                 invalidBytes[Int.random(in: 0..<invalidBytes.count, using: &random)] = 0xFF
-                // Without the invalid bytes at the end, the decoder could wait for the end of a frame.
+                // The bytes at the end exceed every length that the random bytes may announce, up to `maxMessageBytes`.
+                // So the decoder cannot wait for the rest of a frame.
                 invalidBytes += [UInt8](repeating: 0xFF, count: 5_000)
                 let client = try RawClient(loop, port: server.port)
                 client.onUpgraded = { $0.send(invalidBytes) }

@@ -32,7 +32,7 @@ import WebSocket
     }
 
     @Test func `I16 a peer that reads nothing is disconnected, and one that reads slowly is not`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var slowClient: RawClient?
         // How many events the slow client has when the client that reads nothing is disconnected; 0 before.
         var eventsAtClosure = 0
@@ -73,7 +73,7 @@ import WebSocket
     }
 
     @Test func `I16 beyond the limit for all queues, only the connection with the largest queue is closed`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var closedIndexes: [Int] = []
         let lastText = String(repeating: "z", count: 60_000)
         try runLoop { loop in
@@ -137,7 +137,7 @@ import WebSocket
 
     /// A server that ends large queues only when the test calls the group's `sweep`.
     private func makeServerWithoutSweeps(
-        _ loop: EventLoop, _ events: Recorder, maxQueuedBytes: Int
+        _ loop: EventLoop, _ events: EventRecorder, maxQueuedBytes: Int
     ) throws -> (server: WebSocketServer, group: WebSocketGroup) {
         var configuration = WebSocketConfiguration()
         configuration.maxPendingBytes = 10_000_000
@@ -148,7 +148,7 @@ import WebSocket
     }
 
     @Test func `I16 the address with the most bytes loses connections, not the one with the largest queue`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var closedIndexes: Set<Int> = []
         try runLoop { loop in
             let (server, group) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
@@ -180,7 +180,7 @@ import WebSocket
     }
 
     @Test func `I16 frames are only queued by an offer when there is memory, and their connection stays open`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in
             let (server, group) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
@@ -210,7 +210,7 @@ import WebSocket
     }
 
     @Test func `a close frame is sent although the connection holds more than its share`() throws {
-        let serverEvents = Recorder()
+        let serverEvents = EventRecorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in
             let (server, _) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)

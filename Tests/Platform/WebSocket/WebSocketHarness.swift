@@ -4,7 +4,7 @@ import Testing
 import WebSocket
 
 extension WebSocketConnection {
-    /// Encodes a text for this peer alone, and sends it.
+    /// Encodes a text and sends it to this connection's peer.
     @discardableResult func sendText(_ text: String) -> SendOutcome { self.sendText(Array(text.utf8).span) }
 }
 
@@ -13,8 +13,9 @@ extension FrameEncoder {
     static func text(_ payload: String) -> SharedBytes { Self.text(Array(payload.utf8).span) }
 }
 
-/// Records the events of connections.
-final class Recorder: WebSocketDelegate {
+/// A delegate that records the events of all its connections, and passes them to the test's closures.
+final class EventRecorder: WebSocketDelegate {
+    /// The upgrade request of each opened connection; nil for a client's connection, which receives none.
     var requests: [UpgradeRequest?] = []
     var connections: [WebSocketConnection] = []
     var texts: [String] = []
@@ -45,6 +46,8 @@ final class Recorder: WebSocketDelegate {
 }
 
 /// A client that can send arbitrary bytes over TCP, and records the received bytes and frames.
+///
+/// By itself it sends only its handshake, so it answers no ping and no close frame.
 final class RawClient: TCPStreamDelegate {
     /// A valid upgrade request.
     static let request =
@@ -65,7 +68,7 @@ final class RawClient: TCPStreamDelegate {
     var onUpgraded: ((RawClient) -> Void)?
     var onEvent: ((RawClient, DecodedEvent) -> Void)?
     var onEnded: ((RawClient) -> Void)?
-    /// The bytes that the client sends when it has connected.
+    /// The bytes that the client sends when it has connected: by default a valid upgrade request.
     private let opening: [UInt8]
 
     /// Connects to a server at 127.0.0.1, from the local address `source` if there is one.
@@ -93,7 +96,7 @@ final class RawClient: TCPStreamDelegate {
             } else {
                 self.received.append(span[index])
             }
-            // A response ends with an empty line: 13 10 is CR LF, and 12 bytes are `HTTP/1.1 101`.
+            // A response ends with an empty line, CR LF CR LF; CR is 13, and LF is 10. `HTTP/1.1 101` has 12 bytes.
             if !self.isUpgraded, self.received.count > 12, self.received.suffix(4) == [13, 10, 13, 10],
                 self.response.hasPrefix("HTTP/1.1 101")
             {
@@ -115,12 +118,13 @@ final class RawClient: TCPStreamDelegate {
     }
 }
 
-/// Makes a server that checks the timeouts of its connections every 20 ms; `change` changes its configuration.
+/// Makes a server that checks the timeouts of its connections every 20 ms, with the default configuration after
+/// `configure`.
 func makeServer(
-    _ loop: EventLoop, _ delegate: Recorder, _ change: (inout WebSocketConfiguration) -> Void = { _ in }
+    _ loop: EventLoop, _ delegate: EventRecorder, _ configure: (inout WebSocketConfiguration) -> Void = { _ in }
 ) throws -> WebSocketServer {
     var configuration = WebSocketConfiguration()
-    change(&configuration)
+    configure(&configuration)
     let group = WebSocketGroup(loop: loop, configuration: configuration)
     try group.startSweeping(every: .milliseconds(20))
     return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: delegate)
