@@ -6,8 +6,8 @@ internal import PlazaWire
 
 /// Texts that a client received and sends back: list cursors, feed tokens, ids of notices, names of sessions.
 ///
-/// The input is one text. If it is a feed token, a gateway also caches items at its position. The lines of the input
-/// are also the headers of a Kafka record, which hold an item's position and class.
+/// The input is one text, which is read as each of these. If it is a feed token, a client resumes with the token, and a
+/// gateway caches items at its position. The lines of the input are also read as the headers of a feed item's record.
 public enum CursorsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -24,21 +24,23 @@ public enum CursorsFuzz: FuzzTarget {
         let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let headers = FeedHeaders { name in
             switch name {
-            // The first line is an item's position, the second its feed class, the third the mark of the live's end.
+            // The first line is the item's position, the second its feed class, the third the mark of the live's end.
             case "p": lines.first.map(Array.init)
             case "c": lines.count > 1 ? Array(lines[1]) : nil
             default: lines.count > 2 ? Array(lines[2]) : nil
             }
         }
-        if let headers { Self.cacheItems(from: FeedToken(headers.position, offset: 7)) }
+        if let headers { Self.cacheItems(from: FeedToken(headers.position, offset: Self.anyOffset)) }
     }
 
+    /// The offset of a record whose headers are tested.
+    private static let anyOffset: Int64 = 7
     private static let now = MonotonicTime(milliseconds: 1_700_000_000_000)
     private static let live = LiveKey("demo", "concert")
-    /// The offset up to which a gateway has read the partition.
+    /// The offset up to which the gateway has read the partition.
     private static let readOffset: Int64 = 200_000
 
-    /// A client requests the page of the list of lives that begins at a cursor.
+    /// A client requests the page of the list of lives that begins at this cursor.
     private static func readList(at cursor: String) {
         var ranking = Ranking(gateway: "gateway-1")
         let entries = (0..<9).map { RankingEntry(key: LiveKey("demo", LiveID("live\($0)")), totalViewers: $0) }
@@ -55,7 +57,7 @@ public enum CursorsFuzz: FuzzTarget {
             number: number, feedClass: .barrage, readAt: MonotonicTime(milliseconds: 5), offset: offset, bytes: [1])
     }
 
-    /// A client resumes with this token.
+    /// A client resumes with this token, while the cache has the items 1 to 5 of epoch 1.
     private static func resume(after token: FeedToken) {
         var cache = FeedCache()
         for number in Int64(1)...5 {
@@ -66,7 +68,8 @@ public enum CursorsFuzz: FuzzTarget {
         let now = MonotonicTime(milliseconds: 10)
         if case .reader(let request) = cache.planResume(Self.live, after: token, at: now) { Self.replay(request) }
         _ = cache.recent.items(of: Self.live, after: token.position)
-        // The token's epoch is any number that the client sends, and serves here as the end of the request.
+        // The token's epoch is any number that the client sends. Here it also serves as the number at which the request
+        // ends.
         Self.replay(
             ReplayRequest(
                 Self.live, epoch: 1, .items(after: token.position.number, startOffset: token.offset ?? 0),
@@ -92,7 +95,7 @@ public enum CursorsFuzz: FuzzTarget {
         }
     }
 
-    /// A gateway caches an item at this position, as a record's headers name it, and the two items after it.
+    /// A gateway caches an item at this position, and items at the next two positions.
     private static func cacheItems(from token: FeedToken) {
         var cache = FeedCache()
         let (epoch, number) = (token.position.epoch, token.position.number)
@@ -101,7 +104,7 @@ public enum CursorsFuzz: FuzzTarget {
             _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
         }
         cache.partitionRead(to: Self.readOffset)
-        // Clients resume before all items, at the first one, just before it, and after all.
+        // Clients resume after item 0, the first cached item, the item before that, and the last possible item.
         for resumeNumber in [0, number, number &- 1, .max] {
             let token = FeedToken(FeedPosition(epoch: epoch, number: resumeNumber), offset: 1)
             _ = cache.planResume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))

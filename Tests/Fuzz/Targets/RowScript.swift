@@ -6,13 +6,16 @@ internal import ServiceShell
 
 /// A script for a machine's partition, one step on each line.
 ///
-/// `key<TAB>row` restores a row, `metadata<TAB>text` sets the metadata of the committed offset, `@milliseconds` sets the
-/// broker's time and is a tick, `=` begins a reply of Redis, and any other line is an input. An empty row deletes a key.
+/// - `key<TAB>row` restores a row; an empty row deletes the key.
+/// - `metadata<TAB>text` sets the metadata of the committed offset.
+/// - `@milliseconds` sets the broker's time, and is a tick.
+/// - `=reply` is a reply of Redis.
+/// - Any other line is an input.
 struct RowScript {
     var metadata = ""
     var rows: [(key: String, row: [UInt8]?)] = []
     var inputs: [InboxInput] = []
-    /// Lines that begin with `=`, in order: replies of Redis.
+    /// The replies of Redis, in the order of their lines.
     var replies: [[UInt8]] = []
 
     /// The broker's time before the first step.
@@ -20,6 +23,7 @@ struct RowScript {
 
     init(_ input: [UInt8]) {
         var now = Self.start
+        // Inputs have the offsets from 1001 on.
         var offset: Int64 = 1000
         for line in input.split(separator: UInt8(ascii: "\n")) {
             if let tab = line.firstIndex(of: UInt8(ascii: "\t")) {
@@ -51,7 +55,7 @@ struct RowScript {
     ///
     /// - Parameters:
     ///   - makeProcessor: makes a processor without rows.
-    ///   - malformedCount: how many rows and inputs the processors together could not read so far.
+    ///   - malformedCount: returns how many rows and inputs all processors together could not read so far.
     func run(_ makeProcessor: () -> some PartitionProcessor, malformedCount: () -> Int) {
         let processor = makeProcessor()
         for row in self.rows { processor.restore(key: row.key, row: row.row) }
@@ -61,6 +65,7 @@ struct RowScript {
             for batch in self.batches { try processor.process(batch, effects: &effects) }
             _ = processor.nextDue
         } catch {
+            // A script with an invalid step ends with the abort of its batch.
             return processor.rolledBack()
         }
 

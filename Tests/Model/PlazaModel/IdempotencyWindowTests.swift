@@ -5,7 +5,8 @@ import Testing
 
 /// The last outcomes of a session, with which a repeated call is answered.
 ///
-/// A call's counter is its number in the session.
+/// A call's counter is its number in the session. A look-up of a call is `fresh` if the call is new, and `forgotten` if
+/// nobody can tell any more whether the call was applied; such a call is rejected.
 @Suite struct IdempotencyWindowTests {
     private let start = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
 
@@ -13,7 +14,7 @@ import Testing
         Moment(now: self.start.now + .seconds(seconds), offset: 0, standstill: .seconds(standstill))
     }
 
-    /// Lets time pass for a window, and returns whether the window has ended.
+    /// Handles the window's due time, `seconds` after the start, and returns whether the window has ended.
     private func expire(_ window: inout CallWindow, after seconds: Int64, standstill: Int64 = 0) -> Bool {
         window.expire(at: self.moment(after: seconds, standstill: standstill))
     }
@@ -24,7 +25,7 @@ import Testing
     }
 
     /// Rules: R16.8.
-    @Test func `I15 the last sixteen outcomes are remembered, and older calls are rejected`() {
+    @Test func `I15 the last sixteen outcomes are remembered, and older calls are forgotten`() {
         var window = CallWindow(at: self.start)
         for counter in Int64(1)...20 {
             #expect(window.lookup(counter) == .fresh)
@@ -37,8 +38,9 @@ import Testing
         #expect(window.storage.count == IdempotencyLimits.maxOutcomes)
     }
 
-    @Test func `I15 a skipped counter below a dropped one is rejected`() {
+    @Test func `I15 an unused counter below a dropped one is forgotten, and an unused higher counter is fresh`() {
         var window = CallWindow(at: self.start)
+        // Only the even counters are used.
         for counter in stride(from: Int64(2), through: 40, by: 2) {
             window.record(self.answer(counter), of: counter, at: self.start)
         }
@@ -47,24 +49,25 @@ import Testing
         #expect(window.lookup(9) == .fresh)
     }
 
-    @Test func `I15 the outcome from another machine replaces the note that the call was passed on to it`() {
+    @Test func `I15 the outcome of a call that was passed on replaces the note that it was passed on`() {
         var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.start)
         window.record(self.answer(2), of: 2, at: self.start)
         window.record(self.answer(1), of: 1, at: self.start)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
-        // Call 1 kept its place before call 2.
-        #expect([1, 2].map { window.storage.index(of: $0) } == [0, 1] && window.storage.count == 2)
+        // Call 1 keeps its place before call 2.
+        #expect(window.storage.index(of: 1) == 0 && window.storage.index(of: 2) == 1)
+        #expect(window.storage.count == 2)
     }
 
     @Test func `a window expires a minute after its last call and falls due at a multiple of ten seconds`() {
         var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.moment(after: 5))
         #expect(window.storage.expiresAt == self.start.now + .seconds(5 + 60))
-        // The expiry is 1,234,567 + 65,000 = 1,299,567, rounded up to a multiple of 10,000.
+        // The expiry is 1,234,567 + 65,000 = 1,299,567 ms, and the due time the next multiple of 10,000 ms.
         #expect(window.due == Timestamp(milliseconds: 1_300_000))
         #expect(window.due >= window.storage.expiresAt)
-        // 20,000 + 60,000 is such a multiple already.
+        // An expiry that is such a multiple is itself the due time: 20,000 + 60,000.
         #expect(
             CallWindow(at: Moment(now: Timestamp(milliseconds: 20_000), offset: 0)).due
                 == Timestamp(milliseconds: 80_000))
@@ -74,8 +77,8 @@ import Testing
     @Test func `I15 a window forgets its outcomes after a minute, and keeps their highest counter for five more`() {
         var window = CallWindow(at: self.start)
         for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.start) }
-        // The outcomes expire after 60 s, and the counter 300 s later, after 360 s. The window falls due up to 10 s
-        // after each of these times, because due times are multiples of ten seconds.
+        // The outcomes expire after 60 s, and their highest counter 300 s later, after 360 s. The window falls due up
+        // to 10 s after each of these times, because due times are multiples of ten seconds.
         #expect(self.expire(&window, after: 70) == false)
         #expect(window.lookup(3) == .forgotten)
         #expect(window.lookup(4) == .fresh)
@@ -91,14 +94,14 @@ import Testing
         // Without the standstill, the window would have expired after 60 s.
         #expect(self.expire(&window, after: 100, standstill: 80) == false)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
-        // The lifetime of 60 s and the standstill of 80 s.
+        // The window expires after its lifetime of 60 s and the standstill of 80 s.
         #expect(window.storage.expiresAt == self.moment(after: 140).now)
-        // The same standstill is not added again, so the window expires after 140 s.
+        // The same standstill is not added again, so the outcomes expire after 140 s.
         #expect(self.expire(&window, after: 150, standstill: 80) == false)
         #expect(window.lookup(1) == .forgotten)
     }
 
-    @Test func `I15 an unknown call that is a late retry counts as forgotten`() {
+    @Test func `I15 a call without an outcome counts as forgotten if it is a late retry`() {
         let window = CallWindow(at: self.start)
         #expect(window.lookup(1).treatingFresh(asForgottenIf: false) == .fresh)
         #expect(window.lookup(1).treatingFresh(asForgottenIf: true) == .forgotten)

@@ -12,10 +12,11 @@ import Testing
         #expect(Set([LiveKey("demo", "concert"), LiveKey("demo", "Concert")]).count == 2)
     }
 
-    @Test func `an id with a slash is malformed in a record, because slashes separate the parts of keys`() throws {
+    @Test func `an id with a slash in a record is not decoded, because slashes separate the parts of keys`() throws {
         func decodes<ID: TextID>(_ type: ID.Type, _ text: String) -> Bool {
             (try? JSONDecoder().decode([ID].self, from: Data("[\"\(text)\"]".utf8))) != nil
         }
+        // Ids of records are not checked otherwise, so an empty id is decoded, too.
         #expect(decodes(LiveID.self, "concert") && decodes(LiveID.self, ""))
         #expect(!decodes(LiveID.self, "con/cert") && !decodes(UserID.self, "a/b") && !decodes(AppID.self, "/"))
         #expect(!decodes(SessionID.self, "s/") && !decodes(BattleID.self, "b/1") && !decodes(ConnectionID.self, "c/1"))
@@ -23,7 +24,7 @@ import Testing
         #expect(decodes(GatewayID.self, "eu/gateway-1"))
     }
 
-    @Test func `a feed token has no number beyond the largest valid one, and no negative one`() {
+    @Test func `a feed token with a number above the largest valid number or below 0 is rejected`() {
         // 4611686018427387904 is 2^62, the largest valid number.
         #expect(FeedToken(text: "1.4611686018427387904.4611686018427387904") != nil)
         for text in ["1.4611686018427387905", "4611686018427387905.1", "1.1.9223372036854775807", "1.-1"] {
@@ -39,11 +40,11 @@ import Testing
         #expect(LiveID(checking: String(repeating: "l", count: 48)) != nil)
         #expect(AppID(checking: "demo") != nil)
         #expect(SessionID(checking: String(repeating: "s", count: 40)) != nil)
-        for bad in ["", "a b", "ä", "a/b", "a\n", String(repeating: "x", count: 49)] {
-            #expect(LiveID(checking: bad) == nil)
-            #expect(UserID(checking: bad) == nil)
-            #expect(AppID(checking: bad) == nil)
-            #expect(SessionID(checking: bad) == nil)
+        for invalidID in ["", "a b", "ä", "a/b", "a\n", String(repeating: "x", count: 49)] {
+            #expect(LiveID(checking: invalidID) == nil)
+            #expect(UserID(checking: invalidID) == nil)
+            #expect(AppID(checking: invalidID) == nil)
+            #expect(SessionID(checking: invalidID) == nil)
         }
         #expect(UserID(checking: "a:b") == nil)
         #expect(UserID(checking: String(repeating: "u", count: 33)) == nil)
@@ -63,14 +64,15 @@ import Testing
     }
 
     @Test func `a slash separates the parts of a key also before a combining mark`() {
-        // "/" and U+0352 are one Character. Foreign records can have such ids; a row that is written must be readable.
+        // Swift's strings see "/" and the combining mark U+0352 as one Character. Records of other writers can have ids
+        // that begin with such a mark.
         let key = LiveKey("\u{352}demo", "\u{352}concert")
         #expect(LiveKey(text: key.text) == key)
         #expect(RecordKey.parts(of: "live/\(key.text)") == ["live", "\u{352}demo", "\u{352}concert"])
         #expect(RecordKey.parts(of: "a//") == ["a", "", ""])
     }
 
-    @Test func `ids and tickets are encoded as plain JSON values`() throws {
+    @Test func `ids, tickets, times and codes are encoded as plain JSON strings and numbers`() throws {
         struct Sample: Codable, Equatable {
             var live: LiveID
             var ticket: Ticket
@@ -102,7 +104,7 @@ import Testing
 
     /// Rules: R5.15.
     @Test(arguments: [(-1, false), (0, true), (50, true), (51, false)])
-    func `an app gives new viewers 0 to 50 earlier messages`(count: Int, isValid: Bool) {
+    func `a policy's number of earlier messages for new viewers is 0 to 50`(count: Int, isValid: Bool) {
         let policy = try? JSONDecoder().decode(AppPolicy.self, from: Data("{\"historyCount\":\(count)}".utf8))
         #expect(policy == (isValid ? AppPolicy(historyCount: count) : nil))
     }

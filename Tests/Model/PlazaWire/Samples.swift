@@ -2,7 +2,10 @@
 import MachineKit
 import PlazaModel
 
-/// Values for the golden files, with every optional field set at least once.
+/// Values for the golden files, in which every optional field is set at least once.
+///
+/// Alice runs the live `concert`, and Bob the live `duet`; Bob also sits on seat 2 of `concert`. The two lives are
+/// connected, and their battle is over.
 enum Samples {
     static let app = AppID("demo")
     static let live = LiveID("concert")
@@ -33,10 +36,12 @@ enum Samples {
     static let statistics = LiveStatistics(
         totalViewers: 8, totalGiftsSent: 5, totalGiftCoins: 500, totalUniqueGiftSenders: 2, totalLikesReceived: 30,
         totalMessageCount: 12, liveDuration: 60_000)
+    /// The changes of a call that sets every field of a live's info.
     static let everyChange = LiveChanges(
         liveName: "Concert", notice: "", isMessageDisable: true, isPublicVisible: false, keepOwnerOnSeat: false,
         maxSeatCount: 6, seatMode: .free, seatTemplate: 50, coverURL: "c", backgroundURL: "b", categoryList: [],
         activityStatus: 1, isGiftEnabled: false, maxMemberCount: 500)
+    /// The end of `live`, which an app's server has ended.
     static let ending = Ending(
         reason: .endedByServer, caller: Samples.server, epoch: 77, createdAt: Samples.at, endedAt: Samples.later,
         totalViewers: 8)
@@ -75,6 +80,7 @@ enum Samples {
                     live: Samples.live, userID: "bob", seatIndex: 2, x: 810, y: 1650, width: 270, height: 270,
                     zorder: 1),
             ]))
+    /// A stage without seats and connection.
     static let emptyStage = StageRecord(app: Samples.app, live: Samples.live, epoch: 77, revision: 1, seats: [])
     static let count = CountRecord(
         app: Samples.app, live: Samples.live, epoch: 77, count: 3, totalViewers: 8, stale: true, at: Samples.at)
@@ -90,6 +96,8 @@ enum Samples {
     static let appSettings = AppSettings(words: ["bad", "worse"], gifts: [Samples.giftCategory])
     static let webhook = WebhookEvent(
         Samples.key, at: Samples.at, .memberState(isOnline: true, cause: .enter, users: [Samples.bob]))
+    /// An error that says after how many milliseconds the call may be tried again.
     static let error = ReplyError(.overloaded, "16 calls are open already", retryAfter: 200)
+    /// An error with a reason: by whom the user was kicked.
     static let staleTicket = ReplyError(.staleTicket, "the ticket is no longer valid", reason: "byAdmin")
 }

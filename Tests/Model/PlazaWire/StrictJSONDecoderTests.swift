@@ -43,7 +43,7 @@ private struct FoundationValue: Decodable {
     }
 }
 
-/// The decoder returns the same values as the decoder of Foundation.
+/// The project's JSON decoder (`Wire.decode`) returns the same values as the decoder of Foundation.
 @Suite struct StrictJSONDecoderTests {
     private struct Inner: Codable, Hashable {
         var flag: Bool?
@@ -60,21 +60,21 @@ private struct FoundationValue: Decodable {
         var inners: [Inner]?
     }
 
-    /// The value that Foundation decodes; nil if it throws.
-    private static func expected<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) -> Value? {
+    /// The value that Foundation decodes; nil if Foundation throws.
+    private static func foundationValue<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) -> Value? {
         try? JSONDecoder().decode(type, from: Data(json))
     }
 
-    /// Expects that the decoder returns the same value as Foundation's, or that both throw.
-    private static func compare<Value: Decodable & Equatable>(_ type: Value.Type, _ json: String) {
+    /// Expects that the decoder returns the same value as Foundation, or that both throw.
+    private static func compareWithFoundation<Value: Decodable & Equatable>(_ type: Value.Type, _ json: String) {
         let bytes = Array(json.utf8)
-        #expect((try? Wire.decode(type, from: bytes)) == self.expected(type, bytes), "\(type) from \(json)")
+        #expect((try? Wire.decode(type, from: bytes)) == self.foundationValue(type, bytes), "\(type) from \(json)")
     }
 
     /// Expects that the decoder makes the same `JSONValue` as Foundation, or that both throw.
-    private static func compareAnyValue(_ json: String) {
+    private static func compareJSONValueWithFoundation(_ json: String) {
         let bytes = Array(json.utf8)
-        let expected = self.expected(FoundationValue.self, bytes)?.value
+        let expected = self.foundationValue(FoundationValue.self, bytes)?.value
         #expect((try? Wire.decode(JSONValue.self, from: bytes)) == expected, "\(json)")
     }
 
@@ -90,17 +90,17 @@ private struct FoundationValue: Decodable {
             "1.00000000000000000001", "0.1", "2.5e-3", "5e-324", "99999999999999999999999999999999999999999",
             "0.99999999999999999999", "1e-999999999999", "123456789012345678901234567890e-29",
         ])
-    func `a number becomes the value that Foundation gives it, without a trap`(number: String) {
-        Self.compare(Int64.self, number)
-        Self.compare(Int.self, number)
-        Self.compare(Int8.self, number)
-        Self.compare(UInt16.self, number)
-        Self.compare(UInt64.self, number)
-        Self.compareAnyValue("[\(number)]")
-        Self.compare([String: Int64].self, "{\"a\":\(number)}")
+    func `a number is decoded to the same value as by Foundation, or rejected as by Foundation`(number: String) {
+        Self.compareWithFoundation(Int64.self, number)
+        Self.compareWithFoundation(Int.self, number)
+        Self.compareWithFoundation(Int8.self, number)
+        Self.compareWithFoundation(UInt16.self, number)
+        Self.compareWithFoundation(UInt64.self, number)
+        Self.compareJSONValueWithFoundation("[\(number)]")
+        Self.compareWithFoundation([String: Int64].self, "{\"a\":\(number)}")
         let bytes = Array(number.utf8)
         let double = try? Wire.decode(Double.self, from: bytes)
-        #expect(double?.bitPattern == Self.expected(Double.self, bytes)?.bitPattern, "\(number)")
+        #expect(double?.bitPattern == Self.foundationValue(Double.self, bytes)?.bitPattern, "\(number)")
     }
 
     @Test(
@@ -108,9 +108,9 @@ private struct FoundationValue: Decodable {
             #""""#, #""a\"\\\/\b\f\n\r\tz""#, #""\u0000""#, #""\u00e4\u20AC""#, #""\ud83d\ude00😀\uFFFF""#, #""äöü 日本""#,
             #""\udbff\udfff""#, #""\u007f""#,
         ])
-    func `a string has its escape sequences replaced`(text: String) {
-        Self.compare(String.self, text)
-        Self.compare([String: String].self, "{\(text):\(text)}")
+    func `a string with escape sequences is decoded as by Foundation`(text: String) {
+        Self.compareWithFoundation(String.self, text)
+        Self.compareWithFoundation([String: String].self, "{\(text):\(text)}")
     }
 
     @Test(
@@ -121,13 +121,13 @@ private struct FoundationValue: Decodable {
             "{\"K\":2,\"\u{212A}\":1}", #"{"":0}"#, "{}",
         ])
     func `of several members with the same name, the first one counts`(json: String) throws {
-        Self.compare([String: Int?].self, json)
-        Self.compareAnyValue(json)
-        // The same holds in an object with so many members that the decoder indexes them.
+        Self.compareWithFoundation([String: Int?].self, json)
+        Self.compareJSONValueWithFoundation(json)
+        // The first one also counts in an object with so many members that the decoder makes an index of them.
         let addedMembers = (0..<100).map { ",\"m\($0)\":\($0),\"m\($0)\":-1" }.joined()
         let longJSON = json == "{}" ? "{\(addedMembers.dropFirst())}" : json.dropLast() + addedMembers + "}"
-        Self.compare([String: Int?].self, String(longJSON))
-        // Not -1, the value of the second `m99`.
+        Self.compareWithFoundation([String: Int?].self, String(longJSON))
+        // The first `m99` is 99; the second one is -1.
         #expect(try Wire.decode([String: Int?].self, from: Array(longJSON.utf8))["m99"] == 99)
     }
 
@@ -135,17 +135,17 @@ private struct FoundationValue: Decodable {
         let values = ["null", "true", "false", "0", "-1.5", "\"x\"", "[]", "[1]", "[null]", "{}", #"{"name":"n"}"#]
         for value in values {
             for field in ["id", "method", "number", "inner", "inners"] {
-                Self.compare(Outer.self, #"{"id":1,"method":"m","other":\#(value)}"#)
-                Self.compare(Outer.self, #"{"\#(field)":\#(value),"id":1,"method":"m"}"#)
+                Self.compareWithFoundation(Outer.self, #"{"id":1,"method":"m","other":\#(value)}"#)
+                Self.compareWithFoundation(Outer.self, #"{"\#(field)":\#(value),"id":1,"method":"m"}"#)
             }
             for field in ["flag", "name", "list", "texts"] {
-                Self.compare(Inner.self, "{\"\(field)\":\(value)}")
-                Self.compare(Outer.self, #"{"id":1,"method":"m","inners":[{},{"\#(field)":\#(value)}]}"#)
+                Self.compareWithFoundation(Inner.self, "{\"\(field)\":\(value)}")
+                Self.compareWithFoundation(Outer.self, #"{"id":1,"method":"m","inners":[{},{"\#(field)":\#(value)}]}"#)
             }
-            Self.compare(Inner.self, #"{"list":[1,\#(value)],"texts":{"a":"b"}}"#)
-            Self.compare(Inner.self, #"{"texts":{"a":"b","c":\#(value)}}"#)
-            Self.compare([Bool?].self, "[true,\(value)]")
-            Self.compareAnyValue("[\(value),{\"a\":\(value)}]")
+            Self.compareWithFoundation(Inner.self, #"{"list":[1,\#(value)],"texts":{"a":"b"}}"#)
+            Self.compareWithFoundation(Inner.self, #"{"texts":{"a":"b","c":\#(value)}}"#)
+            Self.compareWithFoundation([Bool?].self, "[true,\(value)]")
+            Self.compareJSONValueWithFoundation("[\(value),{\"a\":\(value)}]")
         }
     }
 
@@ -155,13 +155,14 @@ private struct FoundationValue: Decodable {
             Array(
                 #"{"id":12,"method":"a.b","number":1.5e3,"inner":{"flag":true,"name":"\ud83d\ude00ä","list":[1,-2,30],"#
                     .utf8) + Array(#""texts":{"a":"b","c":"\n"}},"inners":[{},{"name":null}],"more":[{"x":[]}]}"#.utf8)
-        // The bytes of JSON's structure, words and numbers, which replace others.
+        // The bytes that replace others: those of JSON's structure, words and numbers.
         let replacements = Array(#"{}[]",:\0123456789.-+eEtruflasn u"#.utf8)
         var random = SeededRandom(seed: seed)
         var acceptedCount = 0
         for _ in 0..<20_000 {
             var changed = json
-            for _ in 0..<1 + random.next() % 3 {
+            let changeCount = 1 + random.next() % 3
+            for _ in 0..<changeCount {
                 let index = Int(random.next() % UInt64(changed.count))
                 changed[index] = replacements[Int(random.next() % UInt64(replacements.count))]
             }
@@ -172,24 +173,25 @@ private struct FoundationValue: Decodable {
             }
             acceptedCount += 1
             let text = String(decoding: changed, as: UTF8.self)
-            #expect((try? Wire.decode(Outer.self, from: changed)) == Self.expected(Outer.self, changed), "\(text)")
-            Self.compareAnyValue(text)
+            let expected = Self.foundationValue(Outer.self, changed)
+            #expect((try? Wire.decode(Outer.self, from: changed)) == expected, "\(text)")
+            Self.compareJSONValueWithFoundation(text)
         }
-        #expect(acceptedCount > 1000, "enough of the changed texts are still JSON")
+        #expect(acceptedCount > 1000, "too few of the changed texts are still JSON: \(acceptedCount)")
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `I16 a long list of values is converted in a time that grows with its length only`() throws {
+    func `I16 a long list is decoded to a JSONValue in a time proportional to its length`() throws {
         let json = "[" + String(repeating: "1,", count: 60_000) + "{\"a\":[true,null]}]"
         guard case .array(let elements) = try Wire.decode(JSONValue.self, from: Array(json.utf8)) else {
-            Issue.record("no array")
+            Issue.record("the JSON array was decoded to another kind of value")
             return
         }
         #expect(elements.count == 60_001 && elements.last == ["a": [true, .null]])
     }
 
-    @Test func `the deepest text that is valid is decoded`() throws {
-        // `StrictJSON` rejects a text with more than 512 levels.
+    @Test func `arrays nested 512 levels deep are decoded`() throws {
+        // The decoder rejects JSON with more than 512 levels.
         let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
         var value = try Wire.decode(JSONValue.self, from: Array(deep.utf8))
         var depth = 0
@@ -209,6 +211,7 @@ private struct FoundationValue: Decodable {
     }
 
     @Test func `an error's path has the names and indices of all objects and arrays around the value`() {
+        // The path in the error; nil if the JSON is decoded.
         func path(_ json: String) -> String? {
             do throws(WireError) {
                 _ = try Wire.decode(Outer.self, from: Array(json.utf8))

@@ -13,12 +13,14 @@ import Testing
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
     /// A header with the client 2001::7, and behind the ports a further field of three bytes.
     ///
-    /// The 39 bytes that follow are 36 for the addresses and ports, and 3 for the further field.
+    /// The announced number of bytes, 39, is 36 for the addresses and ports, and 3 for the further field.
     static let ipv6 =
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
 
-    /// Passes bytes to a reader in pieces; `usedBytes` of the result counts from the first piece.
+    /// Passes bytes to a reader in pieces; nil if the header is not complete.
+    ///
+    /// `usedBytes` of the result counts from the first piece.
     private func read(_ bytes: [UInt8], pieceBytes: Int = .max) throws(ProxyHeaderError) -> ProxyHeaderReader.Header? {
         var reader = ProxyHeaderReader()
         var start = 0
@@ -46,7 +48,7 @@ import Testing
         // 0x20 is version 2 with the command LOCAL, 0x21 with the command PROXY. Family 0 is unspecified.
         #expect(
             try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
-        // With LOCAL, the family 0x31 and the two further bytes are skipped.
+        // With LOCAL, any family such as 0x31 is accepted, and the two bytes that follow are skipped.
         #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.usedBytes == 18)
         #expect(
             try self.read(Self.signature + [0x21, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
@@ -66,11 +68,11 @@ import Testing
         }
         #expect(throws: ProxyHeaderError.signature) { try self.read(Array("PROXY TCP4 1.2.3.4".utf8)) }
         #expect(throws: ProxyHeaderError.signature) { try self.read(Array("GET / HTTP/1.1".utf8)) }
-        // Accepted are 0x20 and 0x21.
+        // The bytes 0x20 and 0x21, version 2 with LOCAL or PROXY, are accepted.
         for command in [0x11, 0x22, 0x2F, 0x00, 0xFF] as [UInt8] {
             #expect(throws: ProxyHeaderError.command) { try self.read(Self.signature + [command]) }
         }
-        // Accepted are 0x11 and 0x21, TCP over IPv4 and IPv6, and 0x00, which is unspecified.
+        // The families 0x11 and 0x21, TCP over IPv4 and IPv6, and the unspecified family 0x00 are accepted.
         for family in [0x12, 0x22, 0x31, 0x10, 0x01, 0xFF] as [UInt8] {
             #expect(throws: ProxyHeaderError.family) { try self.read(Self.signature + [0x21, family, 0, 36]) }
         }
@@ -80,7 +82,7 @@ import Testing
     }
 
     @Test func `I16 a header that announces too many bytes is rejected before they arrive`() throws {
-        // 0x07F0 is 2032: with the 16 bytes in front of it that is 2048, the limit. 0x07F1 is one more.
+        // The limit is 2048 bytes: the first 16 bytes of the header, and 2032 (0x07F0) bytes that they announce.
         for length in [[0x07, 0xF1], [0xFF, 0xFF]] as [[UInt8]] {
             for commandAndFamily in [[0x21, 0x11], [0x20, 0x00], [0x21, 0x00]] as [[UInt8]] {
                 #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + commandAndFamily + length) }
@@ -99,8 +101,9 @@ import Testing
         }
         for _ in 0..<20_000 {
             var bytes = randomByte() < 200 ? Self.ipv6 : Self.ipv4
-            // The signature, which has twelve bytes, stays intact.
+            // Up to three bytes behind the signature, which has twelve bytes, are replaced.
             for _ in 0..<Int(randomByte() % 4) { bytes[12 + Int(randomByte()) % (bytes.count - 12)] = randomByte() }
+            // Some bytes at the end are missing, possibly none.
             bytes.removeLast(Int(randomByte()) % bytes.count)
             _ = try? self.read(bytes, pieceBytes: Int(randomByte() % 9) + 1)
         }

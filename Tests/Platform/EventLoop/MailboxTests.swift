@@ -3,7 +3,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// The bounded queue of messages from any thread to a loop.
+/// The bounded queue of messages from any thread to a loop, on which one reader gets them in batches.
 @Suite(.timeLimit(.minutes(1))) struct MailboxTests {
     @Test func `messages of each sender arrive in order, and none is lost or repeated`() throws {
         struct Message: Sendable, Equatable {
@@ -11,33 +11,37 @@ import Testing
             var number: Int
         }
         let mailbox = Mailbox<Message>(capacity: 1_000_000)
+        let messagesPerSender = 10_000
         let threads = try (0..<4).map { sender in
             try EventLoop.start(name: "sender") { loop in
-                for number in 0..<10_000 {
+                for number in 0..<messagesPerSender {
                     do throws(MailboxError) {
                         try mailbox.post(Message(sender: sender, number: number))
-                    } catch { Issue.record("the post throws \(error)") }
+                    } catch { Issue.record("a post to a mailbox with room threw \(error)") }
                 }
                 loop.stop()
             }
         }
+        // For each sender, the number that its next message must have.
         var nextNumbers = [0, 0, 0, 0]
+        let finalNumbers = [Int](repeating: messagesPerSender, count: 4)
         try runLoop { loop in
             try mailbox.attach(to: loop) { batch in
                 for message in batch {
                     #expect(message.number == nextNumbers[message.sender])
                     nextNumbers[message.sender] += 1
                 }
-                if nextNumbers == [10_000, 10_000, 10_000, 10_000] { loop.stop() }
+                if nextNumbers == finalNumbers { loop.stop() }
             }
         }
         for thread in threads { thread.join() }
-        #expect(nextNumbers == [10_000, 10_000, 10_000, 10_000])
+        #expect(nextNumbers == finalNumbers)
     }
 
     @Test func `I16 a post to a full mailbox throws overflow, and the queued messages are kept`() throws {
         let mailbox = Mailbox<Int>(capacity: 3)
         try mailbox.post(contentsOf: [1, 2])
+        // There is room for one of the two messages, but they are posted together or not at all.
         #expect(throws: MailboxError.overflow(capacity: 3)) { try mailbox.post(contentsOf: [3, 4]) }
         try mailbox.post(3)
         #expect(throws: MailboxError.overflow(capacity: 3)) { try mailbox.post(4) }
@@ -52,13 +56,14 @@ import Testing
         #expect(received == [1, 2, 3])
     }
 
-    @Test func `messages that were posted before the reader was attached are its first batch`() throws {
+    @Test func `the messages that were posted before the reader was attached are the first batch`() throws {
         let mailbox = Mailbox<Int>(capacity: 1_000)
         try mailbox.post(contentsOf: Array(0..<500))
         var batches: [[Int]] = []
         try runLoop { loop in
             try mailbox.attach(to: loop) { batch in
                 batches.append(batch)
+                // What the reader posts while it handles a batch comes in the next batch.
                 if batches.count == 1 {
                     try? mailbox.post(7)
                     try? mailbox.post(8)
@@ -97,10 +102,10 @@ import Testing
         }
     }
 
-    @Test func `a loop whose only mailbox is closed by another thread ends by itself`() throws {
+    @Test func `a loop ends by itself when another thread closes its only mailbox`() throws {
         let mailbox = Mailbox<Int>(capacity: 4)
         let loop = try EventLoop()
-        try mailbox.attach(to: loop) { _ in Issue.record("there is no message") }
+        try mailbox.attach(to: loop) { _ in Issue.record("a batch was delivered although nothing was posted") }
         let closingThread = try EventLoop.start(name: "closer") { loop in
             mailbox.close()
             loop.stop()
@@ -111,7 +116,7 @@ import Testing
     }
 
     @Test func `the loop of a thread runs until it is stopped`() throws {
-        // The system cuts a thread's name after 15 bytes.
+        // The name is longer than the 15 bytes that the system keeps of a thread's name.
         let (thread, mailbox) = try EventLoop.start(name: "a rather long name") { loop throws(LoopError) in
             let mailbox = Mailbox<Int>(capacity: 4)
             try mailbox.attach(to: loop) { _ in }
@@ -123,7 +128,7 @@ import Testing
         thread.stop()
         thread.join()
         thread.join()
-        #expect(throws: MailboxError.closed) { try mailbox.post(2) }
+        #expect(throws: MailboxError.closed, "the end of the loop closes its mailbox") { try mailbox.post(2) }
     }
 
     @Test func `an error of a thread's setup is thrown to the caller of start`() throws {

@@ -37,17 +37,18 @@ import Testing
 
     @Test func `a closed timer does not fire and cannot be started`() throws {
         try runLoop { loop in
-            let timer = try LoopTimer(loop: loop) { _ in Issue.record("fired") }
+            let timer = try LoopTimer(loop: loop) { _ in Issue.record("a closed timer fired") }
             timer.start(after: .milliseconds(1))
             timer.close()
             timer.start(after: .milliseconds(1))
             #expect(timer.isClosed)
+            // Until the loop stops after 20 ms, a timer that was started would have fired.
             let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             stopTimer.start(after: .milliseconds(20))
         }
     }
 
-    @Test func `timers fire in the order of their times`() throws {
+    @Test func `timers fire in the order of their times, not in the order of their starts`() throws {
         var firedDelays: [Int] = []
         try runLoop { loop in
             for delay in [9, 3, 6] {
@@ -75,7 +76,7 @@ import Testing
         #expect(loop.nowMilliseconds == 0, "an ended loop has no time")
     }
 
-    @Test func `a turn-end hook that is scheduled many times in a turn runs once, at the end of the turn`()
+    @Test func `a turn-end hook that is scheduled many times in a turn of the loop runs once, when the turn ends`()
         throws
     {
         var turnCount = 0
@@ -85,12 +86,12 @@ import Testing
             let timer = try LoopTimer(loop: loop) { _ in
                 for _ in 0..<100 { hook.schedule() }
                 turnCount += 1
-                #expect(runCount == turnCount - 1)
+                #expect(runCount == turnCount - 1, "the hook ran before the end of the turn, or not at the last end")
                 if turnCount == 3 { loop.stop() }
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }
-        // The timer also scheduled the hook in the turn that stopped the loop, and the hook still ran at its end.
+        // The hook also ran at the end of the third turn, in which the loop was stopped.
         #expect(runCount == 3)
     }
 
@@ -100,6 +101,7 @@ import Testing
             var hook: TurnEndHook?
             hook = TurnEndHook(loop: loop) {
                 runCount += 1
+                // Without the reference to itself, the hook is freed.
                 if runCount < 5 { hook?.schedule() } else { hook = nil }
             }
             hook?.schedule()

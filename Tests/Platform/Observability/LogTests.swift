@@ -5,18 +5,18 @@ import Observability
 import Synchronization
 import Testing
 
-/// Records log lines, and provides a clock in milliseconds that the test sets.
-final class LogProbe: Sendable {
+/// Records log lines, and provides the clock of the log, which the test sets.
+final class LogRecorder: Sendable {
     private let storage = Mutex<[String]>([])
-    /// The wall time in milliseconds.
-    let now = Atomic<Int64>(0)
+    /// The wall time in milliseconds since 1970.
+    let nowMilliseconds = Atomic<Int64>(0)
 
     var lines: [String] { self.storage.withLock { $0 } }
 
     func makeLog(level: LogLevel = .info, linesPerSecond: Int = 20) -> Log {
         Log(
             service: "gateway", instance: "gateway-1", level: level, linesPerSecond: linesPerSecond,
-            clock: { self.now.load(ordering: .relaxed) },
+            clock: { self.nowMilliseconds.load(ordering: .relaxed) },
             sink: { line in self.storage.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
     }
 }
@@ -24,66 +24,67 @@ final class LogProbe: Sendable {
 /// The form, levels and limits of log lines.
 @Suite struct LogTests {
     @Test func `a line is one JSON object with a constant message and dotted keys`() throws {
-        let probe = LogProbe()
-        probe.now.store(1_709_210_096_789, ordering: .relaxed)
-        probe.makeLog().with([.app: "demo"]).info("room created", [.path: "l\"1\n\u{1}é", .count: 3, .reason: true])
+        let recorder = LogRecorder()
+        recorder.nowMilliseconds.store(1_709_210_096_789, ordering: .relaxed)
+        recorder.makeLog().with([.app: "demo"]).info("room created", [.path: "l\"1\n\u{1}é", .count: 3, .reason: true])
         #expect(
-            probe.lines == [
+            recorder.lines == [
                 """
                 {"time":"2024-02-29T12:34:56.789Z","level":"info","message":"room created","service":"gateway",\
                 "instance":"gateway-1","app.id":"demo","path":"l\\"1\\n\\u0001é","count":3,"reason":true}
 
                 """
             ])
-        let object = try JSONSerialization.jsonObject(with: Data(probe.lines[0].utf8)) as? [String: Any]
+        let object = try JSONSerialization.jsonObject(with: Data(recorder.lines[0].utf8)) as? [String: Any]
         #expect(object?["path"] as? String == "l\"1\n\u{1}é")
     }
 
     @Test func `lines below the level are left out`() {
-        let probe = LogProbe()
-        let log = probe.makeLog(level: .warning)
+        let recorder = LogRecorder()
+        let log = recorder.makeLog(level: .warning)
         log.debug("a")
         log.info("b")
         log.warning("c")
         log.error("d")
-        #expect(probe.lines.count == 2)
-        #expect(probe.lines[0].contains("\"c\"") && probe.lines[1].contains("\"d\""))
+        #expect(recorder.lines.count == 2)
+        #expect(recorder.lines[0].contains("\"c\"") && recorder.lines[1].contains("\"d\""))
     }
 
     @Test func `I16 the lines of each message are limited, and its next line counts the suppressed ones`() {
-        let probe = LogProbe()
-        let log = probe.makeLog(linesPerSecond: 5)
+        let recorder = LogRecorder()
+        let log = recorder.makeLog(linesPerSecond: 5)
         for _ in 0..<50 { log.info("again and again") }
         log.info("another")
-        // Five lines of the first message, and one of the second.
-        #expect(probe.lines.count == 6)
+        // In the first second, five lines of the first message and one of the second are written.
+        #expect(recorder.lines.count == 6)
 
-        probe.now.store(1_000, ordering: .relaxed)
+        recorder.nowMilliseconds.store(1_000, ordering: .relaxed)
         for _ in 0..<3 { log.info("again and again") }
-        #expect(probe.lines.count == 9)
+        #expect(recorder.lines.count == 9)
         // 45 of the first 50 lines were suppressed.
-        #expect(probe.lines.filter { $0.contains("\"log.suppressed\":45") }.count == 1)
+        #expect(recorder.lines.filter { $0.contains("\"log.suppressed\":45") }.count == 1)
     }
 
     @Test func `I16 a line is limited in length, and says when fields are left out`() throws {
-        let probe = LogProbe()
+        let recorder = LogRecorder()
         let longText = String(repeating: "é\n", count: 100_000)
-        probe.makeLog().info(
+        recorder.makeLog().info(
             "long",
             [.detail: .string(longText), .reason: .string(longText), .path: .string(longText), .count: 1])
-        let line = try #require(probe.lines.first)
-        // The limit is 4 KiB.
+        let line = try #require(recorder.lines.first)
+        // A line has at most 4 KiB.
         #expect(line.utf8.count <= 4_096)
         #expect(line.contains("\"log.truncated\":true") && line.contains("\"count\":1"))
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
     }
 
-    @Test func `the text of a time of day is the same as Foundation's`() {
+    @Test func `the text of a time is the same as Foundation's`() {
         var random = SeededRandom(seed: 3)
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for _ in 0..<2_000 {
             let time = Int64.random(in: -2_000_000_000_000...4_000_000_000_000, using: &random)
-            // Foundation cuts a date to milliseconds; the tenth makes up for a rounding error of the division.
+            // Foundation cuts a date to whole milliseconds. A tenth of a millisecond is added, so that a rounding error
+            // of the division does not lead to the millisecond before.
             let date = Date(timeIntervalSince1970: (Double(time) + 0.1) / 1_000)
             #expect(WallClock.text(milliseconds: time) == date.formatted(format))
         }

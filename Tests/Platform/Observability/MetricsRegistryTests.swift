@@ -12,7 +12,7 @@ import Testing
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test func `the same name and labels return the same instrument`() {
+    @Test func `a request with the same name and labels, in any order, returns the same instrument`() {
         let registry = MetricsRegistry()
         let first = registry.counter("a_calls_total", help: "x", labels: ["method": "join", "app": "demo"])
         let second = registry.counter("a_calls_total", help: "x", labels: ["app": "demo", "method": "join"])
@@ -24,7 +24,7 @@ import Testing
         let registry = MetricsRegistry(seriesLimit: 3)
         for index in 0..<100 { registry.counter("a_total", help: "x", labels: ["user": "u\(index)"]).add() }
         let samples = registry.snapshot()[0].samples
-        // Three series, and one for the other 97 values.
+        // Three values have a series each, and the other 97 values share the series `other`.
         #expect(samples.count == 4)
         #expect(samples.first { $0.labels.pairs[0].value == "other" }?.value == .number(97))
     }
@@ -65,18 +65,18 @@ import Testing
         #expect(text.contains("a_seconds_bucket{le=\"+Inf\"} 3\n"))
         #expect(text.contains("a_seconds_sum 600.03015\n"))
         #expect(text.contains("a_seconds_count 3\n"))
-        // In microseconds, to within one percent.
+        // The median is 30,000 µs; a percentile may be wrong by one percent.
         #expect(abs(timing.histogram.percentile(50) - 30_000) <= 300)
     }
 
     @Test(arguments: [Int.max, Int.max / 1_000 + 1, 1 << 62])
-    func `a time that cannot be expressed in microseconds counts as the highest value`(milliseconds: Int) {
+    func `a time too long for a number of microseconds counts as the highest value`(milliseconds: Int) {
         let timing = Timing()
         timing.record(milliseconds: milliseconds)
         #expect(timing.histogram.maximum == Histogram.highestValue)
     }
 
-    @Test func `instruments count correctly from many threads`() {
+    @Test func `instruments count every record of many threads`() {
         let registry = MetricsRegistry()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             let timing = registry.timing("a_seconds", help: "x")
@@ -90,7 +90,7 @@ import Testing
         #expect(registry.timing("a_seconds", help: "x").histogram.count == 8_000)
     }
 
-    @Test func `a malformed name, and a name used for two kinds, trap`() async {
+    @Test func `a malformed name traps, and so does a name that is used for two kinds of instruments`() async {
         await #expect(processExitsWith: .failure) { _ = MetricsRegistry().gauge("Bad-Name", help: "x") }
         await #expect(processExitsWith: .failure) {
             let registry = MetricsRegistry()
@@ -110,7 +110,8 @@ import Testing
         #expect(text.contains("\nprocess_cpu_seconds_total "))
         let (end, output) = try Self.checkMetrics(text)
         #expect(end == .exited(0) && output.isEmpty, "\(output)\n\(text)")
-        #expect(try Self.checkMetrics("# TYPE a counter\na 1\n").end != .exited(0), "promtool should be able to fail")
+        let textWithoutHelp = "# TYPE a counter\na 1\n"
+        #expect(try Self.checkMetrics(textWithoutHelp).end != .exited(0), "promtool must refuse a text with an error")
     }
 
     /// Runs `promtool check metrics` over a text.

@@ -14,7 +14,7 @@ import WebSocket
             FrameEncoder.maskedFrame(.text, hello.span, mask: mask).array
                 == [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58])
 
-        // A length takes 7 bits up to 125; 126 announces 16 bits, and 127 announces 64 bits.
+        // The second byte is a length up to 125; 126 announces a length of 16 bits there, and 127 one of 64 bits.
         #expect(unmasked(.binary, [UInt8](repeating: 1, count: 125)).prefix(2) == [0x82, 125])
         #expect(unmasked(.binary, [UInt8](repeating: 1, count: 126)).prefix(4) == [0x82, 126, 0, 126])
         #expect(unmasked(.binary, [UInt8](repeating: 1, count: 65_535)).prefix(4) == [0x82, 126, 0xFF, 0xFF])
@@ -32,21 +32,21 @@ import WebSocket
         }
     }
 
-    @Test func `a close reason is cut at a character boundary, and codes that must not be sent are left out`() {
+    @Test func `a long close reason is cut between characters, and a code that must not be sent is omitted`() {
         let payload = FrameEncoder.closePayload(.normal, reason: String(repeating: "端", count: 100))
         // A payload has at most 125 bytes: two for the code, and 41 characters of three bytes.
         #expect(payload.count == 2 + 41 * 3)
 
-        #expect(FrameEncoder.closePayload(.abnormal, reason: "x").isEmpty, "1006 must not be sent")
+        #expect(FrameEncoder.closePayload(.abnormal, reason: "x").isEmpty, "the code 1006 must not be sent")
         #expect(FrameEncoder.closePayload(nil, reason: "x").isEmpty)
         for code in UInt16.min...UInt16.max {
             let isAllowed = CloseCode(rawValue: code).isAllowedOnWire
             let expected = (1000...1003).contains(code) || (1007...1014).contains(code) || (3000...4999).contains(code)
-            if isAllowed != expected { Issue.record("\(code) is allowed: \(isAllowed)") }
+            if isAllowed != expected { Issue.record("the code \(code) is allowed: \(isAllowed)") }
         }
     }
 
-    @Test func `masking by words equals masking by bytes, in one piece or two`() {
+    @Test func `a payload masked in two parts, by words, equals the payload masked byte by byte`() {
         var random = SeededRandom(seed: 3)
         for _ in 0..<2_000 {
             let payload = random.bytes(Int.random(in: 0...70, using: &random))
@@ -56,6 +56,7 @@ import WebSocket
             let offset = Int.random(in: 0...9, using: &random)
             var bytes = [UInt8](repeating: 0xAA, count: offset) + payload + [0xBB]
             var mask = Mask(key[0], key[1], key[2], key[3])
+            // Either part may be empty.
             let split = offset + Int.random(in: 0...payload.count, using: &random)
             var span = bytes.mutableSpan
             mask.apply(to: &span, offset..<split)
@@ -66,8 +67,8 @@ import WebSocket
 
     @Test func `the UTF-8 check agrees with the standard library, wherever the text is split`() {
         var random = SeededRandom(seed: 4)
-        // The byte sequences are the last valid and the first invalid ones of their length, overlong forms, surrogates,
-        // and incomplete characters.
+        // The byte sequences are the last valid and first invalid sequences of their lengths, overlong forms,
+        // surrogates, and incomplete characters.
         let texts: [[UInt8]] = [
             Array("plain ascii text, longer than a word".utf8), Array("é端😀\u{7FF}\u{800}\u{FFFF}\u{10000}".utf8),
             [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xE0, 0x9F, 0xBF], [0xF0, 0x8F, 0xBF, 0xBF],

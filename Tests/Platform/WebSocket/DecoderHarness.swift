@@ -4,7 +4,7 @@ import MachineKit
 import WebSocket
 
 extension SeededRandom {
-    /// Random bytes.
+    /// As many random bytes as `count` says.
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: self.next()) } }
 }
 
@@ -18,7 +18,7 @@ enum DecodedEvent: Equatable {
     case failure(ProtocolViolation)
 }
 
-/// Passes chunks, the pieces in which bytes arrive, to a decoder, and returns all its events.
+/// Passes bytes, in the chunks in which they arrive, to a decoder, and returns all its events.
 func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent] {
     var events: [DecodedEvent] = []
     for chunk in chunks {
@@ -26,6 +26,7 @@ func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent
         var span = bytes.mutableSpan
         var offset = 0
         while let event = decoder.next(&span, &offset) {
+            // Payloads that lie in the chunk are copied, because the chunk does not live longer than this call.
             let copiedBytes = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
                 switch payload {
                 case .inChunk(let range): range.map { span[$0] }
@@ -51,12 +52,12 @@ func decode(_ bytes: [UInt8], role: Role = .client, maxMessageBytes: Int = 65_53
     return decode(&decoder, [bytes])
 }
 
-/// A client's frame.
+/// A client's frame, whose payload has a mask.
 func masked(_ opcode: Opcode, _ payload: [UInt8], isFinal: Bool = true, mask: UInt32 = 0x1234_5678) -> [UInt8] {
     FrameEncoder.maskedFrame(opcode, isFinal: isFinal, payload.span, mask: Mask(random: mask)).array
 }
 
-/// A server's frame.
+/// A server's frame, which has no mask.
 func unmasked(_ opcode: Opcode, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
     FrameEncoder.frame(opcode, isFinal: isFinal, payload.span).array
 }

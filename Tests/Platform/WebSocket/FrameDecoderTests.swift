@@ -4,6 +4,8 @@ import Testing
 import WebSocket
 
 /// The decoder of WebSocket frames: its events, errors, limits and memory.
+///
+/// A client's frames have a mask, a server's have none. The decoder's role is the side that receives.
 @Suite struct FrameDecoderTests {
     static let hello = Array("Hello".utf8)
 
@@ -17,6 +19,7 @@ import WebSocket
         #expect(
             decode([0x8a, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58], role: .server)
                 == [.pong(Self.hello)])
+        // A length of 256 bytes takes 16 bits, one of 65,536 bytes takes 64 bits.
         let payload256 = [UInt8](repeating: 7, count: 256)
         #expect(decode([0x82, 0x7E, 0x01, 0x00] + payload256) == [.binary(payload256)])
         let payload65536 = [UInt8](repeating: 8, count: 65_536)
@@ -24,8 +27,7 @@ import WebSocket
     }
 
     @Test func `each protocol violation is reported with its own error and close code`() {
-        // Byte 0 has the FIN bit, three reserved bits and the opcode; byte 1 the mask bit and the length. The role
-        // is the decoder's; frames to a server have a mask, and frames to a client have none.
+        // Byte 0 has the FIN bit, three reserved bits and the opcode; byte 1 has the mask bit and the length.
         let cases: [([UInt8], Role, ProtocolViolation, CloseCode)] = [
             ([0xC1, 0x00], .client, .reservedBits, .protocolError),
             ([0xA1, 0x00], .client, .reservedBits, .protocolError),
@@ -34,7 +36,8 @@ import WebSocket
             ([0x8B, 0x00], .client, .reservedOpcode, .protocolError),
             ([0x81, 0x00], .server, .maskMissing, .protocolError),
             ([0x81, 0x80, 1, 2, 3, 4], .client, .maskForbidden, .protocolError),
-            // A length of 125 in 16 bits, one of 65,535 in 64 bits, and one whose top bit is set.
+            // Lengths that are not in the shortest form: 125 in 16 bits, and 65,535 in 64 bits. Then one whose top bit
+            // is set.
             ([0x81, 0x7E, 0x00, 0x7D], .client, .lengthEncoding, .protocolError),
             ([0x81, 0x7F, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], .client, .lengthEncoding, .protocolError),
             ([0x81, 0x7F, 0x80, 0, 0, 0, 0, 0, 0, 0], .client, .lengthEncoding, .protocolError),
@@ -42,9 +45,9 @@ import WebSocket
             ([0x89, 0x7E, 0x00, 0x7E], .client, .controlFrame, .protocolError),
             ([0x09, 0x00], .client, .controlFrame, .protocolError),
             ([0x80, 0x00], .client, .continuationWithoutStart, .protocolError),
-            // A second first frame, before the message is complete.
+            // A text frame begins a message before the last message is complete.
             ([0x01, 0x01, 0x61, 0x81, 0x00], .client, .messageInterrupted, .protocolError),
-            // Half a close code, 1005, which must not be sent, and 0.
+            // Close payloads: half a code, the code 0x03ED = 1005, which must not be sent, and the code 0.
             ([0x88, 0x01, 0x03], .client, .closePayload, .protocolError),
             ([0x88, 0x02, 0x03, 0xED], .client, .closePayload, .protocolError),
             ([0x88, 0x02, 0x00, 0x00], .client, .closePayload, .protocolError),
@@ -56,10 +59,11 @@ import WebSocket
             ([0x82, 0x7F, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .client, .messageTooBig, .messageTooBig),
         ]
         for (bytes, role, violation, code) in cases {
-            // The decoder does not read the bytes after the violation.
-            #expect(decode(bytes + [0x81, 0x01, 0x61], role: role) == [.failure(violation)], "\(bytes)")
+            // The decoder does not read the valid frame after the violation.
+            let validFrame: [UInt8] = [0x81, 0x01, 0x61]
+            #expect(decode(bytes + validFrame, role: role) == [.failure(violation)], "\(bytes)")
             #expect(violation.closeCode == code)
-            // The same holds when the bytes arrive one by one.
+            // The violation is also reported when the bytes arrive one by one.
             var decoder = FrameDecoder(role: role, maxMessageBytes: 65_536)
             #expect(decode(&decoder, bytes.map { [$0] }).last == .failure(violation), "\(bytes)")
         }
@@ -70,11 +74,12 @@ import WebSocket
         // The header announces 0x3E9 = 1001 bytes.
         #expect(decode(&decoder, [[0x82, 0x7E, 0x03, 0xE9]]) == [.failure(.messageTooBig)])
 
-        // The limit covers all frames of a message together: 600 bytes, and 0x191 = 401 bytes in the second frame.
+        // The limit of 1,000 bytes holds for all frames of a message together: 600 bytes in the first frame, and 401
+        // (0x191) announced by the second one.
         var fragmentDecoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         let firstFragment = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
         #expect(decode(&fragmentDecoder, [firstFragment]) == [])
-        // An array may have some more capacity than its 600 bytes.
+        // The array of the 600 bytes may have some more capacity.
         #expect(fragmentDecoder.bufferedCapacityBytes <= 1_100)
         #expect(decode(&fragmentDecoder, [[0x80, 0x7E, 0x01, 0x91]]) == [.failure(.messageTooBig)])
         #expect(fragmentDecoder.bufferedCapacityBytes == 0)
@@ -90,7 +95,7 @@ import WebSocket
         #expect(decoder.bufferedCapacityBytes < 100)
     }
 
-    @Test func `a decoder holds no memory between messages or for whole frames`() {
+    @Test func `a decoder holds no memory between messages, however their bytes arrive`() {
         var decoder = FrameDecoder(role: .server, maxMessageBytes: 65_536)
         let frame = masked(.text, [UInt8](repeating: 97, count: 300))
         #expect(decode(&decoder, [frame + frame + masked(.ping, [1])]).count == 3)
@@ -104,6 +109,7 @@ import WebSocket
             masked(.text, Array("añ".utf8), isFinal: false) + masked(.ping, [1, 2, 3])
             + masked(.continuation, [], isFinal: false) + masked(.pong, [])
             + masked(.continuation, Array("端€".utf8)) + masked(.binary, [0xFF])
+        // The text is complete only after the ping and the pong between its fragments.
         let expected: [DecodedEvent] = [
             .ping([1, 2, 3]), .pong([]), .text(Array("añ端€".utf8)), .binary([0xFF]),
         ]
@@ -115,7 +121,7 @@ import WebSocket
         }
     }
 
-    @Test func `a character may be split anywhere, but an invalid byte is rejected at once`() {
+    @Test func `a character may be split between fragments, but an invalid byte is rejected at once`() {
         let text = Array("a😀é端\u{10FFFF}z".utf8)
         for firstSplit in 0...text.count {
             for secondSplit in firstSplit...text.count {
@@ -131,7 +137,7 @@ import WebSocket
         #expect(decode(&decoder, [[0x81, 0x05, 0x61, 0xED], [0xA0]]) == [.failure(.invalidUTF8)])
     }
 
-    @Test func `a close frame ends the stream, with or without a code and reason`() {
+    @Test func `no frame is decoded after a close frame, which may have a code and reason`() {
         #expect(decode(unmasked(.close, []) + unmasked(.text, [97])) == [.close(nil, "")])
         let payload = FrameEncoder.closePayload(CloseCode(rawValue: 3008), reason: "too slow")
         #expect(decode(unmasked(.close, payload)) == [.close(CloseCode(rawValue: 3008), "too slow")])
@@ -140,7 +146,8 @@ import WebSocket
 
     @Test func `encoding and decoding round-trip in both directions for every form of the length`() {
         var random = SeededRandom(seed: 1)
-        // Masking works by words of 8 bytes; the form of the length changes after 125 and after 65,535.
+        // The counts lie around multiples of 8, the word size of masking, and around 125 and 65,535, where the form of
+        // the length changes.
         for count in [0, 1, 2, 7, 8, 9, 15, 16, 17, 124, 125, 126, 127, 300, 65_535, 65_536, 70_000] {
             let payload = random.bytes(count)
             let mask = UInt32(truncatingIfNeeded: random.next())
@@ -152,21 +159,22 @@ import WebSocket
         }
     }
 
-    @Test func `a truncated stream delivers its whole messages and waits for the rest`() {
+    @Test func `of a truncated stream all whole messages are delivered`() {
         let frames = [
             masked(.text, Array("one".utf8)), masked(.binary, [UInt8](repeating: 3, count: 200)), masked(.ping, [9]),
             masked(.close, FrameEncoder.closePayload(.normal, reason: "bye")),
         ]
         let bytes = frames.flatMap { $0 }
+        // Each frame is a whole message, and so one event.
         let allEvents = decode(bytes, role: .server)
         #expect(allEvents.count == 4)
         for length in 0..<bytes.count {
-            var end = 0
-            let wholeFrameCount = frames.prefix { frame in
-                end += frame.count
-                return end <= length
-            }.count
-            #expect(decode(Array(bytes[..<length]), role: .server) == Array(allEvents.prefix(wholeFrameCount)))
+            var frameEnd = 0
+            let wholeFrames = frames.prefix { frame in
+                frameEnd += frame.count
+                return frameEnd <= length
+            }
+            #expect(decode(Array(bytes[..<length]), role: .server) == Array(allEvents.prefix(wholeFrames.count)))
         }
     }
 
@@ -176,6 +184,7 @@ import WebSocket
     {
         var random = SeededRandom(seed: 20_260)
         let limit = 512
+        // In each round, up to three bytes of valid and invalid frames are replaced, removed or inserted.
         for round in 0..<100_000 {
             var bytes = Self.randomFrames(&random)
             for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
@@ -196,7 +205,7 @@ import WebSocket
                 events += decode(&pieceDecoder, [Array(bytes[position..<end])])
                 // Arrays round their capacity up to the size classes of the allocator.
                 if pieceDecoder.bufferedCapacityBytes > limit + 256 {
-                    Issue.record("buffered \(pieceDecoder.bufferedCapacityBytes), round \(round)")
+                    Issue.record("\(pieceDecoder.bufferedCapacityBytes) bytes are buffered in round \(round)")
                 }
                 position = end
             }
@@ -204,7 +213,7 @@ import WebSocket
         }
     }
 
-    @Test func `random bytes never trap`() {
+    @Test func `random bytes never trap, and cause at most one failure`() {
         var random = SeededRandom(seed: 7)
         for _ in 0..<20_000 {
             let bytes = random.bytes(Int.random(in: 0...60, using: &random))
@@ -216,7 +225,7 @@ import WebSocket
         }
     }
 
-    /// One to four frames of a client, most of them valid.
+    /// One to four frames of a client, most of them valid, with payloads of very different sizes.
     private static func randomFrames(_ random: inout SeededRandom) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...4, using: &random) {

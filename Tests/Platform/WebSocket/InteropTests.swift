@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// Tests with another implementation of WebSocket: Python's `websockets`.
+/// Our client and server work with another implementation of WebSocket: Python's `websockets`.
 @Suite(.enabled(if: PythonPackages.hasPip, "needs python3 with pip"), .serialized, .timeLimit(.minutes(1)))
 struct InteropTests {
-    @Test func `a foreign client exchanges whole and fragmented messages, pings and closes with our server`()
+    @Test func `a Python client exchanges whole and fragmented messages, pings and closes with our server`()
         throws
     {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt do not install")
@@ -22,7 +22,7 @@ struct InteropTests {
             configuration.policy = HandshakePolicy(paths: ["/"], subprotocols: ["liveplaza.v1"])
             let group = WebSocketGroup(loop: loop, configuration: configuration)
             try group.startSweeping(every: .milliseconds(40))
-            return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: Echo()).port
+            return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: EchoDelegate()).port
         }
         defer {
             thread.stop()
@@ -36,7 +36,7 @@ struct InteropTests {
         #expect(text.contains("all with websockets"), "\(text)")
     }
 
-    @Test func `our client exchanges whole and fragmented messages, pings and closes with a foreign server`()
+    @Test func `our client exchanges whole and fragmented messages, pings and closes with a Python server`()
         throws
     {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt do not install")
@@ -47,16 +47,18 @@ struct InteropTests {
             try? process.input.close()
             _ = process.end()
         }
+        // The script's first line has the ports of its two servers; it may arrive in several pieces.
         var line = ""
-        // Python may write the line in several pieces.
         while !line.hasSuffix("\n") {
             let chunk = process.output.availableData
             if chunk.isEmpty { break }
             line += String(decoding: chunk, as: UTF8.self)
         }
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
-        try #require(ports.count == 2, "\(line)")
+        try #require(ports.count == 2, "the script wrote: \(line)")
 
+        // There are four connections: the first one exchanges messages, the server closes the second one and rejects the
+        // third one, and the server of the fourth one sends each byte alone.
         let exchangeEvents = EventRecorder()
         let serverCloseEvents = EventRecorder()
         let rejectionEvents = EventRecorder()
@@ -112,8 +114,8 @@ struct InteropTests {
     }
 }
 
-/// Echoes every message; "close CODE REASON" closes the connection.
-private final class Echo: WebSocketDelegate {
+/// Echoes every message except the text "close CODE REASON", which makes it close the connection.
+private final class EchoDelegate: WebSocketDelegate {
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
 
     func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {

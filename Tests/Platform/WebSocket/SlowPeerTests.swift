@@ -4,19 +4,21 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// Peers that do not read, one alone and many together.
+/// How a server treats peers that do not read, one alone and many together.
 ///
-/// Sockets have small send buffers of 16 KiB, so that few frames fill them.
+/// The sockets have small send buffers of 16 KiB, so that a few frames fill them. The share of a connection is
+/// `maxQueuedBytes`, the limit for all queues together, divided by the number of connections with a queue.
 @Suite struct SlowPeerTests {
-    /// Sends frames until the socket accepts no more, and the last frame waits in the queue.
+    /// Sends frames until the socket accepts no more and the last frame waits in the queue.
     private func fillSocketBuffer(_ connection: WebSocketConnection) {
         while connection.send(FrameEncoder.text(String(repeating: "x", count: 3_000))) == .sent {}
     }
 
-    /// Connects `count` clients, each of which stops reading after the handshake, and then calls `ready` with all.
+    /// Connects `count` clients one after the other, each of which stops reading after its handshake, and then calls
+    /// `ready` with all of them.
     ///
-    /// The function calls itself for each next client; `earlierClients` are already connected. All clients but the
-    /// first have the local address `laterAddress`.
+    /// All clients but the first connect from the local address `laterAddress`. The function calls itself for the next
+    /// client; `earlierClients` are already connected.
     private func connect(
         _ count: Int, _ loop: EventLoop, port: UInt16, laterAddress: String? = nil, earlierClients: [RawClient] = [],
         ready: @escaping ([RawClient]) -> Void
@@ -31,11 +33,11 @@ import WebSocket
         }
     }
 
-    @Test func `I16 a peer that reads nothing is disconnected, and one that reads slowly is not`() throws {
+    @Test func `I16 a peer that reads nothing is disconnected, and a peer that reads slowly is not`() throws {
         let serverEvents = EventRecorder()
         var slowClient: RawClient?
-        // How many events the slow client has when the client that reads nothing is disconnected; 0 before.
-        var eventsAtClosure = 0
+        // The number of events that the slow client has when the other client is disconnected; 0 before.
+        var slowClientEventsAtClosure = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
                 $0.maxPendingBytes = 40_000_000
@@ -46,12 +48,14 @@ import WebSocket
             // The slow client reads ten frames every 50 ms; with fewer, the kernel would not reopen the TCP window.
             let readTimer = try LoopTimer(loop: loop) { _ in slowClient?.stream?.startReading() }
             try self.connect(2, loop, port: server.port) { clients in
-                // The first client never reads again.
+                // The first client reads nothing any more.
                 slowClient = clients[1]
                 clients[1].onEvent = { client, _ in
                     if client.events.count.isMultiple(of: 10) { client.stream?.pauseReading() }
-                    // The slow client is still served after the first one was disconnected.
-                    if eventsAtClosure > 0, client.events.count >= eventsAtClosure + 100 { loop.stop() }
+                    // The test ends when the slow client has received 100 more frames after the disconnection.
+                    let isServedAfterClosure =
+                        slowClientEventsAtClosure > 0 && client.events.count >= slowClientEventsAtClosure + 100
+                    if isServedAfterClosure { loop.stop() }
                 }
                 // Each client is sent 1,000 * 30,000 bytes = 30 MB, less than `maxPendingBytes`.
                 for connection in serverEvents.connections {
@@ -60,11 +64,11 @@ import WebSocket
                 readTimer.start(after: .milliseconds(50), repeating: .milliseconds(50))
             }
             serverEvents.onClosed = { connection, _ in
-                guard connection === serverEvents.connections[0], eventsAtClosure == 0 else { return }
-                eventsAtClosure = slowClient?.events.count ?? 0
+                guard connection === serverEvents.connections[0], slowClientEventsAtClosure == 0 else { return }
+                slowClientEventsAtClosure = slowClient?.events.count ?? 0
             }
         }
-        #expect(eventsAtClosure > 0)
+        #expect(slowClientEventsAtClosure > 0, "the slow client must receive frames until the other is disconnected")
         #expect(
             serverEvents.closures == [
                 WebSocketClosure(code: CloseCode(rawValue: 3_008), reason: "too slow", cause: .stalledReader),
@@ -74,6 +78,7 @@ import WebSocket
 
     @Test func `I16 beyond the limit for all queues, only the connection with the largest queue is closed`() throws {
         let serverEvents = EventRecorder()
+        // The indexes of the closed connections, in the order in which they closed.
         var closedIndexes: [Int] = []
         let lastText = String(repeating: "z", count: 60_000)
         try runLoop { loop in
@@ -84,14 +89,14 @@ import WebSocket
             let group = WebSocketGroup(loop: loop, configuration: configuration)
             let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
             let frame = FrameEncoder.text(String(repeating: "y", count: 10_000))
-            // After connection 0 is closed, connection 1 becomes the one with the largest queue.
-            let secondOverflowTimer = try LoopTimer(loop: loop) { _ in
+            // Step 2 begins when connection 0 is closed; then connection 1 exceeds the limit.
+            let step2Timer = try LoopTimer(loop: loop) { _ in
                 if closedIndexes != [0] { return }
                 // Connection 1 queues nearly the whole limit. Connections 2 and 3 then exceed the limit, but each
                 // of them stays within its share, a third of the limit.
                 while loop.outputBudget.queuedBytes < 560_000 { serverEvents.connections[1].send(frame) }
                 group.sweep()
-                #expect(closedIndexes == [0], "all together are within the limit")
+                #expect(closedIndexes == [0], "the sweep closed a connection, although the limit is not exceeded")
                 for connection in serverEvents.connections[2...] {
                     #expect(connection.sendText(lastText) == .queued)
                 }
@@ -105,8 +110,8 @@ import WebSocket
             try self.connect(4, loop, port: server.port) { clients in
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
-                // Connection 0 queues nearly the whole limit. The others then exceed it, each within its share, which
-                // is a quarter of the limit: 150,000 bytes.
+                // Step 1: connection 0 queues nearly the whole limit of 600,000 bytes. The others then exceed the
+                // limit, but each stays within its share, a quarter of the limit: 150,000 bytes.
                 while loop.outputBudget.queuedBytes < 560_000 { connections[0].send(frame) }
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
@@ -115,6 +120,7 @@ import WebSocket
                 #expect(connections[0].send(frame) == .overflow)
                 #expect(connections[0].send(frame) == .notOpen)
 
+                // Step 3: clients 2 and 3 read all that was sent to them, and then the test ends.
                 for client in clients[2...] {
                     client.onEvent = { _, _ in
                         let lastEvent = DecodedEvent.text(Array(lastText.utf8))
@@ -122,7 +128,7 @@ import WebSocket
                     }
                 }
 
-                secondOverflowTimer.start(after: .milliseconds(5), repeating: .milliseconds(5))
+                step2Timer.start(after: .milliseconds(5), repeating: .milliseconds(5))
                 let readTimer = try? LoopTimer(loop: loop) { _ in
                     if closedIndexes.count < 2 { return }
                     for client in clients[2...] { client.stream?.startReading() }
@@ -135,7 +141,7 @@ import WebSocket
         #expect(serverEvents.closures.dropFirst(2).allSatisfy { $0.cause == .connection(.loopEnding) })
     }
 
-    /// A server that ends large queues only when the test calls the group's `sweep`.
+    /// A server that closes connections with large queues only when the test calls the group's `sweep`.
     private func makeServerWithoutSweeps(
         _ loop: EventLoop, _ events: EventRecorder, maxQueuedBytes: Int
     ) throws -> (server: WebSocketServer, group: WebSocketGroup) {
@@ -159,6 +165,7 @@ import WebSocket
                 }
             }
             let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
+            // Connection 0 comes from 127.0.0.1, the nine others from 127.0.0.2.
             try self.connect(10, loop, port: server.port, laterAddress: "127.0.0.2") { _ in
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
@@ -168,18 +175,18 @@ import WebSocket
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
                 // At least 180,000 + 9 * 50,000 = 630,000 bytes are queued. The sweep closes connections until an
-                // eighth of the limit is free, so that 525,000 bytes are left. That takes about three queues of 50,000
-                // bytes.
+                // eighth of the limit is free, so that at most 525,000 bytes are left. For that it must close about
+                // three connections with 50,000 bytes each.
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep()
-                // By then the closures have been reported.
+                // Within 20 ms the delegate is notified of the closures.
                 stopTimer.start(after: .milliseconds(20))
             }
         }
         #expect((1...4).contains(closedIndexes.count) && !closedIndexes.contains(0), "\(closedIndexes)")
     }
 
-    @Test func `I16 frames are only queued by an offer when there is memory, and their connection stays open`() throws {
+    @Test func `I16 an offer queues nothing without free memory, and the connection stays open`() throws {
         let serverEvents = EventRecorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in
@@ -188,7 +195,7 @@ import WebSocket
             try self.connect(1, loop, port: server.port) { clients in
                 let connection = serverEvents.connections[0]
                 self.fillSocketBuffer(connection)
-                // No memory is left: nothing of an offer is queued.
+                // With this limit no memory is free.
                 loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes
                 let offered = [FrameEncoder.text("one"), FrameEncoder.text("two")]
                 #expect(connection.offer(offered) == nil)
@@ -209,7 +216,7 @@ import WebSocket
         #expect(serverEvents.closures.map(\.cause) == [.connection(.loopEnding)])
     }
 
-    @Test func `a close frame is sent although the connection holds more than its share`() throws {
+    @Test func `a connection that holds more than its share can still send its close frame`() throws {
         let serverEvents = EventRecorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in
@@ -217,13 +224,13 @@ import WebSocket
             let giveUpTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             try self.connect(2, loop, port: server.port) { clients in
                 for connection in serverEvents.connections { self.fillSocketBuffer(connection) }
-                // Now each connection holds more than its share.
+                // With a limit of 1 byte, each connection holds more than its share.
                 loop.outputBudget.limitBytes = 1
                 #expect(serverEvents.connections[0].offer([FrameEncoder.text("x")]) == nil)
                 serverEvents.connections[0].close(CloseCode(rawValue: 3_000), reason: "bye")
 
                 #expect(serverEvents.connections[1].sendText("x") == .overflow)
-                // A close after the overflow does not change the cause of the closure, `outputLimit`.
+                // The overflow has closed this connection; a further close does not change the cause `outputLimit`.
                 serverEvents.connections[1].close(CloseCode(rawValue: 3_000), reason: "bye")
 
                 clients[0].onEvent = { client, event in
