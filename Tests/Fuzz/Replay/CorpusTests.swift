@@ -21,7 +21,8 @@ import Testing
         #expect(try Self.files("Tests/Fuzz/Corpus").map(\.lastPathComponent).sorted() == names)
     }
 
-    @Test(arguments: FuzzTargetList.all.map(\.name)) func `no input of the corpus traps`(name: String) throws {
+    @Test(arguments: FuzzTargetList.all.map(\.name))
+    func `a target traps on no input of its corpus, and on no prefix of such an input`(name: String) throws {
         let target = try #require(FuzzTargetList.all.first { $0.name == name }).target
         let files = try Self.files("Tests/Fuzz/Corpus/\(name)")
         #expect(!files.isEmpty)
@@ -29,7 +30,7 @@ import Testing
         for file in files {
             let input = Array(try Data(contentsOf: file))
             target.run(input)
-            // At most 126 prefixes of the input.
+            // Prefixes at equal distances: all of a short input, and at most 126 of a long one.
             for length in stride(from: 1, to: input.count, by: max(1, input.count / 64)) {
                 target.run(Array(input[..<length]))
             }

@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Calls of clients: a frame, its method and its parameters, as a user and as an app's server.
+/// A call's frame with its method and parameters, sent by a user and by an app's server.
 public enum CallsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -21,8 +21,8 @@ public enum CallsFuzz: FuzzTarget {
                 default: break
                 }
             } catch {
-                // A code without a name is shown as `error` and its number.
-                precondition(!error.code.name.hasPrefix("error"), "a code without a name")
+                // The name of a code without a constant is `error` and its number.
+                precondition(!error.code.name.hasPrefix("error"), "an error must have a code with a constant")
             }
         }
     }

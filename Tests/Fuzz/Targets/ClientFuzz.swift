@@ -24,7 +24,7 @@ public enum ClientFuzz: FuzzTarget {
             core.tick(at: now, into: &actions)
             _ = try? Wire.decode(ServerFrame.self, from: frame)
         }
-        // The connection is lost without a close frame.
+        // 1006: the connection is lost without a close frame. After a minute the client tries to reconnect.
         core.disconnected(code: 1006, at: now, into: &actions)
         core.tick(at: now + 60_000, into: &actions)
     }

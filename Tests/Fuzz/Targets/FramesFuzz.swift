@@ -3,7 +3,8 @@ internal import WebSocket
 
 /// WebSocket frames that are received in one chunk, and in several chunks: both must give the same events.
 ///
-/// The first byte selects the role and the size of the chunks; the other bytes are the frames.
+/// The first byte selects the role and the size of the chunks; the other bytes are the frames. The lowest bit of the
+/// first byte is 0 for a server.
 public enum FramesFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -11,11 +12,11 @@ public enum FramesFuzz: FuzzTarget {
         let bytes = Array(input.dropFirst())
         let role: Role = selector & 1 == 0 ? .server : .client
         let chunkBytes = Int(selector >> 1) + 1
-        let eventsOfOneChunk = Self.events([bytes], role)
+        let eventsInOneChunk = Self.events([bytes], role)
         let chunks = stride(from: 0, to: bytes.count, by: chunkBytes).map { start in
             Array(bytes[start..<min(bytes.count, start + chunkBytes)])
         }
-        precondition(eventsOfOneChunk == Self.events(chunks, role), "the events depend on the chunks")
+        precondition(eventsInOneChunk == Self.events(chunks, role), "the events depend on the chunks")
     }
 
     private static let maxMessageBytes = 4096
@@ -28,6 +29,7 @@ public enum FramesFuzz: FuzzTarget {
 
     private enum FrameKind { case text, binary, ping, pong }
 
+    /// All events of the frames, which arrive in these chunks.
     private static func events(_ chunks: [[UInt8]], _ role: Role) -> [Event] {
         var decoder = FrameDecoder(role: role, maxMessageBytes: Self.maxMessageBytes)
         var events: [Event] = []
@@ -36,26 +38,26 @@ public enum FramesFuzz: FuzzTarget {
             var span = bytes.mutableSpan
             var offset = 0
             while let event = decoder.next(&span, &offset) {
-                let copyBytes = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
+                let copiedBytes = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
                     switch payload {
                     case .inChunk(let range): range.map { span[$0] }
                     case .buffered(let bytes): bytes
                     }
                 }
                 switch event {
-                case .text(let payload): events.append(.message(.text, copyBytes(payload, span.span)))
-                case .binary(let payload): events.append(.message(.binary, copyBytes(payload, span.span)))
-                case .ping(let payload): events.append(.message(.ping, copyBytes(payload, span.span)))
-                case .pong(let payload): events.append(.message(.pong, copyBytes(payload, span.span)))
+                case .text(let payload): events.append(.message(.text, copiedBytes(payload, span.span)))
+                case .binary(let payload): events.append(.message(.binary, copiedBytes(payload, span.span)))
+                case .ping(let payload): events.append(.message(.ping, copiedBytes(payload, span.span)))
+                case .pong(let payload): events.append(.message(.pong, copiedBytes(payload, span.span)))
                 case .close(let code, let reason): events.append(.close(code, reason))
-                // In other chunks the decoder may find another failure of the frame first, so all failures are equal.
+                // The chunks may decide which failure of a frame is found first, so all failures count as equal.
                 case .failure: events.append(.failure)
                 }
             }
-            precondition(offset == span.count, "bytes are left over")
+            precondition(offset == span.count, "the decoder must consume the whole chunk")
             // An array's capacity may be twice its content, rounded up by the allocator.
-            precondition(
-                decoder.bufferedCapacityBytes <= 2 * Self.maxMessageBytes + 256, "more is held than a message may have")
+            let maxBufferedBytes = 2 * Self.maxMessageBytes + 256
+            precondition(decoder.bufferedCapacityBytes <= maxBufferedBytes, "the decoder holds more than a message")
         }
         return events
     }

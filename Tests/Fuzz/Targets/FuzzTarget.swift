@@ -3,7 +3,7 @@
 /// Code that gets bytes from outside and must not trap on any of them.
 ///
 /// The file `<Name>Fuzz.swift` holds the target `<Name>`; its first inputs are in `Tests/Fuzz/Corpus/<Name>`.
-/// `deploy/fuzz.sh` runs targets with libFuzzer, and `CorpusTests` runs them on their corpora alone.
+/// `deploy/fuzz.sh` runs targets with libFuzzer, which makes new inputs; `CorpusTests` runs them on their corpora only.
 public protocol FuzzTarget {
     /// Handles one input.
     ///

@@ -7,10 +7,10 @@ internal import Presence
 internal import RedisClient
 internal import ServiceShell
 
-/// The presence machine's rows and inputs, with any replies of the scripts in Redis.
+/// The presence machine's rows and inputs, with any replies of Redis to the scripts that the machine runs there.
 ///
-/// The input is a `RowScript`; its lines that begin with `=` are the replies, in order. A reply is a list of words: `:5`
-/// is a number, `$a~b` the text "a b", `!EPOCH` an error, `_` null, and an array stands between the words `[` and `]`.
+/// The input is a `RowScript`; its lines that begin with `=` are the replies, in order. A reply is a list of words:
+/// `:5` is a number, `$a~b` the text "a b", `!EPOCH` an error, `_` null, and `[` and `]` enclose an array.
 public enum LeasesFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -46,7 +46,7 @@ private final class ScriptedConnection: LeaseConnection {
                 return Self.reply(&words, depth: 0)
             }
             return switch call.script.name {
-            // An epoch, and no session.
+            // The reply to each script if Redis holds no session; the first one begins with the presence epoch.
             case "open": .array([.bytes(Array("5.1.r".utf8)), .integer(0)])
             case "outbox": .array([.integer(0), .array([])])
             case "page": .array([.integer(0), .bytes([])])
@@ -55,7 +55,7 @@ private final class ScriptedConnection: LeaseConnection {
         }
     }
 
-    /// The reply that the next words describe; an array takes the words up to its `]`.
+    /// The reply that the next words describe; an array takes the words up to its `]`, or up to a depth of 8.
     private static func reply(_ words: inout ArraySlice<String>, depth: Int) -> RedisReply {
         guard let word = words.popFirst(), let kind = word.first else { return .null }
         let content = String(word.dropFirst())

@@ -7,6 +7,8 @@ internal import ServiceShell
 internal import Webhooks
 
 /// The metadata of committed offsets, and the headers of appended batches.
+///
+/// The whole input is read as each kind of metadata, and its first three lines also as the headers.
 public enum MetadataFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -22,14 +24,14 @@ public enum MetadataFuzz: FuzzTarget {
         let cursor = OutboxCursor(text: text)
         precondition(OutboxCursor(text: cursor.text) == cursor)
         let lines = input.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
-        // The first three lines are the headers of a batch: epoch, next offset, rows.
+        // The headers `e`, `b` and `r` are a batch's epoch, next offset and rows.
         let names = ["e", "b", "r"]
         let record = IncomingRecord(
             topic: "room.feed", partition: 0, offset: 7, timestamp: 1, key: nil, value: [1],
             headers: zip(names, lines).map { KafkaHeader(name: $0, value: Array($1)) })
         var filter = BatchFilter()
-        var valid: [IncomingRecord] = []
-        if let commit = filter.accept(record, into: &valid) {
+        var acceptedRecords: [IncomingRecord] = []
+        if let commit = filter.accept(record, into: &acceptedRecords) {
             _ = try? CheckpointDelta(appended: commit.rows)
             _ = filter.completeOffset(upTo: commit.nextOffset)
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ClientAddress
 
-/// A PROXY header, version 2, that is received in one piece, and in several: both must give the same header.
+/// A PROXY header, version 2, that is received in one piece, and in several pieces: both must give the same header.
 ///
 /// The first byte selects the size of the pieces; the other bytes are what a proxy, or whoever claims to be one, sends.
 public enum ProxyHeaderFuzz: FuzzTarget {
@@ -23,7 +23,7 @@ public enum ProxyHeaderFuzz: FuzzTarget {
         }
     }
 
-    /// Reads bytes in pieces; `usedBytes` of the result counts from the first piece.
+    /// Reads bytes in pieces; `usedBytes` of the result counts from the first piece, and nil is an incomplete header.
     private static func read(
         _ bytes: [UInt8], pieceBytes: Int
     ) -> Result<ProxyHeaderReader.Header?, ProxyHeaderError> {

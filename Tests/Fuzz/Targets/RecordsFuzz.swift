@@ -44,6 +44,7 @@ public enum RecordsFuzz: FuzzTarget {
 
     private static func applyAndRead(_ record: LiveRecord) {
         var model = ReadModel()
+        // A reader may get a record twice.
         model.apply(record)
         model.apply(record)
         model.apply(

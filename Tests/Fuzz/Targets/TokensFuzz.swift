@@ -3,17 +3,18 @@ internal import HTTPClient
 internal import PlazaWire
 internal import Tokens
 
-/// A client's token: any text, and any claims in a token with a valid signature.
+/// A client's token: the input is the whole token, and then the claims of a token with a valid signature.
 ///
-/// A token with a random signature is refused before its claims are read, so the input is also signed here.
+/// A token with a random signature is refused before its claims are read. Therefore the target signs the claims.
 public enum TokensFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
         guard let verifier = Self.verifier else { return }
         let text = String(decoding: input, as: UTF8.self)
         let accepted = try? verifier.verify(text, now: Self.now)
-        precondition(accepted == nil, "a token without a signature was accepted")
+        precondition(accepted == nil, "a token without a valid signature was accepted")
         let signed = "\(Self.header).\(Base64URL.encode(input))"
+        // The HMAC comes as hexadecimal digits, and a token has the bytes, two digits each.
         let hexDigits = Array(HMACSHA256.hex(of: Array(signed.utf8), key: Self.secret).utf8)
         let signature = stride(from: 0, to: hexDigits.count, by: 2).map {
             Self.value(hexDigits[$0]) << 4 | Self.value(hexDigits[$0 + 1])

@@ -5,13 +5,14 @@ import Testing
 
 /// Calculations with times, spans and counts at the limits of their types do not trap.
 ///
-/// Times are kept within a quarter of the limits of `Int64`, and spans within a half.
+/// A time beyond a quarter of the limits of `Int64` becomes this quarter, and a span beyond a half becomes this half.
+/// `Timestamp` and `MonotonicTime` are times, `Milliseconds` are spans.
 @Suite struct BoundedTimeTests {
     private static let edges: [Int64] = [
         .min, .min + 1, .min / 2, .min / 4, -1, 0, 1, .max / 4, .max / 2, .max - 1, .max,
     ]
 
-    @Test func `no sum or difference of any times and spans overflows`() {
+    @Test func `a sum or difference of any times and spans stays within the limits and does not overflow`() {
         for first in Self.edges {
             for second in Self.edges {
                 let (time, otherTime) = (Timestamp(milliseconds: first), Timestamp(milliseconds: second))
@@ -25,11 +26,11 @@ import Testing
                 #expect((instant - otherInstant).count == instant.milliseconds - otherInstant.milliseconds)
             }
             #expect(Milliseconds.seconds(first).count.magnitude <= UInt64(Int64.max) / 2 + 1)
-            #expect((Milliseconds(.seconds(first)).count > 0) == (first > 0))
+            #expect((Milliseconds(.seconds(first)).count > 0) == (first > 0), "a conversion keeps the sign")
         }
     }
 
-    @Test func `usual times and spans are exact`() {
+    @Test func `calculations with usual times and spans are exact`() {
         #expect((Timestamp(milliseconds: 5) + .seconds(2)).milliseconds == 2005)
         #expect(Milliseconds(.milliseconds(1500)).count == 1500 && Milliseconds.seconds(-3).count == -3000)
     }
@@ -42,7 +43,7 @@ import Testing
         #expect(spans == [Milliseconds(.max)])
     }
 
-    @Test func `saturating arithmetic ends at the bounds`() {
+    @Test func `a saturating operation beyond the bounds of its type returns the bound`() {
         #expect(Int64.max.saturatingAdd(1) == .max && Int64.min.saturatingAdd(-1) == .min)
         #expect(Int64.min.saturatingSubtract(1) == .min && Int64.max.saturatingSubtract(-1) == .max)
         #expect(Int64.max.saturatingMultiply(2) == .max && Int64.max.saturatingMultiply(-2) == .min)

@@ -8,7 +8,7 @@ extension RingBuffer {
     fileprivate var last: Element? { self.count == 0 ? nil : self[self.count - 1] }
 }
 
-/// The ring buffer, the random generator for tests, and times.
+/// The ring buffer, the random generator that tests seed, and times.
 @Suite struct ContainerTests {
     @Test func `a ring returns the oldest element first, and rejects elements beyond its limit`() {
         var ring = RingBuffer<Int>(limit: 3)
@@ -25,12 +25,13 @@ extension RingBuffer {
         #expect(popped == [2, 3, 5, nil])
     }
 
-    @Test(arguments: 1...10) func `a ring agrees with an array`(seed: UInt64) {
+    @Test(arguments: 1...10) func `a ring that appends and removes at random agrees with an array`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let limit = Int.random(in: 1...40, using: &random)
         var ring = RingBuffer<Int>(limit: limit)
         var expected: [Int] = []
         for value in 0..<2000 {
+            // Three of five steps append, so that the ring is often full.
             if Int.random(in: 0..<5, using: &random) < 3 {
                 let isAccepted = ring.append(value)
                 #expect(isAccepted == (expected.count < limit))
@@ -44,8 +45,7 @@ extension RingBuffer {
         }
     }
 
-    @Test func `the random generator is SplitMix64 with the same numbers everywhere`() {
-        // The expected numbers are published outputs of SplitMix64.
+    @Test func `the random generator returns the published outputs of SplitMix64`() {
         var seededWith0 = SeededRandom(seed: 0)
         let numbersOf0 = (0..<3).map { _ in seededWith0.next() }
         #expect(numbersOf0 == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
@@ -61,7 +61,7 @@ extension RingBuffer {
         #expect(time - Milliseconds(999) == Timestamp(milliseconds: 1_000))
         #expect((time + .seconds(2)) - time == Milliseconds(2_000))
         #expect(Timestamp.distantPast < time && time < .distantFuture)
-        // Both ends have room for additions and subtractions.
+        // A subtraction from `distantPast` and an addition to `distantFuture` do not trap.
         #expect(Timestamp.distantPast - .seconds(1) < Timestamp.distantFuture + .seconds(1))
         let data = try JSONEncoder().encode([time])
         #expect(String(decoding: data, as: UTF8.self) == "[1999]")

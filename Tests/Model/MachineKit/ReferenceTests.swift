@@ -3,9 +3,9 @@ import FoundationEssentials
 import MachineKit
 import Testing
 
-/// References to immutable values: a change of one reference makes a new value.
+/// References to immutable values: a change through one reference makes a new value for this reference.
 @Suite struct ReferenceTests {
-    @Test func `a change of one reference does not change another`() {
+    @Test func `a change through one reference does not change the value of another reference`() {
         let first = Reference([1, 2])
         var second = first
         #expect(first == second)

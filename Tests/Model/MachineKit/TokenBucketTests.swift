@@ -4,10 +4,10 @@ import Testing
 
 /// The token bucket, which limits a rate.
 ///
-/// A limit without a period holds for each second. Times are in microseconds. `take` returns nil if it took the tokens, and
-/// otherwise the time to wait.
+/// A limit without a period holds for each second. Times are in microseconds. `take` returns nil if it took the tokens,
+/// and otherwise the time to wait.
 @Suite struct TokenBucketTests {
-    /// One token returns after 1000 ms / `count`.
+    /// One token returns after `refillMilliseconds`, which is 1000 / `count`.
     @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
     func `all tokens of a full bucket are taken at once, then one at a time`(count: Int, refillMilliseconds: Int64) {
         let limit = RateLimit(count)
@@ -17,30 +17,36 @@ import Testing
         #expect(bucket.take(of: limit, at: start) == Milliseconds(refillMilliseconds))
 
         let firstRefill = start + refillMilliseconds * 1000
+        // One microsecond before the refill, the time to wait is rounded up to 1 ms.
         #expect(bucket.take(of: limit, at: firstRefill - 1) == Milliseconds(1))
         #expect(bucket.take(of: limit, at: firstRefill) == nil)
-        // The bucket is full again at the latest one second after it was empty, and 5 s are more than that for each `count`.
+        // A bucket is full again one second after it was empty, so certainly after 5 s.
         #expect(!bucket.isFull(at: firstRefill) && bucket.isFull(at: 5_000_000))
     }
 
     @Test func `a limit of six per minute refills one token every ten seconds`() {
         let limit = RateLimit(6, per: .seconds(60))
         var bucket = TokenBucket()
-        var taken = 0
-        for second in 0..<600 where bucket.take(of: limit, at: Int64(second) * 1_000_000) == nil { taken += 1 }
-        // Six tokens at once, then one in second 10, 20, … 590.
-        #expect(taken == 6 + 59)
+        var takenCount = 0
+        for second in 0..<600 {
+            let isTaken = bucket.take(of: limit, at: Int64(second) * 1_000_000) == nil
+            if isTaken { takenCount += 1 }
+        }
+        // The six tokens of the full bucket, then one token in each of the seconds 10, 20, … 590.
+        #expect(takenCount == 6 + 59)
     }
 
     @Test func `many tokens are taken together or not at all`() {
         let limit = RateLimit(1_000_000)
         var bucket = TokenBucket()
         #expect(bucket.take(600_000, of: limit, at: 0) == nil)
+        // Of 600,000 tokens, 200,000 are missing, which return after 200 ms.
         #expect(bucket.take(600_000, of: limit, at: 0) == Milliseconds(200))
-        #expect(bucket.take(400_000, of: limit, at: 0) == nil)
-        #expect(bucket.take(1, of: limit, at: 0) != nil)
+        #expect(bucket.take(400_000, of: limit, at: 0) == nil, "the refused call took no token")
+        #expect(bucket.take(1, of: limit, at: 0) != nil, "the bucket is empty")
+        // The bucket is full again at 1,000,000 µs. More tokens than a bucket has count as a full bucket.
         #expect(bucket.take(.max, of: limit, at: 999_999) != nil)
-        #expect(bucket.take(.max, of: limit, at: 1_000_000) == nil, "a larger number counts as a full bucket")
+        #expect(bucket.take(.max, of: limit, at: 1_000_000) == nil)
     }
 
     @Test func `no rate limit causes a trap`() {

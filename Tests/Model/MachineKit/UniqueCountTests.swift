@@ -5,7 +5,7 @@ import Testing
 
 /// The count of distinct texts: exact for few texts, estimated for many.
 @Suite struct UniqueCountTests {
-    @Test func `up to the limit, texts are counted exactly and each once`() {
+    @Test func `up to the exact limit, each text counts once, however often it is inserted`() {
         var count = UniqueCount()
         for round in 1...3 {
             for user in 0..<UniqueCount.exactLimit { count.insert("user-\(user)") }
@@ -13,13 +13,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [600, 2_000, 20_000, 200_000]) func `larger counts are estimated within a few percent`(users: Int)
-    {
+    @Test(arguments: [600, 2_000, 20_000, 200_000])
+    func `a larger count is estimated to seven percent, and never decreases`(users: Int) {
         var count = UniqueCount()
         var previousCount: Int64 = 0
         for user in 0..<users {
             count.insert("viewer \(user)")
-            // The count never decreases.
             #expect(count.count >= previousCount)
             previousCount = count.count
         }
@@ -28,14 +27,14 @@ import Testing
         #expect(error < 0.07, "\(count.count) of \(users)")
         let countOfAll = count
         for user in 0..<min(users, 1_000) { count.insert("viewer \(user)") }
-        #expect(count == countOfAll, "a user is not counted twice")
+        #expect(count == countOfAll, "a user that is inserted again must not count again")
     }
 
-    @Test func `I16 a count is decoded as it was encoded, in bounded space`() throws {
+    @Test func `I16 the JSON of a count is bounded, and a decoded count goes on like the encoded one`() throws {
         var count = UniqueCount()
         for user in 0..<5_000 {
             count.insert("user-\(user)")
-            // Around `exactLimit`, which is 512, and at the end.
+            // Counts around `exactLimit`, which is 512, and at the end are encoded.
             guard [1, 500, 512, 513, 4_999].contains(user) else { continue }
             let data = try JSONEncoder().encode(count)
             // The longest form is the list of 512 hashes, each with at most 20 digits and a comma: 512 * 21 = 10,752.
@@ -44,15 +43,16 @@ import Testing
             #expect(decoded == count)
             count = decoded
         }
-        // The hashes are not in ascending order; the registers of the estimate are too few.
-        for broken in [#"{"count":1,"known":[2,1]}"#, #"{"count":1,"registers":"00"}"#] {
+        // In the first JSON, the hashes are not in ascending order. In the second JSON, the estimate has too few
+        // registers.
+        for invalidJSON in [#"{"count":1,"known":[2,1]}"#, #"{"count":1,"registers":"00"}"#] {
             #expect(throws: DecodingError.self) {
-                try JSONDecoder().decode(UniqueCount.self, from: Data(broken.utf8))
+                try JSONDecoder().decode(UniqueCount.self, from: Data(invalidJSON.utf8))
             }
         }
     }
 
-    @Test func `the hash of a text never changes`() {
+    @Test func `the hash of a text never changes, and 100,000 texts have different hashes`() {
         #expect(StableHash.of("") == 9_615_434_041_927_672_947)
         #expect(StableHash.of("user-1") == 6_777_903_942_506_558_093)
         var hashes: Set<UInt64> = []

@@ -4,8 +4,10 @@ import Testing
 
 /// The search for an app's forbidden words in a text.
 @Suite struct WordFilterTests {
-    /// A plain search: compares each word at each position of the text.
-    private static func contains(_ text: String, _ words: [String]) -> Bool {
+    /// Whether a text contains one of the words, by a search that compares each word at each position of the text.
+    ///
+    /// This search folds the case of letters as the filter does.
+    private static func text(_ text: String, containsOneOf words: [String]) -> Bool {
         let text = WordFilter.folded(text)
         return words.contains { word in
             let word = WordFilter.folded(word)
@@ -14,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `a word is found anywhere in a text, and other texts do not match`() {
+    @Test func `a text with a word anywhere in it matches, and other texts do not`() {
         let filter = WordFilter(["he", "she", "hers", "his", "rose garden"])
         for text in ["he", "ushers", "this", "a rose garden!", "HErs"] { #expect(filter.matches(text), "\(text)") }
         for text in ["", "h", "hi", "rose  garden", "rose gardem", "s h e"] {
@@ -28,18 +30,19 @@ import Testing
             #expect(filter.matches(text), "\(text)")
         }
         for text in ["verbot", "arger", "привe"] { #expect(!filter.matches(text), "\(text)") }
-        // A letter whose lower case is two scalars is not folded.
+        // The lower case of this letter is two scalars; such a letter is not folded.
         #expect(WordFilter(["İ"]).matches("İstanbul"))
         #expect(!WordFilter(["İ"]).matches("istanbul"))
     }
 
-    @Test func `words of scripts without case are found`() {
+    @Test func `words of scripts without upper and lower case are found`() {
         let filter = WordFilter(["敏感", "🎉🎉", "감사"])
         for text in ["这是敏感词", "x🎉🎉x", "정말 감사합니다"] { #expect(filter.matches(text), "\(text)") }
         for text in ["敏 感", "🎉", "감"] { #expect(!filter.matches(text), "\(text)") }
     }
 
     @Test func `a word that begins inside a partial match of another word is found`() {
+        // In "abce", the search has matched "abc" of "abcd" when it must find "bc".
         let filter = WordFilter(["abcd", "bc", "zzzy"])
         #expect(filter.matches("abce"))
         #expect(filter.matches("zzzzy"))
@@ -53,13 +56,13 @@ import Testing
         #expect(WordFilter(["", "x"]).matches("X"))
     }
 
-    @Test(arguments: 1...30) func `the automaton finds what a search for each word finds`(seed: UInt64) {
+    @Test(arguments: 1...30) func `the filter finds what a search for each word finds`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         // There are only few letters, so that words overlap, with encodings of one to four bytes and in both cases.
         let letters = Array("abABäÄ敏🎉")
-        func randomText(_ length: ClosedRange<Int>) -> String {
-            String(
-                (0..<Int.random(in: length, using: &random)).map { _ in letters.randomElement(using: &random) ?? "a" })
+        func randomText(_ lengths: ClosedRange<Int>) -> String {
+            let length = Int.random(in: lengths, using: &random)
+            return String((0..<length).map { _ in letters.randomElement(using: &random) ?? "a" })
         }
         let words = (0..<Int.random(in: 1...12, using: &random)).map { _ in randomText(1...5) }
         let filter = WordFilter(words)
@@ -67,8 +70,8 @@ import Testing
             let candidate = randomText(0...12)
             let expected = words.contains { candidate.lowercased().contains($0.lowercased()) }
             #expect(filter.matches(candidate) == expected, "\(words) in \(candidate)")
-            // This search folds the case of letters as the filter does.
-            #expect(filter.matches(candidate) == Self.contains(candidate, words), "\(words) in \(candidate)")
+            #expect(
+                filter.matches(candidate) == Self.text(candidate, containsOneOf: words), "\(words) in \(candidate)")
         }
     }
 }

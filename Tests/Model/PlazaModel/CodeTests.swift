@@ -5,7 +5,7 @@ import Testing
 
 /// The numbers and names of reply codes and disconnect codes, and the classes of feed items.
 @Suite struct CodeTests {
-    /// The constants `… static let name = Type(number…` that a source file declares.
+    /// The constants that a source file declares in lines of the form `package static let name = Type(number…`.
     private func constants(in file: String, of type: String) throws -> [(name: String, code: Int)] {
         let text = try Repository.text("Sources/Model/PlazaModel/Calls/\(file)")
         return text.split(separator: "\n").compactMap { line in
@@ -20,17 +20,17 @@ import Testing
 
     @Test func `each reply code has a unique number, and its constant's name as its name`() throws {
         let codes = try self.constants(in: "ReplyCode.swift", of: "ReplyCode")
-        #expect(codes.count > 70, "most constants were not recognized")
+        #expect(codes.count > 70, "most constants of the source file were not recognized")
         #expect(Set(codes.map(\.code)).count == codes.count)
         #expect(Set(codes.map(\.name)).count == codes.count)
         for (name, code) in codes { #expect(ReplyCode(code).name == name) }
-        #expect(ReplyCode(12345).name == "error12345", "a code without a name")
+        #expect(ReplyCode(12345).name == "error12345", "a code without a constant is named by its number")
     }
 
-    @Test func `each reply code has a row in the protocol page, and the apps' own codes share one`() throws {
+    @Test func `each reply code has a row in the protocol page, and the codes of backends share one row`() throws {
         let rows = try DocumentPage("PROTOCOL").lines(under: "Reply codes")
         let codes = try self.constants(in: "ReplyCode.swift", of: "ReplyCode")
-        // `muted` has no row, but a note, which is checked below.
+        // `muted` has a note instead of a row.
         for (name, code) in codes where code != ReplyCode.muted.code {
             #expect(rows.contains { $0.hasPrefix("| \(code) | `\(name)` | ") }, "\(code) \(name)")
         }
@@ -40,8 +40,9 @@ import Testing
 
     @Test func `the range of a disconnect code says whether to reconnect`() throws {
         let codes = try self.constants(in: "DisconnectCode.swift", of: "DisconnectCode")
-        #expect(codes.count >= 8, "most constants were not recognized")
+        #expect(codes.count >= 8, "most constants of the source file were not recognized")
         #expect(Set(codes.map(\.code)).count == codes.count)
+        // After a code below 4100 a client reconnects, and after a higher code it does not.
         for (_, code) in codes { #expect((4000..<4200).contains(code)) }
         #expect(DisconnectCode.allowsReconnect(after: DisconnectCode.draining.code))
         #expect(DisconnectCode.allowsReconnect(after: DisconnectCode.slowReader.code))

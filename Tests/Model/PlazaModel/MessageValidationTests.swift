@@ -4,9 +4,10 @@ import Testing
 
 /// The checks of messages and gifts that the fan-out (the barrage machine) and the gateways share.
 @Suite struct MessageValidationTests {
-    /// The count is multiplied by the number of receivers, such as 255 * 50 = 12,750, and the total by the price.
+    /// The total count is the count times the number of receivers, such as 255 * 50 = 12,750.
     ///
-    /// A gift without receivers counts once. A cost beyond the limits of its type becomes the largest number.
+    /// The coins are the total count times the price, or the largest number of their type. A gift without receivers
+    /// counts once.
     ///
     /// Rules: R11.5.
     @Test(
@@ -15,41 +16,44 @@ import Testing
             (255, 50, Int64.max / 2, 12_750, Int64.max),
         ] as [(Int, Int, Int64, Int64, Int64)])
     func `a gift counts and costs once for each receiver`(
-        count: Int, receivers: Int, price: Int64, totalCount: Int64, coins: Int64
+        count: Int, receiverCount: Int, price: Int64, totalCount: Int64, coins: Int64
     ) {
-        let order = GiftOrder(gift: "rose", count: count, receivers: (0..<receivers).map { UserID("u\($0)") })
+        let order = GiftOrder(gift: "rose", count: count, receivers: (0..<receiverCount).map { UserID("u\($0)") })
         #expect(order.totalCount == totalCount)
         #expect(order.coins(at: price) == coins)
     }
 
-    @Test func `a gift order is rejected for its first error`() {
+    @Test func `a gift order with several errors is rejected for the first one`() {
         func rejection(
-            count: Int, _ receivers: [UserID] = [], isInCatalogue: Bool = true, isCatalogueEmpty: Bool = false,
+            count: Int, receivers: [UserID] = [], isInCatalogue: Bool = true, isCatalogueEmpty: Bool = false,
             isEnabled: Bool = true
         ) -> Rejection? {
             GiftOrder(gift: "rose", count: count, receivers: receivers)
                 .rejection(
                     isInCatalogue: isInCatalogue, isCatalogueEmpty: isCatalogueEmpty, isGiftEnabled: isEnabled)
         }
-        #expect(rejection(count: 1) == nil && rejection(count: 255, (0..<50).map { UserID("u\($0)") }) == nil)
+        func users(_ count: Int) -> [UserID] { (0..<count).map { UserID("u\($0)") } }
+        #expect(rejection(count: 1) == nil && rejection(count: 255, receivers: users(50)) == nil)
         #expect(
             rejection(count: 0, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftCount,
             "an error in the call itself comes first")
         #expect(
-            rejection(count: 1, ["bob", "bob"], isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false)
+            rejection(
+                count: 1, receivers: ["bob", "bob"], isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false)
                 == .giftReceivers)
+        // `giftsNotEnabled`: the app's catalogue is empty. `giftsOff`: gifts are disabled in the live.
         #expect(rejection(count: 1, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftsNotEnabled)
         #expect(rejection(count: 1, isInCatalogue: false, isEnabled: false) == .giftsOff)
         #expect(rejection(count: 1, isInCatalogue: false) == .noSuchGift)
 
         for count in [0, -1, 256, .min, .max] { #expect(rejection(count: count) == .giftCount) }
-        // A gift has at most 50 receivers, and none twice.
-        #expect(rejection(count: 1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
-        #expect(rejection(count: 1, ["bob", "bob"]) == .giftReceivers)
+        // A gift has at most 50 receivers, and no receiver twice.
+        #expect(rejection(count: 1, receivers: users(51)) == .giftReceivers)
+        #expect(rejection(count: 1, receivers: ["bob", "bob"]) == .giftReceivers)
     }
 
     /// Rules: R17.5.
-    @Test func `a message is neither empty nor too long`() {
+    @Test func `a message that is empty or too long is rejected`() {
         func textRejection(_ text: String, _ extensionInfo: [String: String]? = nil) -> Rejection? {
             FeedContent.text(sender: UserInfo(userID: "bob"), text: text, extensionInfo: extensionInfo).validationError
         }
@@ -59,7 +63,8 @@ import Testing
         let longest = String(repeating: "x", count: Limits.messageBytes)
         #expect(textRejection(longest) == nil)
         #expect(textRejection(longest + "x") == .tooLong && textRejection(longest, ["k": ""]) == .tooLong)
-        // In JSON, a message may have twice the bytes of the limit. A line break has two bytes there, U+0001 has six.
+        // In JSON, a message may have twice the bytes of the limit. A line break has two bytes in JSON, and U+0001 has
+        // six, so that a third of the limit is exactly allowed.
         #expect(textRejection(String(repeating: "\n", count: Limits.messageBytes)) == nil)
         #expect(textRejection(String(repeating: "\u{1}", count: Limits.messageBytes / 3)) == nil)
         #expect(textRejection(String(repeating: "\u{1}", count: Limits.messageBytes / 3 + 1)) == .tooLong)
@@ -70,7 +75,7 @@ import Testing
         #expect(customRejection("", longest) == .noBusinessID && customRejection("b", longest) == .tooLong)
     }
 
-    @Test func `owner and admins are exempt from the mute of the live`() {
+    @Test func `while messages are disabled in a live, all are muted except its owner and admins`() {
         var info = LiveInfo(liveID: "concert", liveOwner: UserInfo(userID: "alice")) { $0.admins = ["adam"] }
         #expect(!info.isMuted(for: "bob"))
         info.isMessageDisable = true

@@ -3,7 +3,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The lowest tickets that kicked users may still use.
+/// The floors of a live: the lowest tickets that kicked users may still use.
 @Suite struct RevocationFenceTests {
     private func caller(_ id: UserID, ticket: Int64?, role: CallerRole = .user) -> Caller {
         Caller(
@@ -14,13 +14,14 @@ import Testing
     @Test func `I6 only tickets from the floor on are valid, and a floor never decreases`() {
         var fence = RevocationFence()
         #expect(fence.rejection(of: self.caller("bob", ticket: nil))?.code == .notInRoom)
-        #expect(fence.rejection(of: self.caller("bob", ticket: 1)) == nil)
+        #expect(fence.rejection(of: self.caller("bob", ticket: 1)) == nil, "Bob has no floor yet")
         fence.raise("bob", to: Ticket(10))
         fence.raise("bob", to: Ticket(5))
         #expect(fence.rejection(of: self.caller("bob", ticket: 9))?.code == .staleTicket)
         #expect(fence.rejection(of: self.caller("bob", ticket: 10)) == nil)
-        #expect(fence.rejection(of: self.caller("carl", ticket: 1)) == nil)
-        #expect(fence.rejection(of: self.caller("bob", ticket: nil, role: .server)) == nil)
+        #expect(fence.rejection(of: self.caller("carl", ticket: 1)) == nil, "Carl has no floor")
+        let server = self.caller("bob", ticket: nil, role: .server)
+        #expect(fence.rejection(of: server) == nil, "an app's server needs no ticket")
     }
 
     /// Rules: R15.19.
@@ -34,14 +35,15 @@ import Testing
         #expect(fence.reason(against: Ticket(4), of: "bob") == .byAdmin, "the floor was not raised")
         fence.raise("bob", to: Ticket(20), reason: .byServer)
         #expect(fence.reason(against: Ticket(4), of: "bob") == .byServer)
+        // The last raise states no reason.
         fence.raise("bob", to: Ticket(30))
         #expect(fence.reason(against: Ticket(4), of: "bob") == nil)
     }
 
-    @Test func `I16 a live has at most a thousand floors, and the oldest are dropped first`() {
+    @Test func `I16 a live keeps at most a thousand floors, and drops the lowest floors first`() {
         var fence = RevocationFence()
         for number in 0..<(Limits.floorsPerLive + 10) {
-            // The users are not added in the order of their ids.
+            // The primes make ids that are all different and not in ascending order.
             fence.raise(UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
         }
         #expect(fence.floors.count == Limits.floorsPerLive)
@@ -49,7 +51,9 @@ import Testing
         #expect(fence.floors.map(\.ticket.offset).min() == 10)
     }
 
-    @Test(arguments: 1...10) func `I6 the revocation fence agrees with a dictionary`(seed: UInt64) {
+    @Test(arguments: 1...10) func `I6 a revocation fence agrees with a dictionary of the highest floors`(
+        seed: UInt64
+    ) {
         var random = SeededRandom(seed: seed)
         var fence = RevocationFence()
         var expected: [UserID: Int64] = [:]

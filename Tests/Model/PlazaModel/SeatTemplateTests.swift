@@ -13,7 +13,7 @@ struct SeatTemplateTests {
             (604, "videoPortrait10Seats", 10), (800, "videoFixedGrid9Seats", 9), (801, "videoFixedFloat7Seats", 7),
             (802, "portraitFixed6v6", 12),
         ] as [(Int, String, Int)])
-    func `a template fixes the number of seats, whatever is requested`(id: Int, name: String, seats: Int) throws {
+    func `a fixed template has its number of seats, whatever is requested`(id: Int, name: String, seats: Int) throws {
         let template = try #require(SeatTemplate(id))
         #expect(template.name == name && template.fixesSeatCount)
         #expect([0, 1, seats, 50].allSatisfy { template.seatCount(requested: $0) == seats })
@@ -21,7 +21,7 @@ struct SeatTemplateTests {
 
     /// Rules: R3.18.
     @Test(arguments: [50, 70])
-    func `karaoke and salon have as many seats as requested, up to 50`(id: Int) throws {
+    func `the templates 50 (karaoke) and 70 (salon) have as many seats as requested, up to 50`(id: Int) throws {
         let template = try #require(SeatTemplate(id))
         #expect(!template.fixesSeatCount && template.kind == .voice)
         #expect([-1, 0, 6, 50, 51].map { template.seatCount(requested: $0) } == [0, 0, 6, 50, 50])

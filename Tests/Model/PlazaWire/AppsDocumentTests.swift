@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The policies and webhooks in the apps file, and its errors.
+/// The policies and webhooks in the apps file, and the errors of an apps file.
 @Suite struct AppsDocumentTests {
     private let hooks = #""hooks":{"url":"http://a/","secret":"0123456789abcdef"}"#
 
@@ -17,16 +17,18 @@ import Testing
     }
 
     @Test func `only a service that sends to backends needs their addresses and secrets`() throws {
-        // `sending` says which requests to backends the reading service makes: none, those before an action, or all.
+        // `sending` says which requests to backends the service that reads the file sends: none, only those before a
+        // message or gift (`before` hooks), or all. The file has hooks without address and secret.
         let file = Array(
             #"{"apps":{"demo":{"hooks":{"events":["roomCreated"]}},"quiet":{"hooks":{"events":[]}}}}"#.utf8)
         #expect(AppsDocument.validationErrors(in: file, sending: .none) == [])
         let apps = try AppsDocument(json: file).apps
         #expect(apps["demo"]?.hooks == nil && apps["demo"]?.hasWebhooks == true && apps["quiet"]?.hasWebhooks == false)
-        #expect(AppsDocument.validationErrors(in: file, sending: .beforeHooks) == [], "no app asks its backend")
+        #expect(AppsDocument.validationErrors(in: file, sending: .beforeHooks) == [], "no app has before hooks")
         let fileWithBeforeHook = Array(#"{"apps":{"demo":{"hooks":{"before":{"gift":"refuse"}}}}}"#.utf8)
         #expect(AppsDocument.validationErrors(in: fileWithBeforeHook, sending: .beforeHooks).count == 1)
         #expect(AppsDocument.validationErrors(in: fileWithBeforeHook, sending: .none) == [])
+        // By default, the service sends all requests.
         let errors = AppsDocument.validationErrors(in: file)
         #expect(errors.count == 2 && errors[0].hasPrefix("correct the hooks of demo: url and secret are missing"))
     }

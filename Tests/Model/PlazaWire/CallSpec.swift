@@ -26,13 +26,12 @@ struct CallSpec: Sendable {
     }
 
     var method: String
+    /// Whether a user or an app's server calls.
     var role = CallerRole.user
     var fields: [Field]
     var expected: ParsedCall
 
-    init(
-        _ method: String, _ fields: [Field], _ expected: ParsedCall, role: CallerRole = .user
-    ) {
+    init(_ method: String, _ fields: [Field], _ expected: ParsedCall, role: CallerRole = .user) {
         self.method = method
         self.role = role
         self.fields = fields
@@ -46,13 +45,13 @@ struct CallSpec: Sendable {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Parses a call of a user in the live, or of an app's server.
+    /// Parses a call of a user who is in the live `concert`, or of an app's server, which is in no live.
     static func parse(_ method: String, _ params: String?, role: CallerRole = .user) -> Result<ParsedCall, ReplyError> {
-        let text = "{\"id\":9,\"method\":\"\(method)\"" + (params.map { ",\"params\":\($0)" } ?? "") + "}"
+        let frame = "{\"id\":9,\"method\":\"\(method)\"" + (params.map { ",\"params\":\($0)" } ?? "") + "}"
         let caller = role == .user ? Samples.caller : Samples.server
         do throws(ReplyError) {
             let parser = CallParser(app: Samples.app, caller: caller, in: role == .user ? Samples.live : nil)
-            return .success(try parser.parse(try CallFrame(Array(text.utf8))))
+            return .success(try parser.parse(try CallFrame(Array(frame.utf8))))
         } catch {
             return .failure(error)
         }

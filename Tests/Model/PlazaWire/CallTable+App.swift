@@ -3,8 +3,8 @@ import PlazaModel
 import PlazaWire
 
 extension CallTable {
-    /// The command with which an app's server changes the app's settings.
-    private static func change(_ change: AppSettingsChange) -> ParsedCall {
+    /// The parsed call with which an app's server changes the app's settings.
+    private static func settingsCall(_ change: AppSettingsChange) -> ParsedCall {
         let command = DirectoryCommand.appSettings(change: change, caller: Samples.server)
         return .forward(.directory(DirectoryInput(app: Samples.app, command)), inLive: nil)
     }
@@ -14,14 +14,16 @@ extension CallTable {
         CallSpec("gift.list", [.text("language", "en", isRequired: false)], .gifts(language: "en")),
         CallSpec("app.get", [], .app, role: .server),
         CallSpec(
-            "app.setWords", [.list("words", "[\"bad\"]", isRequired: true)], Self.change(.setWords(words: ["bad"])),
+            "app.setWords", [.list("words", "[\"bad\"]", isRequired: true)],
+            Self.settingsCall(.setWords(words: ["bad"])),
             role: .server),
         CallSpec(
-            "app.addWords", [.list("words", "[\"bad\"]", isRequired: true)], Self.change(.addWords(words: ["bad"])),
+            "app.addWords", [.list("words", "[\"bad\"]", isRequired: true)],
+            Self.settingsCall(.addWords(words: ["bad"])),
             role: .server),
         CallSpec(
             "app.removeWords", [.list("words", "[\"bad\"]", isRequired: true)],
-            Self.change(.removeWords(words: ["bad"])),
+            Self.settingsCall(.removeWords(words: ["bad"])),
             role: .server),
         CallSpec(
             "app.setGifts",
@@ -31,22 +33,22 @@ extension CallTable {
                     #"[{"categoryID":"new","name":"New","gifts":[{"giftID":"rose","name":"Rose","coins":1}]}]"#,
                     isRequired: true)
             ],
-            Self.change(
+            Self.settingsCall(
                 .setGifts(categories: [
                     GiftCategory(
                         categoryID: "new", name: "New", gifts: [Gift(giftID: "rose", name: "Rose", coins: 1)])
                 ])), role: .server),
         CallSpec(
             "app.putCategory", [.list("category", #"{"categoryID":"new","name":"New"}"#, isRequired: true)],
-            Self.change(.putCategory(category: GiftCategory(categoryID: "new", name: "New"))), role: .server),
+            Self.settingsCall(.putCategory(category: GiftCategory(categoryID: "new", name: "New"))), role: .server),
         CallSpec(
-            "app.removeCategory", [.text("category", "new")], Self.change(.removeCategory(category: "new")),
+            "app.removeCategory", [.text("category", "new")], Self.settingsCall(.removeCategory(category: "new")),
             role: .server),
         CallSpec(
             "app.putGift",
             [.list("gift", #"{"giftID":"rose","name":"Rose"}"#, isRequired: true), .text("category", "new")],
-            Self.change(.putGift(gift: Gift(giftID: "rose", name: "Rose"), category: "new")), role: .server),
+            Self.settingsCall(.putGift(gift: Gift(giftID: "rose", name: "Rose"), category: "new")), role: .server),
         CallSpec(
-            "app.removeGift", [.text("gift", "rose")], Self.change(.removeGift(gift: "rose")), role: .server),
+            "app.removeGift", [.text("gift", "rose")], Self.settingsCall(.removeGift(gift: "rose")), role: .server),
     ]
 }

@@ -3,12 +3,12 @@ import PlazaModel
 import PlazaWire
 
 extension CallTable {
-    private static func barrage(_ command: BarrageCommand) -> ParsedCall {
+    private static func barrageCall(_ command: BarrageCommand) -> ParsedCall {
         .forward(.barrage(BarrageInput(Samples.key, command)), inLive: Samples.live)
     }
 
-    /// An app's server that sends a gift in the name of bob.
-    private static var asBob: Caller {
+    /// The caller of a gift that an app's server sends in the name of Bob.
+    private static var serverInNameOfBob: Caller {
         var caller = Samples.server
         caller.user = UserInfo(userID: "bob", userName: "Bob", avatarURL: "u")
         return caller
@@ -18,13 +18,13 @@ extension CallTable {
     static let barrage: [CallSpec] = [
         CallSpec(
             "barrage.sendText", [.live, .text("text", "hello"), .list("extensionInfo", "{\"k\":\"v\"}")],
-            Self.barrage(.sendText(text: "hello", extensionInfo: ["k": "v"], caller: Samples.caller))),
+            Self.barrageCall(.sendText(text: "hello", extensionInfo: ["k": "v"], caller: Samples.caller))),
         CallSpec(
             "barrage.sendCustom", [.live, .text("businessID", "gift"), .text("data", "{}")],
-            Self.barrage(.sendCustom(businessID: "gift", data: "{}", caller: Samples.caller))),
+            Self.barrageCall(.sendCustom(businessID: "gift", data: "{}", caller: Samples.caller))),
         CallSpec(
             "gift.send", [.live, .text("gift", "rose"), .number("count", 3), .list("receivers", "[\"bob\"]")],
-            Self.barrage(.sendGift(giftID: "rose", count: 3, receivers: ["bob"], caller: Samples.caller))),
+            Self.barrageCall(.sendGift(giftID: "rose", count: 3, receivers: ["bob"], caller: Samples.caller))),
         CallSpec(
             "gift.send",
             [
@@ -34,14 +34,15 @@ extension CallTable {
             .forward(
                 .barrage(
                     BarrageInput(
-                        Samples.key, .sendGift(giftID: "rose", count: 1, receivers: [], caller: Self.asBob))),
+                        Samples.key, .sendGift(giftID: "rose", count: 1, receivers: [], caller: Self.serverInNameOfBob))
+                ),
                 inLive: nil), role: .server),
         CallSpec(
             "like.send", [.live, .number("count", 7)],
-            Self.barrage(.sendLikes(count: 7, caller: Samples.caller))),
+            Self.barrageCall(.sendLikes(count: 7, caller: Samples.caller))),
         CallSpec(
             "seat.speaking", [.live, .number("level", 60, isRequired: true)],
-            Self.barrage(.speaking(level: 60, caller: Samples.caller))),
+            Self.barrageCall(.speaking(level: 60, caller: Samples.caller))),
         CallSpec(
             "live.summary", [.live],
             .forward(.barrage(BarrageInput(Samples.key, .summary(caller: Samples.caller))), inLive: nil)),

@@ -15,7 +15,7 @@ struct GoldenFile {
 
     /// Expects that each value encodes to the JSON on its line of the file, and that this JSON decodes to the value.
     ///
-    /// The JSON must also decode to the value after unknown members were added to it.
+    /// The JSON must also decode to the value after an unknown member was added to each of its objects.
     ///
     /// - Parameters:
     ///   - cases: the name and the value of each case.
@@ -33,13 +33,14 @@ struct GoldenFile {
         if ProcessInfo.processInfo.environment["LIVEPLAZA_WRITE_GOLDEN"] == "1" {
             try Data(text.utf8).write(to: self.url)
         }
-        let stored = String(decoding: try Data(contentsOf: self.url), as: UTF8.self)
-        let storedLines = stored.split(separator: "\n").dropFirst().dropLast().map(String.init)
-        #expect(storedLines.count == cases.count, "\(self.name) has \(storedLines.count) cases")
+        let storedText = String(decoding: try Data(contentsOf: self.url), as: UTF8.self)
+        // The first and the last line are the braces of the object.
+        let storedLines = storedText.split(separator: "\n").dropFirst().dropLast().map(String.init)
+        #expect(storedLines.count == cases.count, "\(self.name) must have one line for each case")
         for ((name, value), line) in zip(cases, storedLines) {
             let prefix = "\"\(name)\": "
             guard line.hasPrefix(prefix) else {
-                Issue.record("\(self.name) has no case \(name) at its place")
+                Issue.record("\(self.name) has another case where \(name) must be")
                 continue
             }
             var json = line.dropFirst(prefix.count)
@@ -48,7 +49,7 @@ struct GoldenFile {
             #expect(String(decoding: Wire.encode(value), as: UTF8.self) == json, "\(self.name) \(name)")
             #expect(try Wire.decode(Value.self, from: bytes) == value, "\(self.name) \(name)")
             let extended = Self.withUnknownMembers(bytes, mapFields: mapFields)
-            #expect(extended.count > bytes.count, "a member was added to at least one object")
+            #expect(extended.count > bytes.count, "a member must be added to at least one object")
             #expect(try Wire.decode(Value.self, from: extended) == value, "\(self.name) \(name) with unknown members")
         }
     }

@@ -28,13 +28,15 @@ import Testing
             String(repeating: "[", count: 513) + String(repeating: "]", count: 513),
             String(repeating: "[", count: 5000),
         ])
-    func `invalid JSON is rejected, also in fields that are not read`(json: String) {
+    func `invalid JSON is rejected, alone and as the value of a field`(json: String) {
         #expect(StrictJSON(Array(json.utf8)) == nil)
-        let enclosing = Array(#"{"code":0,"other":\#(json)}"#.utf8)
-        #expect(StrictJSON(enclosing) == nil)
-        #expect(throws: WireError.notJSON) { try Wire.decode([String: Int].self, from: enclosing) }
+        let enclosingJSON = Array(#"{"code":0,"other":\#(json)}"#.utf8)
+        #expect(StrictJSON(enclosingJSON) == nil)
+        #expect(throws: WireError.notJSON) { try Wire.decode([String: Int].self, from: enclosingJSON) }
     }
 
+    // Between quotation marks (0x22): a byte that UTF-8 never has, an incomplete character, and a surrogate. The last
+    // bytes are UTF-16.
     @Test(arguments: [
         [0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0xFE, 0xFF, 0, 0x31],
     ])
@@ -52,7 +54,7 @@ import Testing
             for _ in 0..<3 {
                 changed[Int(random.next() % UInt64(json.count))] = UInt8(truncatingIfNeeded: random.next() >> 8)
             }
-            // The decoder accepts all that the scan accepts.
+            // The decoder accepts all JSON that the scan accepts.
             if StrictJSON(changed) != nil {
                 let text = String(decoding: changed, as: UTF8.self)
                 #expect((try? Wire.decode(JSONValue.self, from: changed)) != nil, "\(text)")

@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The errors of JSON that does not decode.
+/// The errors of JSON that cannot be decoded.
 @Suite struct WireErrorTests {
     /// The error of JSON that is decoded as a `CountRecord`; nil if it decodes.
     private func decodingError(_ json: String) -> WireError? {
@@ -16,18 +16,16 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "[1", "nul", "\u{0}", "{\"v\":1}}"])
-    func `invalid JSON is reported as notJSON`(
-        json: String
-    ) {
+    func `invalid JSON is reported as notJSON`(json: String) {
         #expect(self.decodingError(json) == .notJSON)
     }
 
-    @Test func `an error names the wrong field by its path`() {
+    @Test func `an error names a missing field, or one of another type, by its path`() {
         let validJSON =
             #"{"app":"demo","at":1,"count":3,"epoch":7,"live":"l","stale":false,"totalViewers":8,"v":1}"#
         #expect(self.decodingError(validJSON) == nil)
-        // A part of the JSON, its replacement, and the path and the beginning of the message that follow.
-        let cases: [(String, String, String, String)] = [
+        // `old` is replaced by `new`; the error must then have `path`, and a message that begins with `messageStart`.
+        let cases: [(old: String, new: String, path: String, messageStart: String)] = [
             (#","count":3"#, "", "count", "is missing"), (#""count":3"#, #""count":"3""#, "count", "is not a whole"),
             (#""count":3"#, #""count":null"#, "count", "is null"),
             (#""stale":false"#, #""stale":0"#, "stale", "is not true or false"),
@@ -36,7 +34,7 @@ import Testing
             (#""epoch":7"#, #""epoch":1e30"#, "epoch", "is not a whole number in range"),
             (#""count":3"#, #""count":1.5"#, "count", "is not a whole number in range"),
         ]
-        for (old, new, path, message) in cases {
+        for (old, new, path, messageStart) in cases {
             let json = validJSON.replacing(old, with: new)
             #expect(json != validJSON)
             guard case .badField(let foundPath, let foundMessage) = self.decodingError(json) else {
@@ -44,28 +42,30 @@ import Testing
                 continue
             }
             #expect(foundPath == path, "\(json)")
-            #expect(foundMessage.hasPrefix(message), "\(json): \(foundMessage)")
+            #expect(foundMessage.hasPrefix(messageStart), "\(json): \(foundMessage)")
         }
     }
 
     @Test func `an error names a nested field by its whole path`() {
-        var bytes = Wire.encode(Samples.stage)
-        let text = String(decoding: bytes, as: UTF8.self).replacing(#""isLocked":true"#, with: #""isLocked":"x""#)
-        bytes = Array(text.utf8)
+        // Only seat 1 of the sample is locked.
+        let validJSON = String(decoding: Wire.encode(Samples.stage), as: UTF8.self)
+        let json = validJSON.replacing(#""isLocked":true"#, with: #""isLocked":"x""#)
         #expect(throws: WireError.badField(path: "seats.1.isLocked", message: "is not true or false")) {
-            _ = try Wire.decode(StageRecord.self, from: bytes)
+            _ = try Wire.decode(StageRecord.self, from: Array(json.utf8))
         }
     }
 
     @Test func `an error names the path of a number out of range`() {
         let numbers = ["1.5", "-1.5", "1e30", "99999999999999999999", "-9223372036854775809"]
         for number in numbers {
+            // The text in `a` looks like a number, and the four numbers before the tested one are in range.
             let json = #"{"a":"9.5, \" }","b":[{"c":1},{"d":[1,-2,1e2,1.0,\#(number)]}]}"#
             #expect(self.numberError(json) == .badField(path: "b.1.d.4", message: "is not a whole number in range"))
         }
         #expect(self.numberError(#"{"a":"","b":[{"d":[1e2,1.0]}]}"#) == nil)
     }
 
+    /// The error of JSON with whole numbers in `b` and `d`; nil if it decodes.
     private func numberError(_ json: String) -> WireError? {
         struct Inner: Decodable { var d: [Int64]? }
         struct Outer: Decodable {
@@ -81,10 +81,10 @@ import Testing
     }
 
     @Test func `I16 JSON nested too deeply is rejected and does not crash the process`() {
-        let deep = String(repeating: "[", count: 60_000)
-        #expect(self.decodingError(deep) == .notJSON)
-        let object = String(repeating: #"{"a":"#, count: 10_000)
-        #expect(self.decodingError(object) == .notJSON)
-        #expect(throws: ReplyError.self) { _ = try CallFrame(Array(deep.utf8)) }
+        let deepArrays = String(repeating: "[", count: 60_000)
+        #expect(self.decodingError(deepArrays) == .notJSON)
+        let deepObjects = String(repeating: #"{"a":"#, count: 10_000)
+        #expect(self.decodingError(deepObjects) == .notJSON)
+        #expect(throws: ReplyError.self) { _ = try CallFrame(Array(deepArrays.utf8)) }
     }
 }

@@ -2,16 +2,17 @@
 import ClientAddress
 import Testing
 
-/// IP addresses and blocks of them, from text and from bytes.
+/// IP addresses and blocks of addresses, made from text or bytes.
 @Suite struct IPAddressTests {
-    // The description of an IPv6 address has all eight groups; that of an IPv4 address in IPv6 has the IPv4 form.
+    // The description of an IPv6 address has all eight groups. An IPv4 address in IPv6 has the description of the IPv4
+    // address.
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1"), ("255.255.255.255", "255.255.255.255"), ("0.0.0.0", "0.0.0.0"),
         ("::1", "0:0:0:0:0:0:0:1"), ("::", "0:0:0:0:0:0:0:0"), ("fe80::1:2", "fe80:0:0:0:0:0:1:2"),
         ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"), ("1::", "1:0:0:0:0:0:0:0"), ("::ffff:10.1.2.3", "10.1.2.3"),
         ("2001:DB8::8.8.8.8", "2001:db8:0:0:0:0:808:808"), ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"),
     ])
-    func `each form of an address is parsed`(text: String, expected: String) throws {
+    func `each written form of an address is parsed`(text: String, expected: String) throws {
         #expect(try #require(IPAddress(text)).description == expected)
     }
 
@@ -32,7 +33,7 @@ import Testing
         #expect(IPAddress(bytes: sixteen.span.extracting(0..<15)) == nil)
     }
 
-    @Test func `the IPv6 addresses of a network with a prefix of 64 bits have the same key for limits`() {
+    @Test func `two addresses have the same key for limits if they are IPv6 and share their first 64 bits`() {
         #expect(IPAddress("2001:db8::1")?.limitKey == IPAddress("2001:db8::ffff:1")?.limitKey)
         #expect(IPAddress("2001:db8::1")?.limitKey != IPAddress("2001:db8:0:1::1")?.limitKey)
         #expect(IPAddress("10.0.0.1")?.limitKey != IPAddress("10.0.0.2")?.limitKey)
@@ -43,17 +44,17 @@ import Testing
         #expect(privateBlock.contains(try #require(IPAddress("10.255.0.1"))))
         #expect(privateBlock.contains(try #require(IPAddress("::ffff:10.1.1.1"))))
         #expect(!privateBlock.contains(try #require(IPAddress("11.0.0.1"))))
-        #expect(!privateBlock.contains(try #require(IPAddress("::a00:1"))), "an IPv6 address that ends like 10.0.0.1")
+        #expect(!privateBlock.contains(try #require(IPAddress("::a00:1"))), "IPv6 that ends like 10.0.0.1")
 
         let singleAddress = try #require(AddressBlock("fd00::5"))
         #expect(singleAddress.contains(try #require(IPAddress("fd00::5"))))
         #expect(!singleAddress.contains(try #require(IPAddress("fd00::4"))))
 
         let allAddresses = try #require(AddressBlock("::/0"))
-        #expect(allAddresses.contains(try #require(IPAddress("1.2.3.4"))), "IPv4 is mapped into IPv6")
+        #expect(allAddresses.contains(try #require(IPAddress("1.2.3.4"))), "an IPv4 address is mapped into IPv6")
         let allOfIPv4 = try #require(AddressBlock("0.0.0.0/0"))
         #expect(allOfIPv4.contains(try #require(IPAddress("1.2.3.4"))))
-        #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "an IPv6 address")
+        #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "an IPv6 address is no IPv4 address")
     }
 
     @Test(arguments: [

@@ -8,19 +8,21 @@ import Testing
         TrustedProxies([try #require(AddressBlock("10.0.0.0/8")), try #require(AddressBlock("fd00::/8"))])
     }
 
+    /// The client's address if `peer` is the other end of the connection.
     private func client(peer: String, header: String?) throws -> String {
         try self.trustedProxies().client(peer: #require(IPAddress(peer)), forwardedFor: header).description
     }
 
-    @Test func `the header of a peer that is not trusted is ignored`() throws {
+    @Test func `the header of a peer that is not a trusted proxy is ignored`() throws {
         #expect(try self.client(peer: "8.8.8.8", header: "1.1.1.1") == "8.8.8.8")
         #expect(
             TrustedProxies().client(peer: try #require(IPAddress("10.0.0.1")), forwardedFor: "1.1.1.1").description
                 == "10.0.0.1")
     }
 
-    // The header is read from its end up to an address that is not a trusted proxy's: the client. If there is none, or
-    // an entry that is no address comes first, the client is the address that was read last, or the peer.
+    // The header is read from its end up to the first address that is not a trusted proxy's: the client's. If there is
+    // no such address, or if an entry that is no address comes first, the client is the address that was read last, or
+    // the peer if none was read.
     @Test(
         arguments: [
             (nil, "10.0.0.1"), ("", "10.0.0.1"), ("1.1.1.1", "1.1.1.1"), (" 1.1.1.1\t", "1.1.1.1"),
@@ -36,7 +38,7 @@ import Testing
     }
 
     @Test func `I16 only the end of a long header is searched`() throws {
-        // The client's entry is too far from the end, so the client is the address of a proxy.
+        // The entry 6.6.6.6 is too far from the end to be read, so the address that was read last counts.
         let longHeader = "6.6.6.6" + String(repeating: ", 10.2.2.2", count: 100_000)
         #expect(try self.client(peer: "10.0.0.1", header: longHeader) == "10.2.2.2")
     }

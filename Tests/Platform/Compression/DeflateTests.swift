@@ -2,9 +2,10 @@
 import Compression
 import Testing
 
-/// A stream that compresses one piece after the other, and the inflation of its pieces.
+/// A stream that compresses one piece after the other, and the decompression (inflation) of all its pieces together.
 @Suite("Deflate")
 struct DeflateTests {
+    /// A row of a machine's state; two rows differ only in their number.
     private func row(_ number: Int) -> [UInt8] {
         Array(#"{"feed":{"row":{"epoch":17,"lastNumber":\#(number),"owner":"alice","ages":[0,25,50]}}}"#.utf8)
     }
@@ -28,7 +29,7 @@ struct DeflateTests {
         #expect(stream.append(self.row(1)).count * 5 <= self.row(1).count + 20)
     }
 
-    @Test func `100,000 random bytes, which fill many buffers, and a few more round-trip`() throws {
+    @Test func `100,000 random bytes, which fill many buffers, inflate to themselves`() throws {
         // The linear congruential generator of Knuth's MMIX.
         var state: UInt64 = 1
         let bytes = (0..<100_000).map { _ in
@@ -36,6 +37,7 @@ struct DeflateTests {
             return UInt8(truncatingIfNeeded: state >> 56)
         }
         let stream = DeflateStream()
+        // An empty piece and a short one follow.
         let compressed = stream.append(bytes) + stream.append([]) + stream.append([1, 2, 3])
         #expect(try Inflation.inflate(compressed, limit: 200_000) == bytes + [1, 2, 3])
     }
@@ -44,7 +46,7 @@ struct DeflateTests {
         #expect(try Inflation.inflate([], limit: 10) == [])
     }
 
-    @Test func `a result over the limit is refused`() {
+    @Test func `data that would inflate to more bytes than the limit is refused`() {
         let compressed = DeflateStream().append([UInt8](repeating: 7, count: 5000))
         #expect(throws: InflationError.tooLong(limit: 4999)) { try Inflation.inflate(compressed, limit: 4999) }
     }

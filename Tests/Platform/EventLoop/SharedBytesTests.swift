@@ -16,12 +16,12 @@ import Testing
         #expect(SharedBytes("").array.isEmpty)
     }
 
-    @Test func `an error while writing is thrown to the caller`() {
-        struct Refusal: Error, Equatable {}
-        #expect(throws: Refusal()) {
+    @Test func `an error of the closure that writes the bytes is thrown to the caller`() {
+        struct WriteError: Error, Equatable {}
+        #expect(throws: WriteError()) {
             try SharedBytes(capacity: 4) { output in
                 output.append(1)
-                throw Refusal()
+                throw WriteError()
             }
         }
     }

@@ -8,6 +8,7 @@ import Testing
 /// Checks the alert rules of `deploy/observe` with Prometheus's own tool.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: MetricsRegistryTests.promtool != nil, "install Debian's prometheus"))
 struct AlertRuleFileTests {
+    /// Runs promtool in `deploy/observe`.
     private static func promtool(_ arguments: [String]) throws -> (end: ProcessEnd, output: String) {
         try TestProcess.run(
             [MetricsRegistryTests.promtool ?? ""] + arguments,

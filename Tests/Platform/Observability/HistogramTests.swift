@@ -22,11 +22,12 @@ import Testing
         for value in values { histogram.record(value) }
         let sorted = values.sorted()
         for percent in Self.percents {
-            // The small subtrahend keeps a rank that is whole from being rounded up by an error of the division.
+            // Without the subtraction of 1e-6, an error of the division could round a whole rank up to the next rank.
             let rank = max(1, Int((percent / 100 * Double(count) - 1e-6).rounded(.up)))
             let exact = Double(sorted[rank - 1])
             let error = abs(Double(histogram.percentile(percent)) - exact)
-            #expect(error <= exact * 0.01, "p\(percent) is \(histogram.percentile(percent)), exact \(exact)")
+            #expect(
+                error <= exact * 0.01, "p\(percent) is \(histogram.percentile(percent)) instead of about \(exact)")
         }
         #expect(histogram.count == count)
         #expect(histogram.sum == values.reduce(0, +))
@@ -34,8 +35,8 @@ import Testing
         #expect(histogram.minimum == sorted.first)
     }
 
-    @Test func `merged histograms equal one histogram of all values`() {
-        // The fourth histogram stays empty.
+    @Test func `four merged histograms, one of them empty, equal one histogram of all values`() {
+        // The values go to the first three histograms; the fourth one stays empty.
         var histograms = [Histogram](repeating: Histogram(), count: 4)
         var histogramOfAll = Histogram()
         for (index, value) in Self.values(10_000, seed: 7).enumerated() {
@@ -52,7 +53,7 @@ import Testing
         for exponent in 0..<33 {
             for value in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
                 let bucket = Histogram.bucket(of: value)
-                // The first values overlap (0, 1, 2, then 1, 2, 3), so a bucket may be one below the highest.
+                // The first values, 0, 1, 2, then 1, 2, 3, step back once, to the bucket below the highest.
                 #expect(bucket >= highestBucket - 1 && bucket < Histogram.bucketCount)
                 highestBucket = max(highestBucket, bucket)
             }
@@ -69,7 +70,8 @@ import Testing
         histogram.record(.max)
         #expect(histogram.percentile(0) == 0)
         #expect(histogram.maximum == .max)
-        #expect(histogram.sum == .max)
+        #expect(histogram.sum == .max, "the sum does not overflow")
+        // A value that is recorded zero times does not count.
         histogram.record(3, times: 0)
         #expect(histogram.count == 3)
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TraceContextTests {
     static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    @Test func `the example of the standard round-trips`() throws {
+    @Test func `the example of the standard is parsed, and printed as it was`() throws {
         let context = try #require(TraceContext(Self.example))
         #expect(context.description == Self.example)
         #expect(context.traceID == "0af7651916cd43dd8448eb211c80319c")
@@ -15,7 +15,7 @@ import Testing
         #expect(TraceContext(parsing: context.bytes) == context)
     }
 
-    @Test func `a child context keeps the trace and has its own span, and a new context round-trips`() throws {
+    @Test func `a child context has its parent's trace and its own span, and a new context is parsed back`() throws {
         var random = SeededRandom(seed: 1)
         let parent = try #require(TraceContext(Self.example))
         let child = parent.child(using: &random)
@@ -23,17 +23,18 @@ import Testing
 
         let newContext = TraceContext(isSampled: false, using: &random)
         #expect(TraceContext(newContext.description) == newContext)
-        #expect(newContext.description.hasSuffix("-00"), "it is not sampled")
+        #expect(newContext.description.hasSuffix("-00"), "the flags 00 say that the trace is not sampled")
     }
 
-    @Test func `a later version is read up to its known fields`() {
+    @Test func `of a header of a later version, the known fields are read`() {
         // The example has version 00; a field of a later version begins with a hyphen.
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "-what-comes")?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2))?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "x") == nil)
     }
 
-    // Wrong are: the version ff, an id of zeros, uppercase letters, a further field, a separator, lengths, and a digit.
+    // After two incomplete headers, the errors are: the version ff, an id of zeros (twice), uppercase letters, a
+    // further field, a wrong separator, fields of wrong lengths, and a wrong digit.
     @Test(arguments: [
         "", "00", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-00000000000000000000000000000000-b7ad6b7169203331-01",
@@ -44,11 +45,11 @@ import Testing
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333-001",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
     ])
-    func `text that the standard forbids is not a context`(text: String) {
+    func `a header that the standard forbids is rejected`(text: String) {
         #expect(TraceContext(text) == nil)
     }
 
-    @Test func `truncated and random input never traps`() {
+    @Test func `a truncated header is rejected, and a header with a changed byte never traps`() {
         var random = SeededRandom(seed: 2)
         for count in 0..<Self.example.utf8.count { #expect(TraceContext(String(Self.example.prefix(count))) == nil) }
         for _ in 0..<10_000 {

@@ -31,23 +31,24 @@ import Testing
                 + #""status":{"code":2,"message":"roomMuted"}}]}]}]}"#)
     }
 
-    @Test func `several spans are valid JSON, and no span ends before it begins`() throws {
-        let endsEarly = try Self.span("a\n\u{1}", end: -5)
-        #expect(endsEarly.end == endsEarly.start)
-        let body = OTLPSpans.body([endsEarly, try Self.span()], service: "s", instance: "i")
+    @Test func `several spans are valid JSON, and a span with an early end ends at its start`() throws {
+        let spanWithEarlyEnd = try Self.span("a\n\u{1}", end: -5)
+        #expect(spanWithEarlyEnd.end == spanWithEarlyEnd.start)
+        let body = OTLPSpans.body([spanWithEarlyEnd, try Self.span()], service: "s", instance: "i")
         #expect(try JSONSerialization.jsonObject(with: Data(body)) is [String: Any])
     }
 
     @Test func `a full buffer drops new spans and counts them`() throws {
         var buffer = SpanBuffer(capacity: 2)
         for number in 1...5 { buffer.append(try Self.span("\(number)")) }
-        #expect(buffer.count == 2 && buffer.takeDroppedCount() == 3 && buffer.takeDroppedCount() == 0)
+        #expect(buffer.count == 2 && buffer.takeDroppedCount() == 3)
+        #expect(buffer.takeDroppedCount() == 0, "each dropped span is counted once")
         #expect(buffer.take(max: 1).map(\.name) == ["1"])
         buffer.append(try Self.span("6"))
         #expect(buffer.take(max: 9).map(\.name) == ["2", "6"])
     }
 
-    @Test func `a tracer that is off begins no trace and continues no trace`() throws {
+    @Test func `a tracer that is off neither begins nor continues a trace`() throws {
         #expect(!Tracer.off.isOn && Tracer.off.startTrace() == nil)
         #expect(Tracer.off.sampledContext(from: try Self.context().bytes) == nil)
     }
@@ -67,7 +68,7 @@ import Testing
         #expect(noTraces.sampledContext(from: nil) == nil && noTraces.sampledContext(from: Array("wrong".utf8)) == nil)
     }
 
-    @Test func `a tracer stores spans until they are taken`() throws {
+    @Test func `a tracer stores spans up to its capacity until they are taken`() throws {
         let tracer = Tracer(share: 1, capacity: 3)
         for number in 1...4 { tracer.record(try Self.span("\(number)")) }
         #expect(tracer.takeBatch().map(\.name) == ["1", "2", "3"] && tracer.takeDroppedCount() == 1)

@@ -13,7 +13,7 @@ import Tokens
         } catch { return error }
     }
 
-    @Test func `the first key signs and all keys verify, so keys can be rotated`() throws {
+    @Test func `an app's first key signs, and all its keys verify, so that a key can be replaced`() throws {
         let oldKey = try AppKey(kid: "old", secret: [UInt8](repeating: 1, count: 32))
         let newKey = try AppKey(kid: "new", secret: [UInt8](repeating: 2, count: 32))
         let oldToken = try TokenSigner.sign(Sample.claims, with: oldKey)
@@ -21,6 +21,7 @@ import Tokens
         #expect(keyring.signingKey(for: "demo")?.kid == "new")
         #expect(keyring.apps == ["demo"])
         #expect(try TokenVerifier(keyring: keyring).verify(oldToken, now: Sample.now) == Sample.claims)
+        // Without the old key, its tokens are refused.
         let newKeyVerifier = TokenVerifier(keyring: try AppKeyring(["demo": [newKey]]))
         #expect(throws: TokenError.unknownKey) { try newKeyVerifier.verify(oldToken, now: Sample.now) }
     }
@@ -39,11 +40,11 @@ import Tokens
         func keyError(_ fields: String, app: String = "a") -> KeyringError? {
             Self.error(#"{"apps":{"\#(app)":{"keys":[{"kid":"k",\#(fields)}]}}}"#)
         }
-        // The form that the other cases vary is accepted.
+        // These fields are valid; the cases below vary them.
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#) == nil)
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#, app: "a b") == .badApp("a b"))
-        // HS256: without a secret, and with one that is too short or has padding. ES256: with coordinates of no point
-        // on the curve, and with one that is too short.
+        // An unknown algorithm. HS256 without a secret, with a secret that is too short, and with one that has padding.
+        // ES256 with coordinates of no point on the curve, and with a coordinate that is too short.
         for fields in [
             #""alg":"none""#, #""alg":"HS256""#, #""alg":"HS256","k":"AAAA""#,
             #""alg":"HS256","k":"\#(encodedSecret)=""#,
@@ -51,7 +52,7 @@ import Tokens
             #""alg":"ES256","x":"\#(Sample.publicX)","y":"AAAA""#,
         ] {
             guard case .badKey(kid: "k", reason: _) = keyError(fields) else {
-                Issue.record("no error badKey for \(fields)")
+                Issue.record("a key with \(fields) was not refused as a bad key")
                 continue
             }
         }

@@ -57,8 +57,8 @@ struct InteropTests {
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "the script wrote: \(line)")
 
-        // There are four connections: the first one exchanges messages, the server closes the second one and rejects the
-        // third one, and the server of the fourth one sends each byte alone.
+        // There are four connections: the first one exchanges messages, the server closes the second one and rejects
+        // the third one, and the server of the fourth one sends each byte alone.
         let exchangeEvents = EventRecorder()
         let serverCloseEvents = EventRecorder()
         let rejectionEvents = EventRecorder()
