@@ -173,7 +173,7 @@ import Testing
                 _ = try? server.stream?.write(SharedBytes("unread"))
                 let closeTimer = try? LoopTimer(loop: loop) { _ in
                     client.stream?.close()
-                    // The server does not read, so only its writes notice the reset. They repeat until it has arrived.
+                    // The writes repeat until the reset has arrived.
                     let writeTimer = try? LoopTimer(loop: loop) { _ in
                         do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { writeError = error }
                     }

@@ -86,7 +86,7 @@ import Testing
             let timer = try LoopTimer(loop: loop) { _ in
                 for _ in 0..<100 { hook.schedule() }
                 turnCount += 1
-                #expect(runCount == turnCount - 1, "the hook ran before the end of the turn, or not at the last end")
+                #expect(runCount == turnCount - 1, "the hook must run once at the end of each turn")
                 if turnCount == 3 { loop.stop() }
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))

@@ -118,8 +118,7 @@ final class RawClient: TCPStreamDelegate {
     }
 }
 
-/// Makes a server that checks the timeouts of its connections every 20 ms, with the default configuration after
-/// `configure`.
+/// Makes a server that checks the timeouts of its connections every 20 ms; `configure` changes its configuration.
 func makeServer(
     _ loop: EventLoop, _ delegate: EventRecorder, _ configure: (inout WebSocketConfiguration) -> Void = { _ in }
 ) throws -> WebSocketServer {
