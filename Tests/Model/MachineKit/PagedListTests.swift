@@ -18,6 +18,7 @@ import Testing
     }
 
     @Test func `all pages are filled anew when the last page is full, or when a page is too long`() {
+        // 7 is new, and the last page is full.
         #expect(self.pages([2, 3, 5, 6, 7], before: [[1, 2], [3, 4], [5, 6]]) == [[2, 3], [5, 6], [7]])
         #expect(self.pages([1, 2, 3, 4, 5], before: [[1, 2, 3, 4, 5], [], []]) == [[1, 2], [3, 4], [5]])
         // A list that is too long for all pages together makes the last page longer.
@@ -28,8 +29,9 @@ import Testing
         var random = SeededRandom(seed: 11)
         var list: [Int] = []
         var pages = [[Int]](repeating: [], count: 5)
+        // Five pages have two elements each.
+        let maxCount = 10
         for number in 0..<2000 {
-            let maxCount = 10  // Five pages with two elements each.
             if list.count < maxCount, random.next() % 2 == 0 { list.append(number) }
             if random.next() % 3 == 0, !list.isEmpty { list.remove(at: Int(random.next() % UInt64(list.count))) }
             pages = self.pages(list, before: pages)

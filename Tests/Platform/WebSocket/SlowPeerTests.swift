@@ -89,7 +89,7 @@ import WebSocket
             let group = WebSocketGroup(loop: loop, configuration: configuration)
             let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
             let frame = FrameEncoder.text(String(repeating: "y", count: 10_000))
-            // Step 2 begins when connection 0 is closed; then connection 1 exceeds the limit.
+            // In step 2, when connection 0 is closed, connection 1 gets the largest queue, and a sweep closes it.
             let step2Timer = try LoopTimer(loop: loop) { _ in
                 if closedIndexes != [0] { return }
                 // Connection 1 queues nearly the whole limit. Connections 2 and 3 then exceed the limit, but each
