@@ -6,18 +6,19 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// The client that makes and describes topics, and the topics of the embedded broker.
+/// The client that creates and describes topics, and the topics of the embedded broker.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdminTests {
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `topics are made, described and deleted, and a repeated request is no error`() async throws {
+    func `topics are created, described and deleted, and a repeated request is no error`() async throws {
         try await runOnDedicatedThread {
-            let admin = try KafkaAdmin(Server.real.settings())
+            let admin = try KafkaAdmin(TestBroker.real.settings())
             #expect(try admin.waitUntilReachable(timeout: .seconds(10)).brokers.count == 1)
             let name = "admin-\(UUID().uuidString.prefix(8))"
             let spec = TopicSpec(
                 name: name, partitions: 3, config: ["cleanup.policy": "compact", "segment.ms": "60000"])
             try admin.createTopics([spec])
+            // A repeated request is no error.
             try admin.createTopics([spec])
             let description = try #require(try admin.describeTopics([name]).first)
             #expect(description.partitions == 3)
@@ -51,15 +52,16 @@ struct AdminTests {
             let topic = try LiveKafka.shared().makeTopic(
                 "times", config: ["message.timestamp.type": "LogAppendTime"])
             let partition = TopicPartition(topic, 0)
-            let producer = try KafkaProducer(Server.real.settings())
-            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "first"), timeout: .seconds(10))
-            let consumer = try Server.real.makeConsumer()
+            let producer = try KafkaProducer(TestBroker.real.settings())
+            _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "first"), timeout: .seconds(10))
+            let consumer = try TestBroker.real.makeConsumer()
             try consumer.assign([partition: 0])
             let first = try #require(try consumer.poll { records, _ in records.count == 1 }).records[0]
-            // Sends records until one has a later timestamp than the first: two records of one millisecond are alike.
+            // A query for a time finds the first record of its millisecond. So that the last record is found, it must
+            // have a later timestamp than the first one.
             var last = first
             while last.timestamp == first.timestamp {
-                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "later"), timeout: .seconds(10))
+                _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "later"), timeout: .seconds(10))
                 last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
             }
             let found = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
@@ -80,7 +82,7 @@ struct AdminTests {
             let info = try admin.waitUntilReachable(timeout: .seconds(10))
             #expect(info.brokers.count == 2)
             #expect(info.topics == ["rooms": 12, "feed": 3])
-            // The request for a topic that exists is no error.
+            // A request to create a topic that exists is no error.
             try admin.createTopics([TopicSpec(name: "rooms", partitions: 12)])
             let error = #expect(throws: KafkaError.self) {
                 try admin.createTopics([TopicSpec(name: "x", partitions: 1)])
@@ -90,7 +92,6 @@ struct AdminTests {
         }
     }
 
-    /// Without TCP_NODELAY the second of two small responses waits 40 ms for the acknowledgement of the first.
     @Test func `the embedded broker answers requests for several partitions without delay`() async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["feed": 4])
@@ -105,7 +106,8 @@ struct AdminTests {
             }
             try writeToEachPartition()
             let times = try (1...100).map { _ in try ContinuousClock().measure { try writeToEachPartition() } }
-            // With the delay most batches would take 40 ms. A busy machine makes some batches slow, but not most.
+            // Without TCP_NODELAY the second of two small responses would wait 40 ms for the acknowledgement of the
+            // first, in most batches. A busy machine makes some batches slow, but not most.
             let median = times.sorted()[times.count / 2]
             #expect(median < .milliseconds(30), "half of the batches took at least \(median)")
         }

@@ -18,9 +18,9 @@ struct FailureTests {
         try await runOnDedicatedThread {
             // No broker listens at this port, so records stay in the queue.
             let producer = try KafkaProducer(Self.silentSettings("127.0.0.1:\(port)"), queueLimit: 10)
-            for _ in 0..<10 { try producer.send(OutgoingRecord("t", 0, "x")) }
-            #expect(producer.queueDepth >= 10)
-            let error = #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord("t", 0, "x")) }
+            for _ in 0..<10 { try producer.send(OutgoingRecord(topic: "t", text: "x")) }
+            #expect(producer.queueDepth >= 10, "the queue is full")
+            let error = #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord(topic: "t", text: "x")) }
             #expect(error?.kind == .queueFull)
             #expect(error?.isRetriable == true)
             #expect(error?.codeName == "_QUEUE_FULL")
@@ -30,7 +30,7 @@ struct FailureTests {
 
     @Test func `a send of a record over the default limit of 1 MB throws a typed error`() async throws {
         try await runOnDedicatedThread {
-            let producer = try KafkaProducer(Server.embedded.settings())
+            let producer = try KafkaProducer(TestBroker.embedded.settings())
             let error = #expect(throws: KafkaError.self) {
                 try producer.send(
                     OutgoingRecord(topic: "t", partition: 0, value: [UInt8](repeating: 1, count: 2_000_000)))
@@ -41,13 +41,13 @@ struct FailureTests {
         }
     }
 
-    @Test func `the settings can raise the limit for the size of a record`() async throws {
+    @Test func `a client with a raised limit accepts larger records, up to the limit`() async throws {
         try await runOnDedicatedThread {
             let port = try FreePort.find()
             var settings = Self.silentSettings("127.0.0.1:\(port)")
             settings.maxMessageBytes = 2_000_000
             let producer = try KafkaProducer(settings)
-            /// Sends a record whose value has this size, and returns the error.
+            /// Sends a record with a value of this size; returns the error, or nil if there is none.
             func sendRecord(ofBytes bytes: Int) -> KafkaError? {
                 do {
                     try producer.send(
@@ -60,7 +60,7 @@ struct FailureTests {
             #expect(sendRecord(ofBytes: 1_900_000) == nil)
             #expect(sendRecord(ofBytes: 2_000_001)?.kind == .messageTooLarge)
             producer.close(timeout: .zero)
-            // librdkafka accepts the limit for a consumer too.
+            // A consumer accepts the setting, too.
             let consumer = try KafkaConsumer(settings)
             consumer.close()
         }
@@ -97,6 +97,7 @@ struct FailureTests {
             try broker.takeDown(broker: 1)
             // The client refreshes its metadata while there is no new leader, so it still knows only the old one.
             _ = try? consumer.loadTopicMetadata("t", timeout: .seconds(1))
+            // The queries below find the new leader.
             try broker.setLeader(of: "t", 0, broker: 2)
             #expect(try consumer.endOffset(of: partition, timeout: .seconds(5)) == 0)
             #expect(try consumer.beginningOffset(of: partition, timeout: .seconds(5)) == 0)
@@ -121,7 +122,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `the error for a wrong setting contains its name`() {
+    @Test func `the error for an unknown or invalid setting is typed, and names an unknown one`() {
         // The settings are checked before any connection, so the address does not matter.
         let error = #expect(throws: KafkaError.self) {
             _ = try KafkaProducer(Self.silentSettings("127.0.0.1:1", overrides: ["no.such.setting": "1"]))
@@ -135,13 +136,15 @@ struct FailureTests {
 
     @Test func `a call of a closed client throws a typed error`() async throws {
         try await runOnDedicatedThread {
-            let producer = try KafkaProducer(Server.embedded.settings())
+            let producer = try KafkaProducer(TestBroker.embedded.settings())
             producer.close(timeout: .milliseconds(100))
+            // A second close does nothing.
             producer.close(timeout: .milliseconds(100))
             #expect(
-                #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord("t", 0, "x")) }?.kind == .closed)
+                #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord(topic: "t", text: "x")) }?.kind
+                    == .closed)
             #expect(producer.queueDepth == 0)
-            let consumer = try Server.embedded.makeConsumer()
+            let consumer = try TestBroker.embedded.makeConsumer()
             consumer.close()
             consumer.close()
             var records: [IncomingRecord] = []
@@ -153,9 +156,9 @@ struct FailureTests {
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a topic that does not exist is a typed error`() async throws {
+    func `a query for a topic that does not exist throws a typed error`() async throws {
         try await runOnDedicatedThread {
-            let consumer = try Server.real.makeConsumer()
+            let consumer = try TestBroker.real.makeConsumer()
             let error = #expect(throws: KafkaError.self) {
                 _ = try consumer.loadTopicMetadata("no-such-topic", timeout: .seconds(5))
             }
@@ -163,7 +166,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `the wait for a port on which nobody listens ends in time with a typed error`() async throws {
+    @Test func `waiting for a broker at a port on which nobody listens ends in time with a typed error`() async throws {
         let port = try FreePort.find()
         try await runOnDedicatedThread {
             let admin = try KafkaAdmin(Self.silentSettings("127.0.0.1:\(port)"))
@@ -173,7 +176,7 @@ struct FailureTests {
                 }
                 #expect(error?.kind == .timedOut || error?.kind == .brokerDown)
             }
-            #expect(elapsed < .seconds(5))
+            #expect(elapsed < .seconds(5), "the timeout is 0.5 s")
         }
     }
 
@@ -183,30 +186,30 @@ struct FailureTests {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 1])
             let partition = TopicPartition("t", 0)
-            let errors = Collected<KafkaError>()
+            let reportedErrors = Collected<KafkaError>()
             var settings = Self.silentSettings(broker.bootstrap)
-            settings.onError = { errors.append($0) }
+            settings.onError = { reportedErrors.append($0) }
             let producer = try KafkaProducer(settings)
             let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
             try consumer.assign([partition: 0])
-            _ = try producer.sendAndWait(OutgoingRecord("t", 0, "before"), timeout: .seconds(10))
+            _ = try producer.sendAndWait(OutgoingRecord(topic: "t", text: "before"), timeout: .seconds(10))
             let readBefore = try #require(try consumer.poll { records, _ in !records.isEmpty })
             #expect(readBefore.records.map(\.text) == ["before"])
 
             try broker.takeDown(broker: 1)
             let error = #expect(throws: KafkaError.self) {
-                try producer.sendAndWait(OutgoingRecord("t", 0, "during"), timeout: .milliseconds(500))
+                try producer.sendAndWait(OutgoingRecord(topic: "t", text: "during"), timeout: .milliseconds(500))
             }
             #expect(error?.kind == .timedOut)
             let pollWithError = try consumer.poll { _, outcome in outcome.errors.contains { $0.kind == .brokerDown } }
             #expect(pollWithError != nil)
 
             try broker.bringUp(broker: 1)
-            // The queued record was not lost, and is written first.
-            _ = try producer.sendAndWait(OutgoingRecord("t", 0, "after"), timeout: .seconds(20))
+            // The record "during" is still in the producer's queue, and is written before "after".
+            _ = try producer.sendAndWait(OutgoingRecord(topic: "t", text: "after"), timeout: .seconds(20))
             let readAfter = try #require(try consumer.poll { records, _ in records.count >= 2 })
             #expect(readAfter.records.map(\.text) == ["during", "after"])
-            #expect(errors.all.contains { $0.kind == .brokerDown && !$0.isFatal }, "reported by onError")
+            #expect(reportedErrors.all.contains { $0.kind == .brokerDown && !$0.isFatal })
             consumer.close()
             producer.close(timeout: .seconds(1))
         }
@@ -237,18 +240,19 @@ struct FailureTests {
             let consumer = try KafkaConsumer(settings)
             try consumer.assign([partition: 0])
             for number in 0..<50 {
-                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "\(number)"), timeout: .seconds(10))
+                _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "\(number)"), timeout: .seconds(10))
             }
             _ = try #require(try consumer.poll { records, _ in records.count == 50 })
 
             kafka.kill()
             // The record waits in the producer's queue until Kafka is back.
-            try producer.send(OutgoingRecord(topic, 0, "50"))
+            try producer.send(OutgoingRecord(topic: topic, text: "50"))
             try kafka.restart()
-            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "51"), timeout: .seconds(30))
+            _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "51"), timeout: .seconds(30))
             let readAfter = try #require(try consumer.poll(until: { records, _ in records.count >= 2 }, seconds: 30))
             #expect(readAfter.records.map(\.text) == ["50", "51"])
 
+            // Read all records again, from the beginning.
             try consumer.seek([partition: 0])
             let readAgain = try #require(
                 try consumer.poll(until: { records, _ in records.count >= 52 }, seconds: 30))

@@ -6,16 +6,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A broker to test against: the embedded one, and the real one if it is installed.
-enum Server: String, CaseIterable, CustomTestStringConvertible {
+/// A broker to test against: the embedded one, or a real Kafka, if that is installed.
+enum TestBroker: String, CaseIterable, CustomTestStringConvertible {
     case embedded, real
 
-    static var available: [Server] { LiveKafka.isAvailable ? [.embedded, .real] : [.embedded] }
+    /// The brokers that this machine can run.
+    static var available: [TestBroker] { LiveKafka.isAvailable ? [.embedded, .real] : [.embedded] }
 
     var testDescription: String { self.rawValue }
 
     private static let embeddedBroker = Result { try EmbeddedBroker() }
 
+    /// The address of the broker, as `HOST:PORT`.
     func bootstrap() throws -> String {
         switch self {
         case .embedded: try Self.embeddedBroker.get().bootstrap
@@ -35,21 +37,23 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
+    /// Settings of a client that logs nothing.
     func settings(_ clientID: String = "test", overrides: [String: String] = [:]) throws -> KafkaSettings {
         KafkaSettings(brokers: try self.bootstrap(), clientID: clientID, overrides: overrides, log: { _, _, _ in })
     }
 
-    /// How long a broker may hold a fetch that finds no records.
+    /// How long the broker may wait for records before it answers a fetch.
     ///
-    /// New records do not complete a pending fetch on the embedded broker, so fetches must be short there.
+    /// The embedded broker does not answer a waiting fetch earlier when new records arrive, so its fetches must be
+    /// short.
     var fetchWait: Duration { self == .embedded ? .milliseconds(5) : .milliseconds(50) }
 
-    /// Makes a consumer: with a group, a member that gets its partitions from the group; without one, the test assigns
-    /// them.
+    /// Makes a consumer.
     ///
-    /// The default session timeout is short; the embedded broker needs a longer one than Kafka.
+    /// With a group the consumer is a member, which gets its partitions from the group. Without a group the test
+    /// assigns the partitions. The default session timeout is short; the embedded broker needs a longer one than Kafka.
     func makeConsumer(
-        _ group: String? = nil, isolation: IsolationLevel = .committed, sessionTimeout: Duration? = nil
+        group: String? = nil, isolation: IsolationLevel = .committed, sessionTimeout: Duration? = nil
     ) throws -> KafkaConsumer {
         try KafkaConsumer(
             try self.settings(), group: group, isolation: isolation, fetchWait: self.fetchWait,
@@ -58,7 +62,8 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension KafkaConsumer {
-    /// Polls until `condition` holds for all records so far and the last outcome; nil if it does not hold in time.
+    /// Polls until `condition` holds for all records so far and the last outcome; returns nil if it does not hold in
+    /// time.
     func poll(
         until condition: ([IncomingRecord], PollOutcome) -> Bool, seconds: Double = 20
     ) throws -> (records: [IncomingRecord], outcome: PollOutcome)? {
@@ -72,7 +77,8 @@ extension KafkaConsumer {
         return nil
     }
 
-    /// Reads the assigned partitions until the end of each given partition was reported; nil if one is not in time.
+    /// Reads the assigned partitions until the end of each given partition was reached; returns nil if one was not
+    /// reached in time.
     func readToEnd(_ partitions: [TopicPartition]) throws -> (records: [IncomingRecord], ends: [TopicPartition: Int64])?
     {
         var ends: [TopicPartition: Int64] = [:]
@@ -91,7 +97,7 @@ extension IncomingRecord {
 
 extension OutgoingRecord {
     /// A record of a partition, with a text as its value and without a key.
-    init(_ topic: String, _ partition: Int32 = 0, _ text: String) {
+    init(topic: String, partition: Int32 = 0, text: String) {
         self.init(topic: topic, partition: partition, value: Array(text.utf8))
     }
 }

@@ -6,18 +6,20 @@ import Settings
 import TestSupport
 import Testing
 
-/// Clients of a real Kafka with users, and with TLS whose certificates a private authority signs.
+/// Clients of a real Kafka that asks for a user's password or a client's certificate; a private authority signs all
+/// certificates.
 @Suite(
     .serialized,
     .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
     .timeLimit(.minutes(2)))
 struct KafkaSecurityTests {
+    /// Starts when a test uses it first.
     private static let sharedKafka = Result { try SecureKafka() }
 
-    /// The Kafka that all tests of this suite share; the first call starts it.
-    private static func server() throws -> SecureKafka { try Self.sharedKafka.get() }
+    /// The Kafka that all tests of this suite share.
+    private static func secureKafka() throws -> SecureKafka { try Self.sharedKafka.get() }
 
-    /// Makes a topic, writes a record in a transaction, and reads it as a member of a group.
+    /// Uses each kind of client: makes a topic, writes a record in a transaction, and reads it as a member of a group.
     private static func useAllClients(_ settings: KafkaSettings) throws {
         let topic = "secure-\(UInt32.random(in: .min ... .max))"
         let admin = try KafkaAdmin(settings)
@@ -26,7 +28,7 @@ struct KafkaSecurityTests {
         let producer = try KafkaProducer(settings, transactionalID: topic)
         try producer.initTransactions(timeout: .seconds(20))
         try producer.beginTransaction()
-        try producer.send(OutgoingRecord(topic, 0, "over a secured connection"))
+        try producer.send(OutgoingRecord(topic: topic, text: "over a secured connection"))
         try producer.commitTransaction(timeout: .seconds(10))
         let consumer = try KafkaConsumer(settings, group: topic)
         try consumer.subscribe(topic) { _ in }
@@ -41,43 +43,43 @@ struct KafkaSecurityTests {
         KafkaLibrary.hasStrictSCRAM ? [.plain, .scramSHA512] : [.plain]
 
     @Test(.enabled(if: !KafkaLibrary.hasStrictSCRAM, "the loaded librdkafka can log in by SCRAM"))
-    func `the error names an old librdkafka when SCRAM is rejected`() async throws {
+    func `the error of a rejected SCRAM login says that the loaded librdkafka is too old`() async throws {
         try await runOnDedicatedThread {
-            let error = try #require(Self.securityError(try Self.server().settings(.scramSHA512)))
+            let error = try #require(Self.securityError(try Self.secureKafka().settings(.scramSHA512)))
             #expect(error.kind == .authenticationFailed)
             #expect(error.message.contains("librdkafka \(KafkaLibrary.version) cannot log in by SCRAM"), "\(error)")
         }
     }
 
     @Test(arguments: Self.mechanisms)
-    func `producers, consumers and admin clients work over TLS with a user`(mechanism: KafkaSecurity.Mechanism)
-        async throws
-    {
-        try await runOnDedicatedThread { try Self.useAllClients(try Self.server().settings(mechanism)) }
+    func `producers, consumers and admin clients work over TLS with a user and a password`(
+        mechanism: KafkaSecurity.Mechanism
+    ) async throws {
+        try await runOnDedicatedThread { try Self.useAllClients(try Self.secureKafka().settings(mechanism)) }
     }
 
     @Test func `without a user, a client with a certificate works over TLS, and a client without one is rejected`()
         async throws
     {
         try await runOnDedicatedThread {
-            let server = try Self.server()
+            let secureKafka = try Self.secureKafka()
             var security = KafkaSecurity()
             security.transport = .ssl
-            security.caFile = server.authority.certificate
-            let brokers = "127.0.0.1:\(server.tlsPort)"
+            security.caFile = secureKafka.authority.certificate
+            let brokers = "127.0.0.1:\(secureKafka.tlsPort)"
             let settingsWithoutCertificate = KafkaSettings(
                 brokers: brokers, clientID: "stranger", security: security
             ) { _, _, _ in }
             // The broker may end each connection without a reason; then the client tries again until the timeout.
             #expect(Self.securityError(settingsWithoutCertificate, timeout: .seconds(4)) != nil)
-            security.certificateFile = server.authority.clientCertificate
-            security.keyFile = server.authority.clientKey
+            security.certificateFile = secureKafka.authority.clientCertificate
+            security.keyFile = secureKafka.authority.clientKey
             try Self.useAllClients(
                 KafkaSettings(brokers: brokers, clientID: "known", security: security) { _, _, _ in })
         }
     }
 
-    /// Connects an admin client, and returns the error; nil if the server accepts the client.
+    /// The error with which an admin client fails to connect; nil if the server accepts the client.
     ///
     /// The default timeout is for slow machines: a server that refuses a client ends the wait at once.
     private static func securityError(
@@ -90,55 +92,63 @@ struct KafkaSecurityTests {
     }
 
     @Test(arguments: [KafkaSecurity.Mechanism.scramSHA512, .plain])
-    func `a wrong password is reported after at most four attempts, and no text contains it`(
+    func `a wrong password is reported after at most four logins, and no error, log or description contains it`(
         mechanism: KafkaSecurity.Mechanism
     ) async throws {
         try await runOnDedicatedThread {
-            let server = try Self.server()
-            let lines = Locked<[String]>([])
-            let settings = server.settings(mechanism, password: "open sesame") { _, _, text in
-                lines.withLock { $0.append(text) }
+            let secureKafka = try Self.secureKafka()
+            let logTexts = Locked<[String]>([])
+            let settings = secureKafka.settings(mechanism, password: "open sesame") { _, _, text in
+                logTexts.withLock { $0.append(text) }
             }
+            /// The number of failed logins in Kafka's log.
             func failureCount() -> Int {
-                server.kafka.log.split(separator: "\n").count { $0.contains("Failed authentication") }
+                secureKafka.kafka.log.split(separator: "\n").count { $0.contains("Failed authentication") }
             }
+            // Failures of other tests.
             let earlierFailures = failureCount()
             let startedAt = ContinuousClock.now
             let error = try #require(Self.securityError(settings))
             // `securityError` would wait for 30 s if the error were not reported.
             #expect(ContinuousClock.now - startedAt < .seconds(20))
             #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
-            // A client pauses for at most 500 ms between two attempts, so another one would be made in this second.
+            // A client pauses for at most 500 ms between two logins. If it tried again after the report, it would do so
+            // within this second.
             DedicatedThread.sleep(for: .milliseconds(1000))
             let attempts = failureCount() - earlierFailures
-            #expect((1...4).contains(attempts), "\(attempts) attempts")
-            #expect(!("\(error)" + lines.withLock { $0.joined() }).contains("open sesame"))
+            #expect((1...4).contains(attempts), "\(attempts) logins")
+            #expect(!("\(error)" + logTexts.withLock { $0.joined() }).contains("open sesame"))
             #expect(!"\(settings)".contains("open sesame"))
         }
     }
 
-    @Test func `a wrong password is reported to a running client, which makes few attempts`() async throws {
+    @Test func `a running producer reports a wrong password, and then tries to log in at most twice a second`()
+        async throws
+    {
         try await runOnDedicatedThread {
-            let server = try Self.server()
-            let kinds = Locked<[KafkaError.Kind]>([])
-            var settings = server.settings(.plain, password: "open sesame")
-            settings.onError = { error in kinds.withLock { $0.append(error.kind) } }
-            func failureCount() -> Int { server.kafka.log.split(separator: "\n").count { $0.contains("Failed auth") } }
+            let secureKafka = try Self.secureKafka()
+            let reportedKinds = Locked<[KafkaError.Kind]>([])
+            var settings = secureKafka.settings(.plain, password: "open sesame")
+            settings.onError = { error in reportedKinds.withLock { $0.append(error.kind) } }
+            /// The number of failed logins in Kafka's log.
+            func failureCount() -> Int {
+                secureKafka.kafka.log.split(separator: "\n").count { $0.contains("Failed auth") }
+            }
             let earlierFailures = failureCount()
             let startedAt = ContinuousClock.now
             let producer = try KafkaProducer(settings)
-            func isReported() -> Bool { kinds.withLock { $0 }.contains(.authenticationFailed) }
+            func isReported() -> Bool { reportedKinds.withLock { $0 }.contains(.authenticationFailed) }
             while !isReported(), ContinuousClock.now - startedAt < .seconds(20) {
                 DedicatedThread.sleep(for: .milliseconds(50))
             }
             #expect(isReported())
-            // Without pauses there would be hundreds of attempts in this time.
+            // Without pauses there would be hundreds of logins in this time.
             DedicatedThread.sleep(for: .seconds(5))
             producer.close(timeout: .zero)
-            // The pauses grow until there are at most two attempts in a second. At the beginning there are a few more.
+            // The pauses grow until there are at most two logins in a second. At the beginning there are a few more.
             let seconds = (ContinuousClock.now - startedAt) / .seconds(1)
             let attempts = failureCount() - earlierFailures
-            #expect(attempts >= 1 && Double(attempts) <= 6 + 2 * seconds, "\(attempts) attempts in \(seconds) s")
+            #expect(attempts >= 1 && Double(attempts) <= 6 + 2 * seconds, "\(attempts) logins in \(seconds) s")
         }
     }
 
@@ -146,15 +156,15 @@ struct KafkaSecurityTests {
         async throws
     {
         try await runOnDedicatedThread {
-            let server = try Self.server()
+            let secureKafka = try Self.secureKafka()
             let unknownAuthority = try PrivateAuthority()
-            let unknownSettings = server.settings(.plain, caFile: unknownAuthority.certificate)
-            let unknownError = try #require(Self.securityError(unknownSettings))
+            let unknownAuthoritySettings = secureKafka.settings(.plain, caFile: unknownAuthority.certificate)
+            let unknownError = try #require(Self.securityError(unknownAuthoritySettings))
             #expect(unknownError.kind == .tlsFailed && unknownError.needsOperator, "\(unknownError)")
 
-            // The certificate is for 127.0.0.1.
-            var otherHostSettings = server.settings(.plain)
-            otherHostSettings.brokers = "localhost:\(server.saslPort)"
+            // The broker's certificate is for 127.0.0.1, not for localhost.
+            var otherHostSettings = secureKafka.settings(.plain)
+            otherHostSettings.brokers = "localhost:\(secureKafka.saslPort)"
             let otherHostError = try #require(Self.securityError(otherHostSettings))
             #expect(otherHostError.kind == .tlsFailed, "\(otherHostError)")
         }
@@ -162,9 +172,10 @@ struct KafkaSecurityTests {
 
     @Test func `a client with TLS fails at a listener without TLS`() async throws {
         try await runOnDedicatedThread {
-            let server = try Self.server()
-            var settings = server.settings(.plain)
-            settings.brokers = server.kafka.bootstrap
+            let secureKafka = try Self.secureKafka()
+            var settings = secureKafka.settings(.plain)
+            // The address of the listener without TLS.
+            settings.brokers = secureKafka.kafka.bootstrap
             // librdkafka since 2.6 reports such a listener as a broken connection, and tries again until the timeout.
             let error = try #require(Self.securityError(settings, timeout: .seconds(4)))
             #expect([.tlsFailed, .brokerDown, .timedOut].contains(error.kind), "\(error)")
@@ -174,6 +185,7 @@ struct KafkaSecurityTests {
 
 /// The settings that an operator gives for connections to Kafka.
 @Suite struct KafkaSecuritySettingsTests {
+    /// The security settings from arguments and environment variables, and the text of all problems.
     private static func readSettings(_ arguments: [String], _ environment: [String: String] = [:])
         -> (security: KafkaSecurity, problems: String)
     {
@@ -186,12 +198,12 @@ struct KafkaSecurityTests {
         } catch { return (security, error.description) }
     }
 
-    @Test func `without settings, connections are plain`() {
+    @Test func `without settings, connections have neither TLS nor a user`() {
         let (security, problems) = Self.readSettings([])
         #expect(security == KafkaSecurity() && problems.isEmpty)
     }
 
-    @Test func `a user and a password log in with SCRAM-SHA-512 by default`() {
+    @Test func `without a mechanism, a user logs in by SCRAM-SHA-512`() {
         let (security, problems) = Self.readSettings(
             ["--kafka-security", "sasl_ssl", "--kafka-user", "alice"], ["LIVEPLAZA_KAFKA_PASSWORD": "secret word"])
         #expect(problems.isEmpty, "\(problems)")
@@ -210,14 +222,16 @@ struct KafkaSecurityTests {
             (["--kafka-password", "hidden"], "--kafka-password-file"),
             (["--kafka-security", "ssl", "--kafka-certificate-file", "/nowhere.pem"], "both"),
         ])
-    func `incomplete and contradictory settings are rejected with a remedy`(arguments: [String], remedy: String) {
+    func `incomplete and contradictory settings are rejected, and the problem names the remedy`(
+        arguments: [String], remedy: String
+    ) {
         let (_, problems) = Self.readSettings(arguments)
         #expect(problems.contains(remedy), "\(problems)")
-        #expect(!problems.contains("hidden"))
+        #expect(!problems.contains("hidden"), "a password on the command line is not repeated")
     }
 
-    @Test func `the error for a setting with a secret does not contain the secret`() {
-        // The key's file does not exist, so the settings are rejected.
+    @Test func `the error for a private key's file does not contain the key's password`() {
+        // The settings are rejected, because the key's file does not exist.
         var security = KafkaSecurity()
         security.transport = .ssl
         security.keyPassword = Secret("hidden")

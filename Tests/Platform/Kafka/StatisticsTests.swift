@@ -7,7 +7,7 @@ import Testing
 /// The statistics that librdkafka reports about a client.
 @Suite(.timeLimit(.minutes(1)))
 struct StatisticsTests {
-    @Test func `statistics are parsed from librdkafka's JSON`() throws {
+    @Test func `statistics are parsed from librdkafka's JSON, and other JSON throws an error`() throws {
         let json = #"""
             {"name":"a#consumer-1","client_id":"a","type":"consumer","ts":5,"time":1,"age":2,"replyq":3,"msg_cnt":1,
              "msg_size":20,"msg_max":100,"msg_size_max":9,"txmsgs":4,"txmsg_bytes":40,"rxmsgs":5,"rxmsg_bytes":50,
@@ -31,17 +31,18 @@ struct StatisticsTests {
         #expect(throws: (any Error).self) { _ = try KafkaStatistics(json: Data("[]".utf8)) }
     }
 
-    @Test func `producer and consumer report their statistics`() async throws {
+    @Test func `a producer and a consumer report their statistics`() async throws {
         try await runOnDedicatedThread {
-            let topic = try Server.embedded.makeTopic("statistics")
+            let topic = try TestBroker.embedded.makeTopic("statistics")
             let reported = Collected<KafkaStatistics>()
-            var settings = try Server.embedded.settings()
+            var settings = try TestBroker.embedded.settings()
             settings.statisticsInterval = .milliseconds(50)
             settings.onStatistics = { reported.append($0) }
             let producer = try KafkaProducer(settings)
-            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "x"), timeout: .seconds(10))
+            _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "x"), timeout: .seconds(10))
             let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
             try consumer.assign([TopicPartition(topic, 0): 0])
+            // Nil if one of the two has not reported in time.
             let reportsOfBoth = try consumer.poll { _, _ in
                 reported.all.contains { $0.type == "producer" && $0.sentRecords == 1 }
                     && reported.all.contains { $0.type == "consumer" && $0.receivedRecords == 1 }

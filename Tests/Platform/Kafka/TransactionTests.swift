@@ -7,36 +7,37 @@ import Testing
 /// Transactions of producers, and what consumers read of them.
 @Suite(.serialized, .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
 struct TransactionTests {
-    /// Makes a producer that can begin transactions; it fences earlier producers with the same id.
+    /// Makes a producer that can begin transactions; earlier producers with the same id are fenced.
     static func makeProducer(transactionalID: String) throws -> KafkaProducer {
-        let producer = try KafkaProducer(Server.real.settings(), transactionalID: transactionalID)
+        let producer = try KafkaProducer(TestBroker.real.settings(), transactionalID: transactionalID)
         try producer.initTransactions(timeout: .seconds(20))
         return producer
     }
 
-    /// Appends one record in a transaction of its own.
-    private static func append(_ text: String, to topic: String, with producer: KafkaProducer) throws {
+    /// Writes one record in a transaction of its own.
+    private static func commitRecord(_ text: String, to topic: String, with producer: KafkaProducer) throws {
         try producer.beginTransaction()
-        try producer.send(OutgoingRecord(topic, 0, text))
+        try producer.send(OutgoingRecord(topic: topic, text: text))
         try producer.commitTransaction(timeout: .seconds(10))
     }
 
-    @Test func `a consumer of committed records skips an aborted record, and reads to the end behind its marker`()
+    @Test func `a consumer of committed records skips an aborted record, and reads to the end of the partition`()
         async throws
     {
         try await runOnDedicatedThread {
-            let topic = try Server.real.makeTopic("abort")
+            let topic = try TestBroker.real.makeTopic("abort")
             let partition = TopicPartition(topic, 0)
             let producer = try Self.makeProducer(transactionalID: topic)
-            try Self.append("kept", to: topic, with: producer)
+            try Self.commitRecord("kept", to: topic, with: producer)
             try producer.beginTransaction()
-            try producer.send(OutgoingRecord(topic, 0, "dropped"))
+            try producer.send(OutgoingRecord(topic: topic, text: "aborted"))
             try producer.flush(timeout: .seconds(10))
             try producer.abortTransaction(timeout: .seconds(10))
 
-            let uncommittedReader = try Server.real.makeConsumer(isolation: .uncommitted)
-            // The partition holds kept, marker, dropped, marker: the broker ends each transaction with a marker record.
-            // The broker writes the last marker after it has answered the abort, so the test waits for it.
+            let uncommittedReader = try TestBroker.real.makeConsumer(isolation: .uncommitted)
+            // The broker ends each transaction with a marker record, so the partition gets four records: "kept",
+            // marker, "aborted", marker. The broker writes the last marker after it has answered the abort, so the test
+            // waits.
             var endOffset: Int64 = 0
             let giveUpAt = ContinuousClock.now + .seconds(10)
             while endOffset < 4, ContinuousClock.now < giveUpAt {
@@ -45,31 +46,31 @@ struct TransactionTests {
             #expect(endOffset == 4)
             try uncommittedReader.assign([partition: 0])
             let uncommittedRead = try #require(try uncommittedReader.readToEnd([partition]))
-            #expect(uncommittedRead.records.map(\.text) == ["kept", "dropped"])
+            #expect(uncommittedRead.records.map(\.text) == ["kept", "aborted"])
 
-            let committedReader = try Server.real.makeConsumer()
+            let committedReader = try TestBroker.real.makeConsumer()
             try committedReader.assign([partition: 0])
             let read = try #require(try committedReader.readToEnd([partition]))
             #expect(read.records.map(\.text) == ["kept"])
-            #expect(read.ends[partition] == endOffset)
+            #expect(read.ends[partition] == endOffset, "expected the end behind the last marker")
             producer.close(timeout: .seconds(1))
         }
     }
 
     @Test func `records of an open transaction are not read before its commit`() async throws {
         try await runOnDedicatedThread {
-            let topic = try Server.real.makeTopic("open")
+            let topic = try TestBroker.real.makeTopic("open")
             let partition = TopicPartition(topic, 0)
             let producer = try Self.makeProducer(transactionalID: topic)
-            let consumer = try Server.real.makeConsumer()
+            let consumer = try TestBroker.real.makeConsumer()
             try consumer.assign([partition: 0])
             _ = try #require(try consumer.readToEnd([partition]))
             try producer.beginTransaction()
-            try producer.send(OutgoingRecord(topic, 0, "later"))
+            try producer.send(OutgoingRecord(topic: topic, text: "later"))
             try producer.flush(timeout: .seconds(10))
             var records: [IncomingRecord] = []
             _ = try consumer.poll(max: 10, timeout: .milliseconds(300), into: &records)
-            #expect(records.isEmpty)
+            #expect(records.isEmpty, "the transaction is open")
             try producer.commitTransaction(timeout: .seconds(10))
             let read = try #require(try consumer.poll { records, _ in !records.isEmpty })
             #expect(read.records.map(\.text) == ["later"])
@@ -77,12 +78,14 @@ struct TransactionTests {
         }
     }
 
-    @Test func `I15 offsets and their metadata commit with the transaction and are read exactly`() async throws {
+    @Test func `I15 offsets and their metadata are committed with their transaction and read exactly as sent`()
+        async throws
+    {
         try await runOnDedicatedThread {
-            let topic = try Server.real.makeTopic("offsets", partitions: 2)
+            let topic = try TestBroker.real.makeTopic("offsets", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let member = try GroupTests.Member(.real, group: "g-\(topic)", topic: topic)
-            #expect(try GroupTests.wait([member]) { member.assigned.count == 2 })
+            #expect(try GroupTests.poll([member]) { member.assigned.count == 2 })
             let group = try #require(member.consumer.groupMetadata())
             let producer = try Self.makeProducer(transactionalID: topic)
 
@@ -93,19 +96,20 @@ struct TransactionTests {
             try producer.sendOffsets(
                 [partitions[0]: longest, partitions[1]: plain], group: group, timeout: .seconds(10))
             try producer.commitTransaction(timeout: .seconds(10))
-            let reader = try Server.real.makeConsumer("g-\(topic)")
+            let reader = try TestBroker.real.makeConsumer(group: "g-\(topic)")
             #expect(
                 try reader.committedOffsets(of: partitions, timeout: .seconds(10)) == [
                     partitions[0]: longest, partitions[1]: plain,
                 ])
 
+            // The offset of an aborted transaction is not committed.
             try producer.beginTransaction()
             try producer.sendOffsets(
                 [partitions[0]: OffsetAndMetadata(offset: 100)], group: group, timeout: .seconds(10))
             try producer.abortTransaction(timeout: .seconds(10))
             #expect(try reader.committedOffsets(of: [partitions[0]], timeout: .seconds(10)) == [partitions[0]: longest])
 
-            // A commit without metadata erases it.
+            // A commit without metadata erases the metadata of the earlier commit.
             try producer.beginTransaction()
             try producer.sendOffsets(
                 [partitions[0]: OffsetAndMetadata(offset: 10)], group: group, timeout: .seconds(10))
@@ -120,11 +124,11 @@ struct TransactionTests {
 
     @Test func `an older producer of the same id is fenced, and its open transaction is aborted`() async throws {
         try await runOnDedicatedThread {
-            let topic = try Server.real.makeTopic("fence")
+            let topic = try TestBroker.real.makeTopic("fence")
             let partition = TopicPartition(topic, 0)
             let older = try Self.makeProducer(transactionalID: topic)
             try older.beginTransaction()
-            try older.send(OutgoingRecord(topic, 0, "old"))
+            try older.send(OutgoingRecord(topic: topic, text: "old"))
             try older.flush(timeout: .seconds(10))
 
             let newer = try Self.makeProducer(transactionalID: topic)
@@ -135,19 +139,19 @@ struct TransactionTests {
             #expect(throws: KafkaError.self) { try older.beginTransaction() }
             older.close(timeout: .zero)
 
-            try Self.append("new", to: topic, with: newer)
-            let consumer = try Server.real.makeConsumer()
+            try Self.commitRecord("new", to: topic, with: newer)
+            let consumer = try TestBroker.real.makeConsumer()
             try consumer.assign([partition: 0])
             #expect(try #require(try consumer.readToEnd([partition])).records.map(\.text) == ["new"])
             newer.close(timeout: .seconds(1))
         }
     }
 
-    @Test func `a commit without a transaction and a second begin are rejected, and an abort works afterwards`()
+    @Test func `a commit without a transaction and a second begin are rejected, and an abort succeeds afterwards`()
         async throws
     {
         try await runOnDedicatedThread {
-            let topic = try Server.real.makeTopic("turn")
+            let topic = try TestBroker.real.makeTopic("turn")
             let producer = try Self.makeProducer(transactionalID: topic)
             #expect(throws: KafkaError.self) { try producer.commitTransaction(timeout: .seconds(1)) }
             try producer.beginTransaction()

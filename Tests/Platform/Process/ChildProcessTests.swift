@@ -15,9 +15,11 @@ import Testing
         #expect(output == "a b /usr variable typed\nwarned\n")
     }
 
-    @Test func `a child has no other open file, and blocks and ignores no signal`() async throws {
+    @Test func `a child inherits no further open files, no blocked signals and no ignored signals`() async throws {
+        // Files that the child must not inherit.
         let parentPipe = Pipe()
         let (files, signals) = try await runOnDedicatedThread {
+            // The thread that starts the children blocks all signals.
             var allSignals = sigset_t()
             unsafe sigfillset(&allSignals)
             unsafe pthread_sigmask(SIG_BLOCK, &allSignals, nil)
@@ -28,9 +30,11 @@ import Testing
         }
         withExtendedLifetime(parentPipe) {}
         #expect(files == "0\n1\n2\n")
-        // The mask keeps the signals 1 to 31. Signals 32 and 33 belong to the C library, which ignores them in a child.
+        // Only the signals 1 to 31 are compared. Signals 32 and 33 belong to the C library, which ignores them in a
+        // child.
+        let signals1To31: UInt64 = 0x7fff_ffff
         let masks = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }
-        #expect(masks.map { $0 & 0x7fff_ffff } == [0, 0], "\(signals)")
+        #expect(masks.map { $0 & signals1To31 } == [0, 0], "\(signals)")
     }
 
     @Test func `a child leads its own process group, and the signal that ends it is reported`() throws {
@@ -40,21 +44,22 @@ import Testing
         #expect(process.end() == .signalled(SIGKILL))
     }
 
-    @Test func `the end of a process that is no child of this one is unknown, and not a success`() {
+    @Test func `the end of a process that is not a child is reported as unknown, and not as a success`() {
+        // No process is its own child.
         let end = ChildProcess.reap(getpid())
         #expect(end == .unknown("No child processes"))
         #expect(end.description == "ended in an unknown way: No child processes")
     }
 
-    @Test func `the error names a program that does not exist`() {
+    @Test func `a program that cannot be started is reported by an error or by the exit status`() {
         let error = #expect(throws: ChildProcess.StartFailure.self) { try TestProcess(["no-such-program"]) }
         #expect(error?.description == "no-such-program: No such file or directory")
+        // `ChildProcess.run` starts `setpriv`, which cannot execute a folder and reports that by its exit status.
         let end = ChildProcess.run(["/"], environment: [:], output: .nothing)
-        // The started program is `setpriv`, which reports the failure by its status.
         #expect(end == .exited(126) || end == .exited(127), "\(end)")
     }
 
-    @Test func `each child appends to its log, which only the owner can read`() throws {
+    @Test func `children append to a log file, which only its owner can read`() throws {
         let log = NSTemporaryDirectory() + "liveplaza-child-\(UUID().uuidString).log"
         defer { try? FileManager.default.removeItem(atPath: log) }
         for word in ["one", "two"] {
@@ -73,7 +78,8 @@ import Testing
             let pid = try ChildProcess.start(
                 ["sh", "-c", "echo up; exec sleep 60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true,
                 output: .descriptor(output.fileHandleForWriting.fileDescriptor))
-            // The child asks for the signal while it starts. If the thread ended earlier, there would be no signal.
+            // While the child starts, it asks the system for a signal at the thread's end. The thread must not end
+            // before.
             #expect(output.fileHandleForReading.availableData == Data("up\n".utf8))
             return pid
         }

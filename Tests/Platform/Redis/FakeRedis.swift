@@ -3,9 +3,9 @@ import Concurrency
 import Foundation
 import Glibc
 
-/// A server that answers the handshake like Redis and then sends the replies that the test specifies.
+/// A server that answers each request with the next reply of a list, whatever the request is.
 final class FakeRedis: Sendable {
-    /// The reply to the handshake, which asks for the run id.
+    /// The reply of a Redis to the client's handshake, which asks for the run id.
     static let handshakeReply = Array("$12\r\nrun_id:fake\n\r\n".utf8)
 
     let port: Int
@@ -13,8 +13,9 @@ final class FakeRedis: Sendable {
 
     /// Serves one connection.
     ///
-    /// - Parameter replies: the reply to each received request in order, the handshake first; after the last reply the
-    ///   server stays silent.
+    /// - Parameter replies: the reply to each request, in order; the first request is the handshake. After the last
+    ///   reply
+    ///   the server stays silent.
     init(replies: [[UInt8]]) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -23,9 +24,9 @@ final class FakeRedis: Sendable {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                _ = unsafe bind(listener, generic, length)
-                _ = unsafe getsockname(listener, generic, &length)
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { socketAddress in
+                _ = unsafe bind(listener, socketAddress, length)
+                _ = unsafe getsockname(listener, socketAddress, &length)
             }
         }
         listen(listener, 4)

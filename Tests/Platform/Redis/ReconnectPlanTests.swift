@@ -5,20 +5,22 @@ import Testing
 
 /// The growing pauses between attempts to connect to Redis.
 @Suite struct ReconnectPlanTests {
-    @Test func `pauses double up to the longest, and jitter takes at most half`() {
+    @Test func `pauses double up to the longest pause, and random jitter shortens each by at most half`() {
         for seed in 0..<50 {
             var random = SeededRandom(seed: UInt64(seed))
             var plan = ReconnectPlan(firstPause: .milliseconds(50), longestPause: .milliseconds(800))
             var now: Int64 = 1_000
             #expect(plan.nextAttemptMilliseconds <= now)
-            // So many failures that a pause doubled without a limit would overflow.
+            // So many failures that a pause that doubled without a limit would overflow.
             for failure in 0..<70 {
+                // 50 ms * 2^10 is already more than 800 ms.
                 plan.recordFailure(at: now, using: &random)
                 let maxPause = min(Int64(800), Int64(50) << Int64(min(failure, 10)))
                 let actualPause = plan.nextAttemptMilliseconds - now
                 #expect(actualPause >= maxPause / 2 && actualPause <= maxPause)
                 now = plan.nextAttemptMilliseconds
             }
+            // After a success there is no pause, and the next failure has the first pause again.
             plan.recordSuccess()
             #expect(plan.nextAttemptMilliseconds <= now)
             plan.recordFailure(at: now, using: &random)
@@ -26,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `clients with different seeds do not reconnect together`() {
+    @Test func `clients with different random seeds reconnect at different times`() {
         let attemptTimes = (0..<100).map { seed in
             var random = SeededRandom(seed: UInt64(seed))
             var plan = ReconnectPlan(firstPause: .milliseconds(800), longestPause: .milliseconds(800))

@@ -14,24 +14,28 @@ extension RedisCommand {
     }
 }
 
-/// A clock that a test sets, in milliseconds.
+/// A clock that a test sets.
 final class TestClock {
+    /// In milliseconds.
     var now: Int64 = 0
 }
 
 /// A client of a real Redis: pipelines, scripts, lost connections, limits and logins.
 @Suite(.enabled(if: LiveRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
 struct RedisClientTests {
+    /// Adds its argument to a key, and returns the sum.
     static let addScript = RedisScript(
         name: "add", source: "return redis.call('INCRBY', KEYS[1], ARGV[1])")
+    /// Always fails.
     static let failScript = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
 
+    /// A client that is not connected and whose clock stands still unless the test sets it.
     static func makeClient(
-        _ port: Int, clock: TestClock = TestClock(), change: (inout RedisClient.Settings) -> Void = { _ in }
+        _ port: Int, clock: TestClock = TestClock(), changeSettings: (inout RedisClient.Settings) -> Void = { _ in }
     ) -> RedisClient {
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
         settings.timeout = .seconds(5)
-        change(&settings)
+        changeSettings(&settings)
         return RedisClient(
             settings, scripts: [Self.addScript, Self.failScript], random: SeededRandom(seed: 1), now: { clock.now })
     }
@@ -40,33 +44,35 @@ struct RedisClientTests {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let client = Self.makeClient(redis.port)
-            let binary: [UInt8] = [0, 13, 10, 255, 36]
+            // With a zero byte, a line end, a byte that is not UTF-8, and a `$`.
+            let binaryValue: [UInt8] = [0, 13, 10, 255, 36]
             let replies = try client.pipeline([
-                RedisCommand(bytes: [Array("SET".utf8), Array("k".utf8), binary]), RedisCommand(["GET", "k"]),
+                RedisCommand(bytes: [Array("SET".utf8), Array("k".utf8), binaryValue]), RedisCommand(["GET", "k"]),
                 RedisCommand(["GET", "none"]), RedisCommand(["INCR", "k"]), RedisCommand(["INCR", "n"]),
                 RedisCommand(["RPUSH", "l", "a", ""]), RedisCommand(["LRANGE", "l", "0", "-1"]),
                 RedisCommand(["EVAL", "return {1,{'x',{}},false}", "0"]), RedisCommand(["NOSUCH"]),
             ])
             #expect(replies.count == 9)
-            #expect(replies[0] == .status("OK") && replies[1] == .bytes(binary) && replies[2] == .null)
+            #expect(replies[0] == .status("OK") && replies[1] == .bytes(binaryValue) && replies[2] == .null)
             #expect(replies[4] == .integer(1) && replies[5] == .integer(2))
             #expect(replies[6] == .array([.bytes(Array("a".utf8)), .bytes([])]))
             #expect(replies[7] == .array([.integer(1), .array([.bytes(Array("x".utf8)), .array([])]), .null]))
             // These commands fail: INCR of a value that is no number, and an unknown command.
             for index in [3, 8] {
                 guard case .error(let text) = replies[index] else {
-                    Issue.record("\(replies[index]) is no error")
+                    Issue.record("expected an error, got \(replies[index])")
                     continue
                 }
                 #expect(text.hasPrefix("ERR"))
             }
 
+            // A large pipeline: each of its replies is at the index of its command.
             let echoes = try client.pipeline((0..<20_000).map { RedisCommand(["ECHO", "\($0)"]) })
             #expect(echoes.enumerated().allSatisfy { $0.element.text == "\($0.offset)" })
         }
     }
 
-    @Test func `scripts run by their hash, and are loaded again after a flush and after a restart`() async throws {
+    @Test func `scripts that the server has lost, by a flush or a restart, are loaded again`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let client = Self.makeClient(redis.port)
@@ -78,14 +84,14 @@ struct RedisClientTests {
             #expect(try client.run(calls) == [.integer(5), .error("STALE a later owner"), .integer(7)])
 
             _ = try client.pipeline([RedisCommand(["SCRIPT", "FLUSH"])])
-            #expect(runError(client, calls) == .scriptsMissing)
-            // To the 7 from above, 5 and 2 are added once more.
-            #expect(try client.run(calls).last == .integer(14), "the scripts are loaded again")
+            #expect(runError(client, calls) == .scriptsMissing, "the first run after the flush fails and loads them")
+            // To the 7 of the first run, 5 and 2 are added once more.
+            #expect(try client.run(calls).last == .integer(14), "the scripts were loaded by the failed run")
 
             try redis.restart()
             let identity = try client.connect()
-            #expect(try client.run(calls).first == .integer(5), "the data are gone, the scripts are loaded again")
-            #expect(identity.serial == 2, "the client's second connection")
+            #expect(try client.run(calls).first == .integer(5), "the data are gone, and the scripts were loaded again")
+            #expect(identity.serial == 2, "this is the client's second connection")
         }
     }
 
@@ -95,32 +101,33 @@ struct RedisClientTests {
             let clock = TestClock()
             let client = Self.makeClient(redis.port, clock: clock)
             let firstIdentity = try client.connect()
-            #expect(try client.connect() == firstIdentity)
+            #expect(try client.connect() == firstIdentity, "the client is connected already")
             redis.kill()
             guard case .unreachable = connectError(client) else {
-                Issue.record("a closed connection was not detected")
+                Issue.record("the client did not detect that its connection was closed")
                 return
             }
 
             let error = pipelineError(client, [RedisCommand(["PING"])])
-            #expect(error?.mayHaveRun == false)
+            #expect(error?.mayHaveRun == false, "the command was not sent")
             guard case .unreachable(let text) = error else {
-                Issue.record("\(String(describing: error))")
+                Issue.record("expected .unreachable, got \(String(describing: error))")
                 return
             }
-            // The error says when the next attempt to connect is due.
-            #expect(text.contains("due"), "the client must not try again at the same moment")
+            // The client pauses between attempts to connect. The error says when the next attempt is due.
+            #expect(text.contains("due"), "the client must not try to connect again at the same moment")
 
             try redis.restart()
-            // The first pause, of at most 50 ms, is over then.
+            // The first pause, of at most 50 ms, is over a second later.
             clock.now += 1_000
             let secondIdentity = try client.connect()
-            #expect(secondIdentity.serial == 2 && secondIdentity.runID != firstIdentity.runID)
+            #expect(secondIdentity.serial == 2, "this is the client's second connection")
+            #expect(secondIdentity.runID != firstIdentity.runID)
             #expect(firstIdentity.runID.count == 40, "Redis gives 40 hexadecimal digits")
         }
     }
 
-    @Test func `a pipeline whose connection is lost throws a typed error, and the next one works`()
+    @Test func `a pipeline whose connection is lost throws a typed error, and the next one succeeds`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -130,10 +137,10 @@ struct RedisClientTests {
             try redis.restart()
             let error = pipelineError(client, [RedisCommand(["PING"])])
             guard case .disconnected = error else {
-                Issue.record("\(String(describing: error))")
+                Issue.record("expected .disconnected, got \(String(describing: error))")
                 return
             }
-            #expect(error?.mayHaveRun == true)
+            #expect(error?.mayHaveRun == true, "the command was sent, and its reply is missing")
             #expect(try client.pipeline([RedisCommand(["PING"])]) == [.status("PONG")])
         }
     }
@@ -145,7 +152,7 @@ struct RedisClientTests {
             try client.connect()
             redis.pause()
             var start = DispatchTime.now().uptimeNanoseconds
-            // The server pauses only after a moment, so it may still answer the first pipelines.
+            // The server stops only after a moment, so it may still answer the first pipelines.
             var error: RedisError?
             while error == nil {
                 start = DispatchTime.now().uptimeNanoseconds
@@ -153,7 +160,7 @@ struct RedisClientTests {
             }
             let milliseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000
             #expect(error == .timedOut && error?.mayHaveRun == true)
-            // One timeout, and up to 300 ms more on a busy machine; a second timeout would take 600 ms.
+            // One timeout takes 300 ms, on a busy machine a little more. Two timeouts would take 600 ms.
             #expect((300..<600).contains(milliseconds), "\(milliseconds) ms")
             redis.resume()
             #expect(
@@ -170,23 +177,24 @@ struct RedisClientTests {
                 settings.maxPipelineBytes = 2_000
                 settings.maxReplyBytes = 100_000
             }
+            // One command, or some bytes, more than the limits.
             let errorOfManyCommands = pipelineError(client, [RedisCommand](repeating: Self.ping, count: 11))
             let errorOfManyBytes = pipelineError(
                 client, [RedisCommand(["ECHO", String(repeating: "x", count: 2_000)])])
             for error in [errorOfManyCommands, errorOfManyBytes] {
                 guard case .tooLarge = error else {
-                    Issue.record("\(String(describing: error))")
+                    Issue.record("expected .tooLarge, got \(String(describing: error))")
                     continue
                 }
             }
 
-            let longReply = RedisCommand(["EVAL", "return string.rep('x', 10000000)", "0"])
-            let error = pipelineError(client, [longReply])
+            let commandWithLongReply = RedisCommand(["EVAL", "return string.rep('x', 10000000)", "0"])
+            let error = pipelineError(client, [commandWithLongReply])
             guard case .replyTooLarge(let bytes) = error else {
-                Issue.record("\(String(describing: error))")
+                Issue.record("expected .replyTooLarge, got \(String(describing: error))")
                 return
             }
-            // The client gave up long before it had read all 10,000,000 bytes.
+            // The client gave up soon after its limit of 100,000 bytes, long before the end at 10,000,000.
             #expect(bytes > 100_000 && bytes < 300_000)
             #expect(try client.pipeline([Self.ping]) == [.status("PONG")])
         }
@@ -195,13 +203,13 @@ struct RedisClientTests {
     @Test func `the right password is accepted, and a wrong one is reported`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis(arguments: ["--requirepass", "open sesame"])
-            #expect(rejectionText(redis.port, password: "open sesame") == nil)
+            #expect(rejectionText(redis.port, password: "open sesame") == nil, "the right password is not rejected")
             #expect(rejectionText(redis.port, password: nil)?.hasPrefix("NOAUTH") == true)
             #expect(rejectionText(redis.port, password: "wrong")?.hasPrefix("WRONGPASS") == true)
         }
     }
 
-    @Test func `a user of the access control list is accepted, and a rejected one is not tried again at once`()
+    @Test func `a user of the access control list is accepted, and a rejected client waits before it tries again`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -226,12 +234,12 @@ struct RedisClientTests {
                 Issue.record("the rejected password was tried again at once")
                 return
             }
-            #expect(pauseText.contains("due"))
+            #expect(pauseText.contains("due"), "the error says when the next attempt is due")
             #expect(!"\(settings)".contains("wrong"))
         }
     }
 
-    @Test func `a killed server loses its data, and a restarted one has the same port`() async throws {
+    @Test func `a server that is killed and restarted has the same port and no data`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             #expect(try Self.makeClient(redis.port).pipeline([Self.ping]) == [.status("PONG")])
@@ -270,7 +278,7 @@ private func pipelineError(_ client: RedisClient, _ commands: [RedisCommand]) ->
     } catch { return error }
 }
 
-/// The error with which scripts fail; nil if they succeed.
+/// The error with which a run of scripts fails; nil if it succeeds.
 private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> RedisError? {
     do throws(RedisError) {
         _ = try client.run(calls)
@@ -300,14 +308,14 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
                 guard case .unreachable(let text) = error else { return "" }
                 return text
             }
-            #expect(connectAndFail().contains("refused"))
-            #expect(connectAndFail().contains("due"))
-            // After 49 ms the random part of the first pause decides whether it is over: the server is unreachable
-            // in both cases.
+            #expect(connectAndFail().contains("refused"), "the client tries to connect")
+            #expect(connectAndFail().contains("due"), "the client does not try again during the pause")
+            // The first pause lasts a random time of at most 50 ms, so it may be over or not. In both cases the server
+            // is unreachable.
             now = 49
             #expect(!connectAndFail().isEmpty)
             now = 1_000
-            #expect(connectAndFail().contains("refused"))
+            #expect(connectAndFail().contains("refused"), "the pause is over, so the client tries to connect")
         }
     }
 
@@ -316,11 +324,11 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
             let settings = RedisClient.Settings(host: "no-such-host.invalid", port: 1)
             let client = RedisClient(settings, random: SeededRandom(seed: 4), now: { 0 })
             let error = connectError(client)
-            #expect(error?.mayHaveRun == false)
+            #expect(error?.mayHaveRun == false, "no command was sent")
         }
     }
 
-    @Test func `a connection to a server that is still loading its data fails`() async throws {
+    @Test func `connecting to a server that still loads its data throws a typed error`() async throws {
         await runOnDedicatedThread {
             let server = FakeRedis(replies: [Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)])
             let client = Self.makeClient(server.port)
@@ -336,7 +344,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
             let error = pipelineError(client, [RedisClientTests.ping])
             switch error {
             case .protocolViolation, .timedOut: break
-            default: Issue.record("\(String(describing: error))")
+            default: Issue.record("expected .protocolViolation or .timedOut, got \(String(describing: error))")
             }
         }
     }
@@ -353,13 +361,14 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
 
     @Test func `I16 the size limit of a reply covers all its elements together`() async throws {
         await runOnDedicatedThread {
-            // Each element has one byte of content, but takes 7 bytes: 700,000 in all, and the limit is 200,000.
+            // Each element has one byte of content and takes 7 bytes in the reply, 700,000 in all. The client allows
+            // 200,000.
             let list = "*100000\r\n" + String(repeating: "$1\r\nx\r\n", count: 100_000)
             let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(list.utf8)])
             let client = Self.makeClient(server.port)
             let error = pipelineError(client, [RedisClientTests.ping])
             guard case .replyTooLarge = error else {
-                Issue.record("\(String(describing: error))")
+                Issue.record("expected .replyTooLarge, got \(String(describing: error))")
                 return
             }
         }

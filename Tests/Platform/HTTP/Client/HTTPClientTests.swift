@@ -7,7 +7,7 @@ import Testing
 
 /// The client that posts webhooks, and the signatures of its requests.
 @Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
-    /// A client with its own thread.
+    /// A client that runs on a dedicated thread.
     private final class RunningClient: Sendable {
         let client: HTTPClient
 
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a request arrives whole, and its response is returned`() async throws {
+    @Test func `a large request arrives completely, and its response is returned`() async throws {
         let receiver = try WebhookReceiver { _, received in .answer(201, "got \(received.body.count)") }
         let runningClient = RunningClient()
         // In UTF-8 each character takes two bytes.
@@ -43,7 +43,7 @@ import Testing
         #expect(await runningClient.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
     }
 
-    @Test func `many requests run concurrently`() async throws {
+    @Test func `200 concurrent requests are all answered`() async throws {
         let receiver = try WebhookReceiver { index, _ in .answer(200, "\(index)") }
         let runningClient = RunningClient(maxOpenRequests: 200)
         let results = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
@@ -51,19 +51,19 @@ import Testing
             return await group.reduce(into: []) { $0.append($1) }
         }
         let bodies = results.compactMap { if case .answered(200, let body) = $0 { body } else { nil } }
-        #expect(Set(bodies).count == 200)
+        #expect(Set(bodies).count == 200, "each request has its own response")
         #expect(runningClient.client.openCount == 0)
     }
 
     @Test func `a request to a silent server fails after one timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let runningClient = RunningClient()
-        let startedAt = MonotonicClock.milliseconds
+        let startMilliseconds = MonotonicClock.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
-        // In milliseconds. The lower bound is a little below the timeout, for the rounding of clocks; the upper bound is
+        // The lower bound is a little below the timeout of 200 ms, for the rounding of clocks. The upper bound is
         // large, because the computer may be busy.
-        #expect((190..<20_000).contains(MonotonicClock.milliseconds - startedAt))
-        #expect(receiver.received.count <= 1, "no second attempt")
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - startMilliseconds))
+        #expect(receiver.received.count <= 1, "the client must not send the request again")
     }
 
     @Test func `a request to an unreachable server fails with a typed error`() async throws {
@@ -78,13 +78,16 @@ import Testing
         }
     }
 
-    @Test func `I16 a too large response fails, as does a request beyond the limit of open requests`() async throws {
+    @Test
+    func `I16 a request with a too large response fails, and so does a request beyond the limit of open requests`()
+        async throws
+    {
         let largeBody = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, largeBody) : .keepSilent }
         let runningClient = RunningClient(maxOpenRequests: 1)
         #expect(await runningClient.post(receiver.url) == .failed(.tooLarge))
 
-        // The second request stays open.
+        // The second request is not answered, so it stays open.
         async let openResult = runningClient.post(receiver.url, timeoutMilliseconds: 5000)
         try #require(receiver.wait { $0.count == 2 } != nil)
         #expect(await runningClient.post(receiver.url) == .failed(.full))
@@ -110,7 +113,7 @@ import Testing
                 "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
             ),
         ])
-    func `signatures match the examples of the standard`(key: [UInt8], message: String, digest: String) {
+    func `HMAC-SHA256 signatures match the examples of RFC 4231`(key: [UInt8], message: String, digest: String) {
         #expect(HMACSHA256.hex(of: Array(message.utf8), key: key) == digest)
     }
 }

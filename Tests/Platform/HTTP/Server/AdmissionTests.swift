@@ -7,19 +7,23 @@ import Testing
 
 /// The limits of the server for connections that wait, that send slowly, or that are too many (I16).
 @Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
+    /// A server with the default limits and a body limit of 1 MiB and an idle timeout of 2 s, and what it refuses.
     private final class ServerFixture: Sendable {
         let server: WebServer
         let refusals: RefusalLog
 
-        init(_ change: (inout HTTPLimits) -> Void, head: @escaping HTTPHeadHandler = AdmissionTests.describe) throws {
+        init(
+            _ changeLimits: (inout HTTPLimits) -> Void,
+            headHandler: @escaping HTTPHeadHandler = AdmissionTests.answerWithAddressAndSize
+        ) throws {
             var limits = HTTPLimits()
             limits.bodyBytes = 1 << 20
             limits.idleTimeout = .seconds(2)
-            change(&limits)
+            changeLimits(&limits)
             let refusals = RefusalLog()
             self.refusals = refusals
             self.server = try WebServer(
-                port: 0, limits: limits, refusalObserver: { refusals.add($0) }, headHandler: head)
+                port: 0, limits: limits, refusalObserver: { refusals.add($0) }, headHandler: headHandler)
         }
 
         deinit { self.server.stop() }
@@ -34,35 +38,37 @@ import Testing
 
         /// Checks `condition` every 10 ms until it is true, for at most 10 s.
         static func waitUntil(_ condition: () throws -> Bool) rethrows {
-            let began = ContinuousClock.now
-            while try !condition(), ContinuousClock.now - began < .seconds(10) { usleep(10_000) }
+            let giveUpAt = ContinuousClock.now + .seconds(10)
+            while try !condition(), ContinuousClock.now < giveUpAt { usleep(10_000) }
         }
     }
 
+    /// Collects the refusals that the server reports.
     private final class RefusalLog: Sendable {
         private let refusals = Mutex<[HTTPRefusal]>([])
         func add(_ refusal: HTTPRefusal) { self.refusals.withLock { $0.append(refusal) } }
         var all: [HTTPRefusal] { self.refusals.withLock { $0 } }
     }
 
-    /// Answers with the client's address and the number of bytes in the body.
-    @Sendable private static func describe(_ request: HTTPRequest) -> HTTPHeadDecision {
+    /// Reads the body, then answers with the client's address and the number of bytes in the body.
+    @Sendable private static func answerWithAddressAndSize(_ request: HTTPRequest) -> HTTPHeadDecision {
         .read { request, responder in
             responder.complete(.text("\(request.client?.description ?? "-") \(request.body.count)"))
         }
     }
 
     /// Rules: R13.28.
-    @Test func `slow sending does not extend the time for a head`() throws {
+    @Test func `a client that sends its head slowly is disconnected at the head timeout`() throws {
         let fixture = try ServerFixture { $0.headTimeout = .seconds(1) }
         let client = try RawClient(port: fixture.server.port)
-        // The whole head would take more than 20 s. The upper bound of the time is large, for a busy machine.
+        // At a byte in 100 ms the whole head would take more than 20 s. The timeout is 1 s; the bounds around it are
+        // wide, for a busy machine.
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
         #expect((.milliseconds(900)...(.seconds(6))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }
 
-    @Test func `slow sending does not extend the time for a second head on the same connection`() throws {
+    @Test func `a client that sends a second head slowly is disconnected after the idle and the head timeout`() throws {
         let fixture = try ServerFixture {
             $0.headTimeout = .seconds(1)
             $0.idleTimeout = .seconds(1)
@@ -71,13 +77,13 @@ import Testing
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.readResponse().status == 200)
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
-        // For a second head the idle timeout and the head timeout add up, so the time is at least 2 s.
+        // 1 s + 1 s = 2 s.
         #expect((.milliseconds(1900)...(.seconds(8))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }
 
     /// Rules: R13.28.
-    @Test func `slow sending does not extend the time for a body`() throws {
+    @Test func `a client that sends its body slowly is disconnected at the body timeout`() throws {
         let fixture = try ServerFixture { $0.bodyTimeout = .seconds(1) }
         let client = try RawClient(port: fixture.server.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
@@ -87,10 +93,10 @@ import Testing
     }
 
     /// Rules: R13.28.
-    @Test func `a connection whose client does not read its response is closed`() throws {
+    @Test func `a connection whose client does not read its response is closed at the response timeout`() throws {
         let fixture = try ServerFixture({ $0.responseTimeout = .seconds(1) }) { _ in
             .read { _, responder in
-                // The buffers of the two sockets are smaller than 32 MiB.
+                // The response is larger than the buffers of the two sockets, so the server cannot send all of it.
                 responder.complete(HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: 32 << 20)))
             }
         }
@@ -100,7 +106,7 @@ import Testing
     }
 
     /// Rules: R13.27.
-    @Test func `an address has a limit of connections, and a closed connection does not count`() throws {
+    @Test func `a connection beyond its address's limit is closed, until another connection has ended`() throws {
         let fixture = try ServerFixture { $0.connectionsPerAddress = 3 }
         let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         var clients: [RawClient] = []
@@ -111,50 +117,54 @@ import Testing
             clients.append(client)
         }
 
-        let fourth = try RawClient(port: fixture.server.port)
-        fourth.send(get)
-        #expect(fourth.readToEnd().isEmpty)
+        let fourthClient = try RawClient(port: fixture.server.port)
+        fourthClient.send(get)
+        #expect(fourthClient.readToEnd().isEmpty, "the server closes the connection without a response")
         #expect(fixture.waitForRefusals() == [.connectionsPerAddress])
 
+        // The first client ends its connection. A moment later the server accepts another one.
         clients[0].endSending()
         #expect(clients[0].readToEnd().isEmpty)
         var isServed = false
         ServerFixture.waitUntil {
-            guard let fifth = try? RawClient(port: fixture.server.port) else { return false }
-            fifth.send(get)
-            isServed = (try? fifth.readResponse().status) == 200
+            guard let fifthClient = try? RawClient(port: fixture.server.port) else { return false }
+            fifthClient.send(get)
+            isServed = (try? fifthClient.readResponse().status) == 200
             return isServed
         }
         #expect(isServed)
     }
 
     /// Rules: R13.30.
-    @Test func `connections whose requests never end do not keep new connections from being served`() throws {
+    @Test func `a new connection is served although other clients never end their requests`() throws {
         let fixture = try ServerFixture {
             $0.connections = 20
             $0.idleTimeout = .seconds(30)
             $0.headTimeout = .seconds(30)
         }
-        // The array keeps the connections open.
+        // The array keeps the connections open: three times as many as the server accepts.
         var slowClients: [RawClient] = []
         for _ in 0..<60 {
             let client = try RawClient(port: fixture.server.port)
             client.send("GET / HTTP/1.1\r\nX-Y: ")
             slowClients.append(client)
         }
-        // All clients have one address, so each connection over the limit closes the one with the earliest deadline.
-        let began = ContinuousClock.now
+        // When the server is nearly full, it closes a connection for each new one. All clients have one address, so it
+        // is the connection with the earliest deadline.
+        let startedAt = ContinuousClock.now
         ServerFixture.waitUntil {
             guard let client = try? RawClient(port: fixture.server.port) else { return false }
             client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             return (try? client.readResponse().status) == 200
         }
-        #expect(ContinuousClock.now - began < .seconds(8))
+        #expect(ContinuousClock.now - startedAt < .seconds(8), "a new connection is served")
         #expect(Set(fixture.waitForRefusals()) == [.connectionsPerAddress])
     }
 
     /// Rules: R12.7, R13.27.
-    @Test func `behind a trusted proxy the requests of each client are limited, not the connections`() async throws {
+    @Test func `behind a trusted proxy the open requests of each client are limited, not the proxy's connections`()
+        async throws
+    {
         let responders = ResponderQueue()
         let proxy = try #require(AddressBlock("127.0.0.0/8"))
         let fixture = try ServerFixture({
@@ -169,49 +179,55 @@ import Testing
                 }
             }
         }
-        // The trusted proxy appends the last address; the client could have invented the one before.
-        func send(_ path: String, _ address: String) throws -> RawClient {
+        /// Sends a request as the proxy does for the client with this address.
+        ///
+        /// A proxy appends the client's address to the header. The client itself may have sent any address before.
+        func send(_ path: String, from address: String) throws -> RawClient {
             let client = try RawClient(port: fixture.server.port)
             client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 9.9.9.9, \(address)\r\n\r\n")
             return client
         }
-        let waitingClient = try send("/later", "1.1.1.1")
+        let waitingClient = try send("/later", from: "1.1.1.1")
         let responder = try await responders.next()
-        let refusal = try send("/", "1.1.1.1").readResponse()
+        let refusal = try send("/", from: "1.1.1.1").readResponse()
         #expect(refusal.status == 429 && refusal.headers["retry-after"] == "1")
-        #expect(try send("/", "2.2.2.2").readResponse().body == "2.2.2.2")
+        #expect(try send("/", from: "2.2.2.2").readResponse().body == "2.2.2.2")
         responder.complete(.text("done"))
         #expect(try waitingClient.readResponse().status == 200)
         #expect(fixture.waitForRefusals() == [.requestsPerAddress])
         var body: String?
         try ServerFixture.waitUntil {
-            body = try send("/", "1.1.1.1").readResponse().body
+            body = try send("/", from: "1.1.1.1").readResponse().body
             return body == "1.1.1.1"
         }
-        #expect(body == "1.1.1.1", "an ended request does not count")
+        #expect(body == "1.1.1.1", "a client whose request has ended may send another")
     }
 
     /// Rules: R12.7.
-    @Test func `an address in a header of an untrusted client is ignored`() throws {
+    @Test func `the X-Forwarded-For header of a client that is no trusted proxy is ignored`() throws {
         let fixture = try ServerFixture { _ in }
         let client = try RawClient(port: fixture.server.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\n\r\n")
         #expect(try client.readResponse().body == "127.0.0.1 0")
     }
 
-    @Test func `a request that is rejected by its head is answered before its body has arrived`() throws {
+    @Test func `a request that the head handler rejects is answered before its body has arrived`() throws {
         let fixture = try ServerFixture({ _ in }) { request in
-            request.path == "/no" ? .reject(HTTPResponse(status: 429)) : AdmissionTests.describe(request)
+            guard request.path == "/no" else { return AdmissionTests.answerWithAddressAndSize(request) }
+            return .reject(HTTPResponse(status: 429))
         }
+        // Before a large body, which is never sent, the server closes the connection.
         let largeClient = try RawClient(port: fixture.server.port)
         largeClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
         let response = try largeClient.readResponse()
         #expect(response.status == 429 && response.headers["connection"] == "close")
 
+        // This client sends its body only if the server asks for it.
         let waitingClient = try RawClient(port: fixture.server.port)
         waitingClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
         #expect(try waitingClient.readResponse().status == 429)
 
+        // A small body is read and ignored.
         let smallClient = try RawClient(port: fixture.server.port)
         smallClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789")
         #expect(try smallClient.readResponse().status == 429)

@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// A TCP connection that sends arbitrary bytes and reads responses as text.
+/// A TCP connection to a server of this machine, which sends arbitrary bytes and reads responses as text.
 final class RawClient {
     struct Response: Equatable {
         var status: Int
@@ -36,7 +36,7 @@ final class RawClient {
 
     func send(_ text: String) { self.send(Array(text.utf8)) }
 
-    /// Sends bytes; a closed peer is not an error here.
+    /// Sends bytes; it is no error if the server has closed the connection.
     func send(_ bytes: [UInt8]) {
         _ = unsafe bytes.withUnsafeBytes {
             unsafe Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -49,21 +49,21 @@ final class RawClient {
         return String(decoding: self.buffer, as: UTF8.self)
     }
 
-    /// Sends a byte every 100 ms until the server ends the connection, and returns the time until then.
-    func sendSlowly(_ bytes: String) throws -> Duration {
-        let began = ContinuousClock.now
-        for byte in bytes.utf8 {
+    /// Sends a byte every 100 ms until the server closes the connection, and returns the time until then.
+    func sendSlowly(_ text: String) throws -> Duration {
+        let startedAt = ContinuousClock.now
+        for byte in text.utf8 {
             self.send([byte])
             var received = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
-            if unsafe poll(&received, 1, 100) > 0, !self.fill() { return ContinuousClock.now - began }
+            if unsafe poll(&received, 1, 100) > 0, !self.fill() { return ContinuousClock.now - startedAt }
             if received.revents == 0 { continue }
-            // The server has sent something, so `poll` returned early. This second `poll` only waits.
+            // The server has sent something, so `poll` returned before 100 ms. This second `poll` only waits.
             _ = poll(nil, 0, 100)
         }
-        throw Failure(text: "still open")
+        throw Failure(text: "the server has not closed the connection")
     }
 
-    /// Closes the sending direction.
+    /// Tells the server that the client sends nothing more; the client can still read.
     func endSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
 
     /// Reads one response with a `Content-Length`, or only its head when `hasBody` is false.
@@ -73,7 +73,7 @@ final class RawClient {
         while headEnd == nil {
             headEnd = self.buffer.firstRange(of: headTerminator)
             if headEnd == nil, !self.fill() {
-                throw Failure(text: "closed after \(String(decoding: self.buffer, as: UTF8.self))")
+                throw Failure(text: "no response, only \(String(decoding: self.buffer, as: UTF8.self))")
             }
         }
         guard let headEnd else { throw Failure(text: "no response") }
@@ -85,19 +85,19 @@ final class RawClient {
         }
         let length = hasBody ? Int(headers["content-length"] ?? "0") ?? 0 : 0
         while self.buffer.count < headEnd.upperBound + length {
-            if !self.fill() { throw Failure(text: "closed inside the body") }
+            if !self.fill() { throw Failure(text: "the body is incomplete") }
         }
         let body = String(decoding: self.buffer[headEnd.upperBound..<headEnd.upperBound + length], as: UTF8.self)
         self.buffer.removeFirst(headEnd.upperBound + length)
         return Response(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
     }
 
-    /// Waits until a response starts or the server closes the connection.
+    /// Waits until a response begins or the server closes the connection.
     ///
-    /// - Returns: whether that happened within the socket's timeout of 20 s.
+    /// - Returns: whether one of the two happened within the socket's timeout of 20 s.
     func waitForResponseOrEnd() -> Bool { self.fill() || errno != EAGAIN }
 
-    /// Reads more bytes into the buffer; false at the end of the connection and after the socket's timeout.
+    /// Reads more bytes into the buffer; returns false at the end of the connection and after the socket's timeout.
     private func fill() -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         errno = 0

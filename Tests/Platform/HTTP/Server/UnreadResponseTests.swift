@@ -6,21 +6,22 @@ import Testing
 
 @testable import HTTPServer
 
-/// The memory of responses that clients do not read, all together (I16).
+/// The limit for the total size of all responses that clients have not read (I16).
 @Suite(.timeLimit(.minutes(1))) struct UnreadResponseTests {
+    /// Collects the refusals that the server reports.
     private final class RefusalLog: Sendable {
         let refusals = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Open connections, numbered from 1, that each have an unread response of the size in `unreadBytes`.
+    /// Open connections, numbered from 1, each with an unread response; `responseSizes` are the sizes in bytes.
     ///
-    /// Connections 1 and 2 have one address, all further ones a second address. Connection n began its response at
-    /// second n.
-    private func connections(unreadBytes: [Int], limit: Int) throws -> OpenConnections {
+    /// Connections 1 and 2 have one address, all further ones a second address. The server began to send the response
+    /// of connection n in second n.
+    private func makeConnections(responseSizes: [Int], limit: Int) throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = limit
         var connections = OpenConnections(limits: limits)
-        for (index, byteCount) in unreadBytes.enumerated() {
+        for (index, byteCount) in responseSizes.enumerated() {
             let id = UInt(index + 1)
             let time = MonotonicTime(milliseconds: 1_000 * Int64(id))
             connections.add(
@@ -32,21 +33,22 @@ import Testing
     }
 
     /// Rules: R13.40.
-    @Test func `beyond the limit, the address with the most unread bytes loses its oldest response`() throws {
-        var connections = try self.connections(unreadBytes: [30, 40, 50], limit: 100)
+    @Test func `beyond the limit, the oldest response of the address with the most unread bytes is given up`() throws {
+        var connections = try self.makeConnections(responseSizes: [30, 40, 50], limit: 100)
         #expect(connections.responseBytes == 120)
-        #expect(connections.takeConnectionWithUnreadResponse() == 1, "its address has 70 bytes, the other has 50")
+        #expect(connections.takeConnectionWithUnreadResponse() == 1, "its address has 70 bytes, the other one has 50")
+        // 90 bytes are left, which is within the limit.
         #expect(connections.takeConnectionWithUnreadResponse() == nil && connections.responseBytes == 90)
         connections.remove(1)
-        #expect(connections.responseBytes == 90, "the taken response was not counted any more")
+        #expect(connections.responseBytes == 90, "the response of connection 1 is not subtracted twice")
         // At 100 s the responses of the other connections are overdue.
         #expect(connections.takeOverdue(at: MonotonicTime(milliseconds: 100_000)).map(\.descriptor).sorted() == [2, 3])
     }
 
     /// Rules: R13.40.
-    @Test func `a response that was received, and one of a closed connection, count no longer`() throws {
-        var connections = try self.connections(unreadBytes: [30, 40, 50], limit: 100)
-        // Connection 2 reads its next request, so its client has received the response.
+    @Test func `a response that was received, and a response of a closed connection, do not count any more`() throws {
+        var connections = try self.makeConnections(responseSizes: [30, 40, 50], limit: 100)
+        // The server reads the next request of connection 2, so the client has received the response.
         connections.enterPhase(.readingHead, of: 2, at: MonotonicTime(milliseconds: 9_000))
         #expect(connections.responseBytes == 80 && connections.takeConnectionWithUnreadResponse() == nil)
         connections.remove(3)
@@ -57,16 +59,16 @@ import Testing
 
         connections.enterPhase(.sendingResponse, of: 1, at: MonotonicTime(milliseconds: 9_000))
         connections.addResponse(ofBytes: 200, of: 1)
-        #expect(connections.takeConnectionWithUnreadResponse() == 1, "alone it exceeds the limit")
+        #expect(connections.takeConnectionWithUnreadResponse() == 1, "its response alone exceeds the limit")
         #expect(connections.takeConnectionWithUnreadResponse() == nil && connections.responseBytes == 0)
     }
 
     /// Rules: R13.40.
-    @Test func `clients that read nothing lose their responses, and others are served`() throws {
+    @Test func `beyond the limit a client that reads nothing is disconnected, and one that reads is served`() throws {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = 80 << 20
         let refusalLog = RefusalLog()
-        // Each path but `/` has a response of 32 MiB.
+        // The response to `/` has 5 bytes, any other response has 32 MiB.
         let server = try WebServer(
             port: 0, limits: limits,
             refusalObserver: { refusal in refusalLog.refusals.withLock { $0.append(refusal) } },
@@ -75,9 +77,10 @@ import Testing
                     HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: request.path == "/" ? 5 : 32 << 20)))
             })
         defer { server.stop() }
-        // Three of these exceed the limit of 80 MiB: the server closes the first connection when the third begins.
-        let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
-        for client in clients { client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") }
+        // Three responses exceed the limit of 80 MiB. When the third one begins, the server closes the first
+        // connection.
+        let silentClients = try (0..<3).map { _ in try RawClient(port: server.port) }
+        for client in silentClients { client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") }
         let readingClient = try RawClient(port: server.port)
         let giveUpAt = ContinuousClock.now + .seconds(10)
         repeat {

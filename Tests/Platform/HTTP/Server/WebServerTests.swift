@@ -10,9 +10,9 @@ import Testing
 final class ResponderQueue: Sendable {
     private let responders = Mutex<[HTTPResponder]>([])
     private let arrivals: AsyncStream<Void>.Continuation
-    let stream: AsyncStream<Void>
+    private let arrivalStream: AsyncStream<Void>
 
-    init() { (self.stream, self.arrivals) = AsyncStream.makeStream() }
+    init() { (self.arrivalStream, self.arrivals) = AsyncStream.makeStream() }
 
     func append(_ responder: HTTPResponder) {
         self.responders.withLock { $0.append(responder) }
@@ -21,19 +21,20 @@ final class ResponderQueue: Sendable {
 
     /// Waits for the next request and returns its responder.
     func next() async throws -> HTTPResponder {
-        var iterator = self.stream.makeAsyncIterator()
+        var iterator = self.arrivalStream.makeAsyncIterator()
         _ = await iterator.next()
         return try #require(self.responders.withLock { $0.isEmpty ? nil : $0.removeFirst() })
     }
 }
 
-/// The HTTP server: its responses, limits, time limits and end.
+/// The HTTP server: what it answers, its size limits and timeouts, and how it stops.
 @Suite(.timeLimit(.minutes(1))) struct WebServerTests {
-    /// A server that echoes requests and collects the responders of `/later`.
+    /// A server whose routes are described below; requests to `/later` wait until the test completes their responders.
     static func makeServer(
-        _ responders: ResponderQueue = ResponderQueue(), change: (inout HTTPLimits) -> Void = { _ in }
+        _ responders: ResponderQueue = ResponderQueue(), changeLimits: (inout HTTPLimits) -> Void = { _ in }
     ) throws -> WebServer {
         var router = Router<HTTPHandler>()
+        // Answers with the name, the query item `q` and the header `x-a`; `-` stands for one that is missing.
         router.add(.get, "/hello/{name}") { request, responder in
             let name = request.parameters["name"] ?? ""
             let query = request.query.first { $0.name == "q" }?.value ?? "-"
@@ -46,14 +47,15 @@ final class ResponderQueue: Sendable {
         router.add(.get, "/thread") { _, responder in
             DispatchQueue.global().async { responder.complete(.text("from another thread")) }
         }
-        // This handler sends an impossible status, a header that tries to add another one, and a second response.
+        // Sends an invalid status, a header value with a line break that would add the header `X-Evil`, and a second
+        // response.
         router.add(.get, "/odd") { _, responder in
             responder.complete(HTTPResponse(status: 99, headers: [HTTPHeader("X-Bad", "a\r\nX-Evil: b")]))
             #expect(!responder.complete(.text("again")))
         }
         var limits = HTTPLimits()
         limits.bodyBytes = 10_000
-        change(&limits)
+        changeLimits(&limits)
         return try WebServer(port: 0, limits: limits, handler: router.handler())
     }
 
@@ -73,8 +75,8 @@ final class ResponderQueue: Sendable {
         #expect(try client.readResponse().body == "from another thread")
         let missing = try client.readResponse()
         #expect(missing.status == 404 && missing.body == "{\"error\":{\"name\":\"notFound\"}}")
-        let refused = try client.readResponse()
-        #expect(refused.status == 405 && refused.headers["allow"] == "POST")
+        let wrongMethod = try client.readResponse()
+        #expect(wrongMethod.status == 405 && wrongMethod.headers["allow"] == "POST")
 
         client.send("HEAD /hello/bob HTTP/1.1\r\nHost: a\r\n\r\n")
         let head = try client.readResponse(hasBody: false)
@@ -82,7 +84,7 @@ final class ResponderQueue: Sendable {
 
         client.send("GET /odd HTTP/1.1\r\nHost: a\r\n\r\n")
         let odd = try client.readResponse()
-        #expect(odd.status == 500 && odd.headers["x-evil"] == nil)
+        #expect(odd.status == 500 && odd.headers["x-evil"] == nil, "an invalid response becomes a 500")
     }
 
     @Test func `the observer receives each response once, with its status and time`() async throws {
@@ -103,11 +105,12 @@ final class ResponderQueue: Sendable {
 
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         let responder = try await responders.next()
-        #expect(observed.withLock { $0.map(\.status) } == [200])
+        #expect(observed.withLock { $0.map(\.status) } == [200], "a request without a response yet is not observed")
         #expect(responder.complete(HTTPResponse(status: 409, body: [])))
         #expect(!responder.complete(.text("again")))
         #expect(try client.readResponse().status == 409)
 
+        // The body has 11 bytes, one more than the limit.
         let largeClient = try RawClient(port: server.port)
         largeClient.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
         #expect(try largeClient.readResponse().status == 413)
@@ -115,18 +118,18 @@ final class ResponderQueue: Sendable {
         unreadableClient.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try unreadableClient.readResponse().status == 400)
         #expect(observed.withLock { $0.map(\.status) } == [200, 409, 413, 400])
-        // No response of this test takes a minute.
+        // Every response takes less than a minute.
         #expect(observed.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
     }
 
-    @Test func `a request of URLSession is answered`() async throws {
+    @Test func `a request with a large body of URLSession is answered`() async throws {
         let server = try Self.makeServer()
         defer { server.stop() }
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)/echo")))
         request.httpMethod = "POST"
-        request.httpBody = Data(repeating: 120, count: 10_000)
+        request.httpBody = Data(repeating: UInt8(ascii: "x"), count: 10_000)
         let (data, response) = try await session.data(for: request)
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
         #expect(data.count == 10_000)
@@ -139,6 +142,7 @@ final class ResponderQueue: Sendable {
         let client = try RawClient(port: server.port)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         let responder = try await responders.next()
+        // The server answers other clients while the first one waits.
         let secondClient = try RawClient(port: server.port)
         secondClient.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try secondClient.readResponse().status == 200)
@@ -147,11 +151,12 @@ final class ResponderQueue: Sendable {
         #expect(try client.readResponse().body == "now")
     }
 
-    @Test func `I16 a handler over its time limit is answered with 504`() async throws {
+    @Test func `I16 a request whose handler exceeds its time limit is answered with 504`() async throws {
         let responders = ResponderQueue()
         let server = try Self.makeServer(responders) { $0.handlerTimeout = .milliseconds(30) }
         defer { server.stop() }
         let client = try RawClient(port: server.port)
+        // The connection stays open for further requests.
         for _ in 0..<3 {
             client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
             let responder = try await responders.next()
@@ -167,6 +172,7 @@ final class ResponderQueue: Sendable {
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         let responder = try await responders.next()
         server.stop()
+        // A second stop does nothing.
         server.stop()
         #expect(try client.readResponse().status == 503)
         #expect(!responder.complete(.text("late")))
@@ -176,33 +182,35 @@ final class ResponderQueue: Sendable {
     @Test func `I16 a body over the limit is refused, however its length is announced`() throws {
         let server = try Self.makeServer()
         defer { server.stop() }
-        let announced = try RawClient(port: server.port)
-        announced.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
-        let refusal = try announced.readResponse()
+        let clientWithLength = try RawClient(port: server.port)
+        clientWithLength.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
+        let refusal = try clientWithLength.readResponse()
         #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
 
-        let chunked = try RawClient(port: server.port)
-        chunked.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let chunkedClient = try RawClient(port: server.port)
+        chunkedClient.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         // 11 chunks of 0x3e8 = 1000 bytes exceed the limit of 10,000.
-        for _ in 0..<11 { chunked.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
-        chunked.send("0\r\n\r\n")
-        #expect(try chunked.readResponse().status == 413)
+        for _ in 0..<11 { chunkedClient.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
+        chunkedClient.send("0\r\n\r\n")
+        #expect(try chunkedClient.readResponse().status == 413)
 
-        let endless = try RawClient(port: server.port)
-        endless.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-        // The client sends on far beyond the limit: the server closes the connection, and no response is readable.
-        for _ in 0..<200 { endless.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
-        #expect(throws: RawClient.Failure.self) { try endless.readResponse() }
+        let endlessClient = try RawClient(port: server.port)
+        endlessClient.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        // The client sends 200,000 bytes and does not end its body. The server closes the connection, so that no
+        // response can be read.
+        for _ in 0..<200 { endlessClient.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
+        #expect(throws: RawClient.Failure.self) { try endlessClient.readResponse() }
 
-        let exact = try RawClient(port: server.port)
-        exact.send(
+        // A body of exactly the limit is accepted.
+        let exactClient = try RawClient(port: server.port)
+        exactClient.send(
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n\(String(repeating: "y", count: 10_000))")
-        #expect(try exact.readResponse().body.count == 10_000)
+        #expect(try exactClient.readResponse().body.count == 10_000)
     }
 
     // A request may have 1000 query items.
     @Test(arguments: [1001, 2000, 3000, 5000, 7000])
-    func `I16 a request with too many query items is refused and not left waiting`(count: Int) throws {
+    func `I16 a request with too many query items is answered with 431 and not left waiting`(count: Int) throws {
         let server = try Self.makeServer()
         defer { server.stop() }
         let client = try RawClient(port: server.port)
@@ -217,7 +225,7 @@ final class ResponderQueue: Sendable {
         defer { server.stop() }
         func repeated(_ part: String) -> String { String(repeating: part, count: count) }
         let chunkedHead = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-        for text in [
+        for request in [
             "GET /hello/bob HTTP/1.1\r\nHost: a\r\nCookie: \(repeated("a=1; "))a=1\r\n\r\n",
             "GET /hello/bob HTTP/1.1\r\nHost: a\r\n\(repeated("a: b\r\n"))\r\n",
             "GET /hello/bob?\(repeated("a&")) HTTP/1.1\r\nHost: a\r\n\(repeated("a: b\r\n"))\r\n",
@@ -226,8 +234,8 @@ final class ResponderQueue: Sendable {
             "\(chunkedHead)1\r\na\r\n0\r\n\(repeated("a: b\r\n"))\r\n",
         ] {
             let client = try RawClient(port: server.port)
-            client.send(text)
-            #expect(client.waitForResponseOrEnd(), "\(text.prefix(120))")
+            client.send(request)
+            #expect(client.waitForResponseOrEnd(), "no answer to \(request.prefix(120))")
         }
     }
 
@@ -239,7 +247,7 @@ final class ResponderQueue: Sendable {
         let server = try WebServer(port: 0, handler: router.handler())
         defer { server.stop() }
         let client = try RawClient(port: server.port)
-        // As many items as a request may have.
+        // A request may have 1000 query items.
         let allowedItems = (0..<1000).map { "k\($0)=v" }
         for (query, expectedBody) in [
             ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"),
@@ -255,7 +263,8 @@ final class ResponderQueue: Sendable {
         }
     }
 
-    @Test(arguments: BadRequest.allCases) func `each bad request gets its status`(request: BadRequest) throws {
+    @Test(arguments: BadRequest.allCases)
+    func `each invalid request is answered with the status for its fault`(request: BadRequest) throws {
         let server = try Self.makeServer()
         defer { server.stop() }
         let client = try RawClient(port: server.port)
@@ -264,6 +273,7 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `mutated and truncated requests never stop the server`() throws {
+        // An incomplete request keeps its connection until the idle timeout. The limits are above the 1,500 requests.
         let server = try Self.makeServer {
             $0.connections = 2_000
             $0.connectionsPerAddress = 2_000
@@ -280,7 +290,6 @@ final class ResponderQueue: Sendable {
             }
             let client = try RawClient(port: server.port)
             client.send(Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random))))
-            // An incomplete request keeps its connection until the idle timeout.
             if Bool.random(using: &random) { client.endSending() }
         }
         let client = try RawClient(port: server.port)
@@ -296,6 +305,7 @@ final class ResponderQueue: Sendable {
             var client: RawClient? = try RawClient(port: server.port)
             client?.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
             let responder = try await responders.next()
+            // The client disconnects before the response.
             client = nil
             responder.complete(.text("to nobody"))
         }
@@ -305,12 +315,14 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `responses that race with deadlines and with the end of the server have a valid status`() throws {
+        let workerCount = 8
         for round in 0..<15 {
+            // The handler has 0 to 2 ms.
             let server = try Self.makeServer { $0.handlerTimeout = .milliseconds(round % 3) }
-            // In every second round one thread stops the server while the others send requests.
+            // In every second round the last worker stops the server while the others send requests.
             let endsEarly = round % 2 == 0
-            DispatchQueue.concurrentPerform(iterations: 8) { worker in
-                if worker == 7, endsEarly { return server.stop() }
+            DispatchQueue.concurrentPerform(iterations: workerCount) { worker in
+                if worker == workerCount - 1, endsEarly { return server.stop() }
                 for _ in 0..<20 {
                     do {
                         let client = try RawClient(port: server.port)
@@ -327,25 +339,25 @@ final class ResponderQueue: Sendable {
         }
     }
 
-    @Test func `a port in use and a foreign address are typed errors`() throws {
+    @Test func `a server on a port in use or at an address of another host throws a typed error`() throws {
         let server = try Self.makeServer()
         defer { server.stop() }
         #expect(throws: HTTPServerError.portInUse(host: "127.0.0.1", port: server.port)) {
             try WebServer(port: server.port) { _, _ in }
         }
-        // 192.0.2.1 is reserved for documentation, so no host has it.
+        // 192.0.2.1 is reserved for documentation, so it is no address of this machine.
         #expect(throws: HTTPServerError.self) { try WebServer(host: "192.0.2.1", port: 0) { _, _ in } }
         #expect(throws: HTTPServerError.self) { try WebServer(host: "no such host", port: 0) { _, _ in } }
     }
 }
 
-/// Requests that must be refused, named by their fault.
+/// Invalid requests, named by their faults, with the status of each.
 enum BadRequest: String, CaseIterable {
     case badEscape, notUnicode, noPath, longPath, manyHeaders, longHeader, negativeLength, hugeLength
     case lengthAndCoding, unknownCoding, blankBeforeColon, signedLength
 
     var text: String {
-        // Beyond the default limits: 16 KiB for the request line and headers, and 100 headers.
+        // These exceed the default limits: 16 KiB for the request line and headers, and 100 headers.
         let longText = String(repeating: "a", count: 40_000)
         let headerLines = String(repeating: "X-A: b\r\n", count: 120)
         return switch self {

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of settings whose values are secrets or certificates in files.
 @Suite struct SecretSettingsTests {
-    /// Contains the files of one test.
+    /// The folder for the files of one test.
     private let scratch: ScratchFolder
 
     init() throws { self.scratch = try ScratchFolder() }
@@ -19,7 +19,9 @@ import Testing
         return path
     }
 
-    /// Reads the secret `redis-password`; returns it with the descriptions of all problems, and the reader.
+    /// Reads the secret `redis-password`.
+    ///
+    /// - Returns: the secret, the descriptions of all problems, and the reader.
     private func readSecret(_ arguments: [String], _ environment: [String: String] = [:])
         -> (secret: String?, problems: [String], reader: SettingsReader)
     {
@@ -30,18 +32,17 @@ import Testing
             return (secret, [], reader)
         } catch {
             guard case .invalid(_, let problems) = error else { return (secret, ["\(error)"], reader) }
-            #expect(error.exitStatus == 64, "EX_USAGE")
+            #expect(error.exitStatus == 64, "the status EX_USAGE of sysexits.h")
             return (secret, problems.map(\.description), reader)
         }
     }
 
     @Test(arguments: ["hush", "hush\n", "hush\r\n"])
-    func `a secret is the only line of its file`(contents: String) throws {
+    func `a secret is read from the only line of its file, or from the environment`(contents: String) throws {
         let path = try self.writeFile(contents)
         let (secret, problems, reader) = self.readSecret(["--redis-password-file", path])
         #expect(secret == "hush" && problems.isEmpty)
-        // The effective settings, which are logged, have the path and not the secret.
-        #expect(reader.effectiveSettings.map(\.value) == [path])
+        #expect(reader.effectiveSettings.map(\.value) == [path], "the log gets the path and not the secret")
         #expect(self.readSecret([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "hush")
         #expect(self.readSecret([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")
         #expect(self.readSecret([]).secret == nil && self.readSecret([]).problems.isEmpty)
@@ -53,7 +54,7 @@ import Testing
             ("hush", 0o604, "run chmod 600"), ("hush", 0o644, "run chmod 600"), ("hush", 0o602, "run chmod 600"),
             (String(repeating: "x", count: 5000), 0o600, "more than 4096 bytes"),
         ])
-    func `a file that cannot be used is refused, and the problem says why`(
+    func `a file without a valid secret, or that other users can access, is refused, and the problem says why`(
         contents: String, mode: Int, expectedReason: String
     ) throws {
         let path = try self.writeFile(contents, mode: mode)
@@ -61,7 +62,7 @@ import Testing
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.hasPrefix("--redis-password-file cannot be '\(path)': ") == true, "\(problems)")
         #expect(problems.first?.contains(expectedReason) == true, "\(problems)")
-        #expect(problems.first?.contains("hush") == false)
+        #expect(problems.first?.contains("hush") == false, "the problem does not contain the secret")
     }
 
     @Test func `a missing file, a folder and an unreadable file are refused, and the problem says why`() throws {
@@ -77,14 +78,14 @@ import Testing
     }
 
     @Test(arguments: [["--redis-password", "hidden"], ["--redis-password=hidden"]])
-    func `a secret on the command line is refused and not repeated`(arguments: [String]) {
+    func `a secret on the command line is refused, and the problem does not contain it`(arguments: [String]) {
         let (secret, problems, _) = self.readSecret(arguments)
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.contains("--redis-password-file, or set LIVEPLAZA_REDIS_PASSWORD") == true)
         #expect(problems.joined().contains("hidden") == false)
     }
 
-    @Test func `a file and a variable together are refused`() throws {
+    @Test func `a secret in both a file and a variable is refused`() throws {
         let path = try self.writeFile("hush")
         let (_, problems, _) = self.readSecret(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
         #expect(problems.count == 1 && problems.joined().contains("only one of"))
@@ -96,6 +97,7 @@ import Testing
             "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
         let key = try self.writeFile(
             "-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
+        // All users may read both files. The file of `--second-ca` is no certificate.
         var reader = SettingsReaderTests.makeReader(["--ca", certificate, "--key", key, "--second-ca", key])
         #expect(reader.certificateFile("ca", help: "") == certificate)
         #expect(reader.privateKeyFile("key", help: "") == nil)

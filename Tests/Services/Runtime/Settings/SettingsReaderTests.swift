@@ -7,7 +7,7 @@ import Testing
     /// The choices of the option `--mode`.
     enum Mode: String, CaseIterable { case fast, safe }
 
-    /// A reader of the program `gateway`.
+    /// A reader of the settings of a program `gateway`.
     static func makeReader(_ arguments: [String], _ environment: [String: String] = [:]) -> SettingsReader {
         SettingsReader(
             program: "gateway", summary: "serves apps", arguments: arguments, environment: environment)
@@ -23,7 +23,7 @@ import Testing
         #expect(reader.effectiveSettings.map(\.source) == [.argument, .environment, .defaultValue])
     }
 
-    @Test func `every form of an option is read, and the last one wins`() throws {
+    @Test func `every form of an option is read, and of a repeated option the last value wins`() throws {
         var reader = Self.makeReader([
             "--a=1", "--a", "2", "--t=20s", "--on", "--no-off", "--b=false", "--mode=safe", "--l", "x,,y", "--neg",
             "-5",
@@ -34,12 +34,13 @@ import Testing
         expectEqual(reader.flag("off", default: true, help: ""), false)
         expectEqual(reader.flag("b", default: true, help: ""), false)
         expectEqual(reader.choice("mode", default: Mode.fast, help: ""), .safe)
+        // A list leaves out empty elements.
         expectEqual(reader.list("l", help: ""), ["x", "y"])
         expectEqual(reader.int("neg", range: -9...9, help: ""), -5)
         try reader.finish()
     }
 
-    @Test func `all problems are reported at once, with key, value and remedy`() {
+    @Test func `finish reports all problems at once, with key, value and remedy`() {
         var reader = Self.makeReader(["--port", "70000", "--mode", "quick", "--kafak", "x"], ["LIVEPLAZA_TTL": "soon"])
         expectEqual(reader.int("port", default: 80, range: 0...65_535, help: ""), 80)
         _ = reader.choice("mode", default: Mode.fast, help: "")
@@ -56,10 +57,10 @@ import Testing
                 gateway: x: leave out this argument, or see --help
                 Try `gateway --help`.
                 """)
-        #expect(error?.exitStatus == 64, "EX_USAGE")
+        #expect(error?.exitStatus == 64, "the status EX_USAGE of sysexits.h")
     }
 
-    @Test func `an option whose value is missing does not swallow the next option`() {
+    @Test func `an option without a value is reported, and does not take the next option as its value`() {
         var reader = Self.makeReader(["--kafka", "--verbose"])
         _ = reader.string("kafka", default: "d", help: "")
         expectEqual(reader.flag("verbose", help: ""), true)
@@ -84,13 +85,13 @@ import Testing
         try reader.finish()
     }
 
-    @Test func `with --help the help text is returned even if settings are invalid`() {
+    @Test func `with --help, finish throws the help text even if settings are invalid`() {
         var reader = Self.makeReader(["--help", "--nonsense"])
         reader.section("Kafka")
         _ = reader.string("kafka", default: "127.0.0.1:9092", placeholder: "HOST:PORT", help: "Where Kafka answers.")
         _ = reader.flag("a-rather-long-name-of-a-flag", help: "Does it.")
         let error = #expect(throws: SettingsError.self) { try reader.finish() }
-        #expect(error?.exitStatus == 0)
+        #expect(error?.exitStatus == 0, "a request for help is no failure")
         #expect(
             error?.description == """
                 gateway: serves apps
@@ -109,16 +110,15 @@ import Testing
                 """)
     }
 
-    // Nil if no word is near enough to be meant. "u" is one letter away from "up", but has only one letter itself.
+    // The correction is nil if no known word is near enough. "u" is one letter away from "up", but it is too short to
+    // be corrected.
     @Test(arguments: [("statsu", "status"), ("tokne", "token"), ("u", nil), ("inspect", "inspect"), ("banana", nil)])
     func `a misspelt word is corrected, and an unrelated word is not`(word: String, correction: String?) {
         #expect(Suggestion.nearest(to: word, among: ["up", "status", "token", "inspect"]) == correction)
     }
 }
 
-/// Expects that two values are equal.
-///
-/// The reading methods mutate the reader, and `#expect` does not allow mutating calls in its expression.
+/// Expects that two values are equal, where one of them comes from a mutating call, which `#expect` does not allow.
 private func expectEqual<Value: Equatable>(
     _ value: Value, _ expected: Value, sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -9,9 +9,11 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the follower, which reads the apps' settings from the topic `apps`, with a broker.
+/// Tests of the follower, which reads the apps' settings from the topic `apps` of a broker.
+///
+/// Each record has the settings of one app and their revision. The settings here are a list of words.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AppTableFollowerTests {
-    /// A running follower, and a signal for each line that it logs.
+    /// A follower that runs on a dedicated thread, and a signal for each line that it logs.
     private final class RunningFollower {
         let follower: AppTableFollower
         private let harness: ShellHarness
@@ -42,16 +44,17 @@ import Testing
 
         /// Writes records of one app, and waits until the follower has read them.
         ///
-        /// A malformed record with the same key, and so in the same partition, follows the records. When the follower
-        /// logs it, it has read all records before it.
+        /// A malformed record is written behind the records, with the same key and therefore in the same partition.
+        /// When the follower logs this record, it has read all records before.
         func write(_ records: AppRecord...) throws {
             for record in records { try self.producer.send(Self.outgoing(record)) }
-            var malformed = Self.outgoing(try #require(records.last))
-            malformed.value = Array("no record".utf8)
-            try self.producer.send(malformed)
+            var malformedRecord = Self.outgoing(try #require(records.last))
+            malformedRecord.value = Array("no record".utf8)
+            try self.producer.send(malformedRecord)
             try #require(self.lineLogged.wait(timeout: .seconds(20)))
         }
 
+        /// Waits until the follower has read the topic to its end.
         func waitUntilReady() throws {
             self.follower.waitUntilLoaded(timeout: .seconds(20))
             try #require(self.follower.isReady && self.follower.isLive)
@@ -72,10 +75,9 @@ import Testing
 
     @Test func `the follower is ready once it has read the last record of each app`() throws {
         let apps = (0..<20).map { AppID("app-\($0)") }
-        let running = try RunningFollower(
-            apps.flatMap {
-                [Self.record($0, revision: 1, words: ["old"]), Self.record($0, revision: 2, words: ["new", $0.text])]
-            })
+        let oldRecords = apps.map { Self.record($0, revision: 1, words: ["old"]) }
+        let newRecords = apps.map { Self.record($0, revision: 2, words: ["new", $0.text]) }
+        let running = try RunningFollower(oldRecords + newRecords)
         try running.waitUntilReady()
         for app in apps { #expect(running.follower.snapshot[app].words == ["new", app.text]) }
         #expect(running.follower.snapshot.apps.count == 20)
@@ -83,13 +85,14 @@ import Testing
     }
 
     @Test
-    func `with an empty topic the follower is ready as soon as it has read the ends, and later waits return at once`()
+    func
+        `the follower of an empty topic is ready once it has read the ends, and then each wait returns at once`()
         throws
     {
         let running = try RunningFollower()
         try running.waitUntilReady()
         #expect(running.follower.snapshot.apps.isEmpty)
-        // Several shells may wait for one follower.
+        // Several shells may wait for one follower, one after the other.
         for _ in 0..<3 { running.follower.waitUntilLoaded(timeout: .seconds(60)) }
         #expect(running.stop())
     }
@@ -106,6 +109,7 @@ import Testing
         try running.write(Self.record("demo", revision: 6, words: ["six"]))
         #expect(running.follower.snapshot["demo"].words == ["six"])
         #expect(snapshotBefore["demo"].words == ["five"], "a snapshot does not change after it was taken")
+        // The record of revision 4 is older and has no effect.
         try running.write(
             Self.record("demo", revision: 7, words: ["seven"]), Self.record("demo", revision: 4, words: ["four"]))
         #expect(running.follower.snapshot["demo"].words == ["seven"])
@@ -114,7 +118,7 @@ import Testing
         #expect(running.stop())
     }
 
-    @Test func `a follower without a broker is not ready, and ends at stop`() throws {
+    @Test func `a follower without a broker is not ready, and ends when it is stopped`() throws {
         let kafka = KafkaSettings(brokers: "127.0.0.1:\(try FreePort.find())", clientID: "nobody") { _, _, _ in }
         let settings = ShellSettings(kafka: kafka, instance: "test-1", partitions: 2, mode: .embedded)
         let follower = AppTableFollower(settings, log: .none)

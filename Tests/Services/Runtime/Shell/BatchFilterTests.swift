@@ -17,32 +17,37 @@ struct BatchFilterTests {
     private struct PartitionLog {
         var records: [IncomingRecord] = []
 
-        /// Appends one record; a record without a batch header belongs to a transaction.
-        mutating func append(_ value: String?, _ header: BatchHeader?) {
+        /// Appends one record.
+        mutating func append(_ value: String?, header: BatchHeader?) {
             self.records.append(
                 IncomingRecord(
                     topic: "room.feed", partition: 0, offset: Int64(self.records.count), timestamp: 0, key: nil,
                     value: value.map { Array($0.utf8) }, headers: header?.headers ?? []))
         }
 
+        /// Appends a record of a transaction: it has no batch header.
+        mutating func appendInTransaction(_ value: String) { self.append(value, header: nil) }
+
         /// Appends the record with which an owner voids what lower epochs append behind it.
-        mutating func appendClaim(epoch: Int64) { self.append(nil, BatchHeader(epoch: epoch)) }
+        mutating func appendClaim(epoch: Int64) { self.append(nil, header: BatchHeader(epoch: epoch)) }
 
         /// Appends a batch, whose last record commits it; a batch without values is one record without a value.
         ///
-        /// The metadata 1700 and the row bytes 7 stand for those of a processor; the filter does not read them.
+        /// `nextOffset` is the inbox offset that the batch commits. The metadata 1700 and the row byte 7 stand for
+        /// those of a processor; the filter does not read them.
         mutating func appendBatch(epoch: Int64, _ values: [String], nextOffset: Int64) {
             let lastHeader = BatchHeader(
                 epoch: epoch, commit: BatchHeader.Commit(nextOffset: nextOffset, metadata: "1700", rows: [7]))
-            if values.isEmpty { self.append(nil, lastHeader) }
+            if values.isEmpty { self.append(nil, header: lastHeader) }
             for (index, value) in values.enumerated() {
-                self.append(value, index == values.count - 1 ? lastHeader : BatchHeader(epoch: epoch))
+                self.append(value, header: index == values.count - 1 ? lastHeader : BatchHeader(epoch: epoch))
             }
         }
 
-        /// The values of the records that are valid for a reader that begins at `offset`, after the claim of `epoch`;
-        /// `.min` if no claim precedes.
-        func validRecords(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
+        /// The values of the records that are valid for a reader that begins at `offset`.
+        ///
+        /// `epoch` is that of the last claim before `offset`; `.min` if there is none.
+        func validValues(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
             var filter = BatchFilter(epoch: epoch)
             var valid: [IncomingRecord] = []
             for record in self.records[offset...] { filter.accept(record, into: &valid) }
@@ -57,22 +62,22 @@ struct BatchFilterTests {
             BatchHeader(epoch: 3, commit: BatchHeader.Commit(nextOffset: 9, metadata: "17 0", rows: [0, 255])),
         ] {
             var log = PartitionLog()
-            log.append("x", header)
+            log.append("x", header: header)
             #expect(BatchHeader(log.records[0]) == header)
         }
         var log = PartitionLog()
-        log.append("x", nil)
+        log.appendInTransaction("x")
         #expect(BatchHeader(log.records[0]) == nil)
     }
 
     @Test func `I7 a batch becomes valid with its last record, and a record of a transaction at once`() {
         var log = PartitionLog()
         log.appendClaim(epoch: 1)
-        log.append("t", nil)
+        log.appendInTransaction("t")
         log.appendBatch(epoch: 1, ["a", "b"], nextOffset: 5)
         log.appendBatch(epoch: 1, [], nextOffset: 6)
         var filter = BatchFilter()
-        // The values of the records that become valid with each record of the log.
+        // For each record of the log, the values of the records that become valid when it is read.
         var validByRecord: [[String]] = []
         var nextOffsets: [Int64] = []
         for record in log.records {
@@ -80,10 +85,12 @@ struct BatchFilterTests {
             if let commit = filter.accept(record, into: &valid) { nextOffsets.append(commit.nextOffset) }
             validByRecord.append(valid.map { String(decoding: $0.value ?? [], as: UTF8.self) })
         }
+        // The records of the log are the claim, "t", "a", "b" and the batch without values.
         #expect(validByRecord == [[], ["t"], [], ["a", "b"], []])
         #expect(nextOffsets == [5, 6])
     }
 
+    /// The complete offset is the offset before which the reader has read no part of an incomplete batch.
     @Test func `the complete offset stays before a batch until its last record is read`() {
         var log = PartitionLog()
         log.appendBatch(epoch: 1, ["a", "b", "c"], nextOffset: 5)
@@ -96,13 +103,13 @@ struct BatchFilterTests {
         #expect(completeOffsets == [0, 0, 3])
     }
 
-    @Test func `I8 an incomplete batch is dropped at the next owner's claim`() {
+    @Test func `I8 the claim of the next owner voids an incomplete batch`() {
         var log = PartitionLog()
         log.appendClaim(epoch: 1)
-        log.append("lost", BatchHeader(epoch: 1))
+        log.append("lost", header: BatchHeader(epoch: 1))
         log.appendClaim(epoch: 2)
         log.appendBatch(epoch: 2, ["a"], nextOffset: 5)
-        #expect(log.validRecords() == ["a"])
+        #expect(log.validValues() == ["a"])
     }
 
     @Test func `I8 records that a former owner appends after a claim are never valid, wherever reading begins`() {
@@ -112,24 +119,26 @@ struct BatchFilterTests {
         log.appendClaim(epoch: 2)
         log.appendBatch(epoch: 1, ["stale"], nextOffset: 6)
         log.appendBatch(epoch: 2, ["b"], nextOffset: 6)
-        log.append("stale", BatchHeader(epoch: 1))
+        log.append("stale", header: BatchHeader(epoch: 1))
         log.appendBatch(epoch: 2, ["c"], nextOffset: 7)
-        #expect(log.validRecords() == ["a", "b", "c"])
+        #expect(log.validValues() == ["a", "b", "c"])
+        // The claims are the records at the offsets 0 and 2.
         var claims = FeedEpochs()
         claims.add(epoch: 1, offset: 0)
         claims.add(epoch: 2, offset: 2)
         #expect(claims.epoch(before: 0) == .min)
         #expect(claims.epoch(before: 3) == 2)
-        // A reader that begins after the claim knows its epoch from the offset's metadata.
-        #expect(log.validRecords(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
+        // A reader that begins after the claim gets the claim's epoch from the metadata of the committed offset.
+        #expect(log.validValues(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
     }
 
-    @Test func `a claim that follows the claim of a later owner is ignored, and its owner is fenced`() throws {
+    @Test func `a claim behind the claim of a later owner is ignored, and its owner is fenced`() throws {
         var log = PartitionLog()
         log.appendClaim(epoch: 2)
         log.appendClaim(epoch: 1)
         log.appendBatch(epoch: 1, ["stale"], nextOffset: 6)
-        #expect(log.validRecords().isEmpty)
+        #expect(log.validValues().isEmpty)
+        // The owner of the epoch 1 learns that it is fenced when it reads the batches whose rows it would restore.
         var batches = UncheckpointedBatches(.roomFeed, after: FeedEpochs(), claimedBy: 1)
         for record in log.records { batches.append(record) }
         #expect(throws: KafkaError.self) { try batches.validCommits() }
@@ -141,16 +150,16 @@ struct BatchFilterTests {
         var log = PartitionLog()
         var ownerEpoch: Int64 = 1
         var expected: [String] = []
-        /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before
-        /// it.
-        var starts: [(offset: Int, epoch: Int64, count: Int)] = []
+        /// Offsets at which a reader may begin, with the epoch of the last claim and the number of expected values
+        /// before the offset.
+        var starts: [(offset: Int, epoch: Int64, valuesBefore: Int)] = []
         log.appendClaim(epoch: ownerEpoch)
         for step in 0..<200 {
             let values = (0..<Int.random(in: 0...3, using: &random)).map { "\(step).\($0)" }
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
                 // The owner dies within a batch.
-                for value in values { log.append(value, BatchHeader(epoch: ownerEpoch)) }
+                for value in values { log.append(value, header: BatchHeader(epoch: ownerEpoch)) }
                 ownerEpoch += 1
                 log.appendClaim(epoch: ownerEpoch)
             case 1, 2:
@@ -159,7 +168,7 @@ struct BatchFilterTests {
                 let formerEpoch = Int64.random(in: 1..<ownerEpoch, using: &random)
                 log.appendBatch(epoch: formerEpoch, values, nextOffset: 0)
             case 3:
-                log.append("t\(step)", nil)
+                log.appendInTransaction("t\(step)")
                 expected.append("t\(step)")
             default:
                 log.appendBatch(epoch: ownerEpoch, values, nextOffset: Int64(step))
@@ -167,19 +176,21 @@ struct BatchFilterTests {
             }
             starts.append((log.records.count, ownerEpoch, expected.count))
         }
-        #expect(log.validRecords() == expected)
+        #expect(log.validValues() == expected)
         for start in starts {
-            let valid = log.validRecords(from: start.offset, epoch: start.epoch)
-            #expect(valid == Array(expected.dropFirst(start.count)))
+            let valid = log.validValues(from: start.offset, epoch: start.epoch)
+            #expect(valid == Array(expected.dropFirst(start.valuesBefore)))
         }
     }
 }
 
-/// Tests of the claims in the metadata of a committed offset: the second line, after that of the processor.
+/// Tests of the epoch claims in the metadata of a committed offset.
+///
+/// The first line of the metadata is the processor's. The second line has the claims: `@CHECKPOINT EPOCH:OFFSET …`.
 @Suite("Claims in an offset's metadata")
 struct FeedEpochsTests {
     @Test func `claims with invalid offsets are rejected`() {
-        // The second line is `@CHECKPOINT EPOCH:OFFSET …`. `Int64.max` is beyond `FeedPosition.validNumbers`.
+        // `Int64.max`, which ends in …775807, is beyond `FeedPosition.validNumbers`.
         #expect(FeedEpochs(metadata: "5\n@12 5:7 9:11")?.claims.count == 2)
         for line in ["@9223372036854775807", "@-1", "@1 5:-7", "@1 5:9223372036854775807"] {
             #expect(FeedEpochs(metadata: line) == nil, "\(line)")
@@ -190,18 +201,20 @@ struct FeedEpochsTests {
         var claims = FeedEpochs()
         claims.add(epoch: 4, offset: 10)
         claims.add(epoch: 9, offset: 20)
+        // A checkpoint was written when the feed ended at the offset 25.
         claims.checkpointOffset = 25
         #expect(FeedEpochs(metadata: "1700\n" + claims.line) == claims)
         #expect(CheckpointDelta.processorMetadata(in: "1700\n" + claims.line) == "1700")
     }
 
-    @Test func `metadata without claims has none`() {
+    @Test func `metadata without a valid line of claims is read as no claims`() {
+        // The third one has compressed rows in the second line, as a machine writes them that does not append.
         for metadata in ["", "1700", "1700\neJwrSS0uAQAEXQHB", "1700\n@", "1700\n@x", "1700\n@1 2", "1700\n@1 2:3:4"] {
             #expect(FeedEpochs(metadata: metadata) == nil, "\(metadata)")
         }
     }
 
-    @Test func `the last eight claims are stored, and a new claim sets the checkpoint`() {
+    @Test func `only the last eight claims are stored, and a new claim moves the checkpoint behind itself`() {
         var claims = FeedEpochs()
         // The claim of epoch n is at offset 10 * n.
         for number in 1...20 { claims.add(epoch: Int64(number), offset: Int64(number * 10)) }
@@ -215,13 +228,14 @@ struct FeedEpochsTests {
     }
 }
 
-/// Tests of the guard: a thread that was held up for longer than the limit may have lost its partitions to another
-/// owner.
+/// Tests of the lease guard: a thread that was held up for longer than the limit may have lost its partitions to
+/// another owner, so its lease is doubtful.
+///
+/// The shell's loop reports when each of its phases starts. A phase is the wait for records or their processing.
 @Suite("Detection of a stalled thread")
 struct LeaseGuardTests {
     private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
 
-    /// A phase is the wait for records or their processing.
     @Test func `the lease is not doubtful while phases end within the limit`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(9_000)), "no phase has started")

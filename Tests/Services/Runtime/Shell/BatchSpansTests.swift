@@ -6,12 +6,14 @@ import Testing
 @testable import ServiceShell
 
 /// Tests of the spans (steps of a trace) that a service records for its inputs.
+///
+/// The times of spans and of the tracer's clock are in nanoseconds.
 @Suite struct BatchSpansTests {
-    /// The header of a sampled trace; the last two digits are its flags.
-    private static let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    /// The trace header of a sampled trace; the last two digits are its flags.
+    private static let sampledHeader = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    /// An input that the broker received at `timestamp`, in milliseconds; the times of spans are in nanoseconds.
-    private static func record(_ offset: Int64, _ header: String?, timestamp: Int64 = 5) -> IncomingRecord {
+    /// An input with this trace header that the broker received at `timestamp`, in milliseconds.
+    private static func input(_ offset: Int64, _ header: String?, timestamp: Int64 = 5) -> IncomingRecord {
         IncomingRecord(
             topic: "barrage.inbox", partition: 3, offset: offset, timestamp: timestamp, key: nil, value: [],
             headers: header.map { [KafkaHeader(name: "traceparent", text: $0)] } ?? [])
@@ -24,20 +26,21 @@ import Testing
     @Test func `a traced input has a span for its topic, its decision and each effect, each the parent of the next`()
         throws
     {
-        // With `share: 0` the tracer begins no traces itself. Its clock stands at 9 ms.
+        // The broker received the input at 5 ms, the machine decided it from 8 ms on, and the clock stands at 9 ms.
+        // With `share: 0` the tracer begins no traces itself.
         let tracer = Tracer(share: 0) { 9_000_000 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
-        let input = Self.record(7, Self.header)
+        let input = Self.input(7, Self.sampledHeader)
         spans.recordsDecided([input], from: 8_000_000)
-        let headerOfEffect = spans.effectHeader(of: "room.feed", causedBy: input)
-        let effectHeader = try #require(headerOfEffect)
+        let optionalEffectHeader = spans.effectHeader(of: "room.feed", causedBy: input)
+        let effectHeader = try #require(optionalEffectHeader)
         #expect(tracer.takeBatch() == [], "a batch that is not durable has no spans")
         spans.batchCommitted()
         let recorded = tracer.takeBatch()
         #expect(recorded.map(\.name) == ["topic barrage.inbox", "decide barrage", "effect room.feed"])
         #expect(recorded.map(\.start) == [5_000_000, 8_000_000, 9_000_000])
         #expect(recorded.map(\.end) == [8_000_000, 9_000_000, 9_000_000])
-        let cause = try #require(TraceContext(Self.header))
+        let cause = try #require(TraceContext(Self.sampledHeader))
         #expect(recorded.allSatisfy { $0.context.traceID == cause.traceID })
         #expect(recorded.map(\.parentID) == [cause.spanID, recorded[0].context.spanID, recorded[1].context.spanID])
         #expect(
@@ -50,21 +53,22 @@ import Testing
     @Test(arguments: [Int64.min, -1, .max])
     func `I16 no timestamp of a record causes a trap`(_ timestamp: Int64) throws {
         var spans = try #require(BatchSpans(Tracer(share: 0) { 9_000_000 }, machine: "barrage"))
-        spans.recordsDecided([Self.record(7, Self.header, timestamp: timestamp)], from: 8_000_000)
+        spans.recordsDecided([Self.input(7, Self.sampledHeader, timestamp: timestamp)], from: 8_000_000)
         spans.batchCommitted()
     }
 
-    @Test func `inputs without a sampled trace and a batch that is rolled back have no spans`() throws {
+    @Test func `inputs without a sampled trace, and inputs of a batch that is rolled back, have no spans`() throws {
         let tracer = Tracer(share: 1) { 1 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
-        let untraced = Self.record(1, nil)
-        let unsampled = Self.record(2, String(Self.header.dropLast()) + "0")
+        let untraced = Self.input(1, nil)
+        let unsampled = Self.input(2, String(Self.sampledHeader.dropLast()) + "0")
         spans.recordsDecided([untraced, unsampled], from: 1)
         let headerOfUntraced = spans.effectHeader(of: "room.feed", causedBy: untraced)
         #expect(headerOfUntraced == nil)
         let headerOfUnsampled = spans.effectHeader(of: "room.feed", causedBy: unsampled)
         #expect(headerOfUnsampled == nil)
-        let traced = Self.record(3, Self.header)
+        // The batch of a traced input is rolled back.
+        let traced = Self.input(3, Self.sampledHeader)
         spans.recordsDecided([traced], from: 1)
         spans.batchRolledBack()
         let headerOfTraced = spans.effectHeader(of: "room.feed", causedBy: traced)

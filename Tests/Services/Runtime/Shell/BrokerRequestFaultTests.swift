@@ -11,7 +11,7 @@ import Testing
 
 /// A kind of request in Kafka's protocol, and the fault of its responses: an error code or a delay.
 struct RequestFault: Sendable, CustomStringConvertible {
-    /// The kinds that services send, by their API keys.
+    /// The kinds of requests that services send; the raw values are the API keys of Kafka's protocol.
     enum Kind: Int16, Sendable {
         case produce = 0
         case fetch = 1
@@ -30,7 +30,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
         case transactionOffsetCommit = 28
     }
 
-    /// Error numbers of Kafka's protocol.
+    /// Error codes of Kafka's protocol.
     enum Code: Int32, Sendable {
         case notLeader = 6
         case requestTimedOut = 7
@@ -52,17 +52,17 @@ struct RequestFault: Sendable, CustomStringConvertible {
     }
 
     var kind: Kind
-    /// Nil delays the response instead.
+    /// The error code of the responses; nil if a response is delayed instead.
     var code: Code?
 
     var description: String { "\(self.kind) \(self.code.map { "\($0)" } ?? "delayed")" }
 
-    /// Each of these error codes and a delay, for requests of this kind.
+    /// The faults of one kind of request: each of these error codes, and a delay.
     static func faults(_ kind: Kind, _ codes: [Code]) -> [RequestFault] {
         codes.map { RequestFault(kind: kind, code: $0) } + [RequestFault(kind: kind, code: nil)]
     }
 
-    /// Makes the broker reject the next `count` requests, or delay one response.
+    /// Makes the broker reject the next `count` requests of the kind or, for the fault of a delay, delay one response.
     func inject(into broker: EmbeddedBroker, count: Int, delay: Duration) throws {
         if let code = self.code {
             try broker.injectFault(intoRequests: self.kind.rawValue, count: count, error: code.rawValue)
@@ -77,6 +77,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
 /// No fault stops a writer or a shell for good. A case mostly waits for timeouts, so the cases of a test run at the
 /// same time, each with its own broker.
 @Suite(.serialized) struct BrokerRequestFaultTests {
+    /// The faults of all requests that make up a transaction.
     static let transactionFaults: [RequestFault] =
         RequestFault.faults(.produce, [.notLeader, .notEnoughReplicas])
         + RequestFault.faults(
@@ -88,33 +89,33 @@ struct RequestFault: Sendable, CustomStringConvertible {
             .endTransaction, [.coordinatorNotAvailable, .invalidProducerEpoch, .invalidTransactionState])
 
     @Test(.timeLimit(.minutes(1)))
-    func `I8 a transaction ends or fails in time, and the next one succeeds`() async {
+    func `I8 a transaction with a rejected or delayed request ends in time, and the next transaction succeeds`() async {
         await ConcurrentCase.runBlocking(Self.transactionFaults) { fault in
             let fixture = try WriterFixture()
             let writer = try fixture.makeWriter(timeout: Milliseconds(1000))
             try writer.prepare()
             try fixture.commit("before", by: writer)
 
-            // The errors after which the client does not repeat the request.
-            let lastingCodes: Set<RequestFault.Code> = [
+            // The errors after which the client does not repeat the request, so that the transaction fails.
+            let codesWithoutRepetition: Set<RequestFault.Code> = [
                 .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
             ]
-            let isLasting = fault.code.map(lastingCodes.contains) ?? false
-            // Of other errors the repeated request meets one, too.
-            try fault.inject(into: fixture.broker, count: isLasting ? 1 : 2, delay: .seconds(4))
-            let start = MonotonicClock.now
+            let mustFail = fault.code.map(codesWithoutRepetition.contains) ?? false
+            // Any other error is the response to the request and to its first repetition.
+            try fault.inject(into: fixture.broker, count: mustFail ? 1 : 2, delay: .seconds(4))
+            let startedAt = MonotonicClock.now
             var failure: KafkaError?
             do throws(KafkaError) {
                 try fixture.commit("meanwhile", by: writer)
             } catch {
                 failure = error
             }
-            // At most three calls: for the offsets, the commit and the abort. Each is repeated for at most 1 s, and its
-            // last attempt takes at most 2 s: 3 * (1 s + 2 s) = 9 s.
-            #expect(MonotonicClock.now - start < .seconds(10))
-            // After a delay the commit may have failed or not.
-            if fault.code != nil { #expect((failure != nil) == isLasting, "\(failure.debugDescription)") }
+            // The writer makes at most three calls: for the offsets, the commit and the abort. It repeats each of them
+            // for at most 1 s, and the last attempt takes at most 2 s: 3 * (1 s + 2 s) = 9 s.
+            #expect(MonotonicClock.now - startedAt < .seconds(10))
+            // With a delayed response the commit may fail or not.
+            if fault.code != nil { #expect((failure != nil) == mustFail, "\(failure.debugDescription)") }
 
             if let failure, failure.isFatal || failure.kind == .fenced {
                 writer.close()
@@ -131,8 +132,8 @@ struct RequestFault: Sendable, CustomStringConvertible {
 
     @Test(.timeLimit(.minutes(1)))
     func `I16 the error of a transaction says why the broker refused a record, and the next one succeeds`() async {
-        // A topic that refuses even 100 bytes as too large is configured wrongly
-        // (`RefusedRecords.alwaysAcceptedBytes`).
+        // The broker refuses a record of this size with this code, and the error has this kind. A topic that refuses
+        // even 100 bytes as too large is configured wrongly.
         let refusals: [(code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind)] = [
             (.messageTooLarge, 40_000, .messageTooLarge), (.messageTooLarge, 100, .invalidConfiguration),
             (.invalidRecord, 100, .invalidRecord), (.topicAuthorizationFailed, 40_000, .accessDenied),
@@ -154,7 +155,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `I8 a new writer gets its producer id although the broker first refuses`() async {
+    func `I8 a new writer gets its producer id although the broker first rejects or delays the request`() async {
         let faults =
             RequestFault.faults(.initProducerID, [.coordinatorLoading, .notCoordinator])
             + RequestFault.faults(.findCoordinator, [.coordinatorNotAvailable])
@@ -172,18 +173,21 @@ struct RequestFault: Sendable, CustomStringConvertible {
         async
     {
         await ConcurrentCase.run([
-            ConcurrentCase("its start") { try await runOnDedicatedThread { try Self.startDespiteFaults() } },
-            ConcurrentCase("its work") {
-                try await runOnDedicatedThread { try Self.continueDespiteFaults() }
+            ConcurrentCase("a shell that starts") {
+                try await runOnDedicatedThread { try Self.startShellDespiteFaults() }
+            },
+            ConcurrentCase("a shell that works") {
+                try await runOnDedicatedThread { try Self.continueShellDespiteFaults() }
             },
         ])
     }
 
-    private static func startDespiteFaults() throws {
+    /// Injects the faults before the shell starts.
+    private static func startShellDespiteFaults() throws {
         let topicBroker = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topicBroker.embedded)
         let harness = try ShellHarness(.embedded, on: topicBroker)
-        let live = MachineShellTests.lives("start", count: 1)[0]
+        let live = MachineShellTests.newLive("start")
         let faults: [RequestFault] =
             RequestFault.faults(.metadata, [.notLeader])
             + RequestFault.faults(.listOffsets, [.notLeader, .requestTimedOut])
@@ -192,27 +196,29 @@ struct RequestFault: Sendable, CustomStringConvertible {
             + RequestFault.faults(.joinGroup, [.coordinatorNotAvailable, .notCoordinator, .unknownMember])
             + RequestFault.faults(.syncGroup, [.notCoordinator, .rebalanceInProgress])
         for fault in faults { try fault.inject(into: broker, count: 2, delay: .seconds(2)) }
-        let shell = harness.start("one")
+        let shell = harness.startShell("one")
         for number in 1...5 { try harness.sendText("\(number)", in: live) }
         try harness.flush()
+        // One read takes at most 30 s, and the shell may need longer to start.
         var numbers: [Int64] = []
         let deadline = MonotonicClock.now + .seconds(90)
         while (numbers.last ?? 0) < 5, MonotonicClock.now < deadline {
-            numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= 5 }[live] ?? []
+            numbers = try harness.readItemNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= 5 }[live] ?? []
         }
         #expect(MachineShellTests.withoutRepeats(numbers) == [1, 2, 3, 4, 5])
         #expect(shell.stop())
     }
 
-    private static func continueDespiteFaults() throws {
+    /// Injects the faults one after the other while the shell works.
+    private static func continueShellDespiteFaults() throws {
         let topicBroker = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topicBroker.embedded)
         let harness = try ShellHarness(.embedded, on: topicBroker)
-        let live = MachineShellTests.lives("work", count: 1)[0]
-        let shell = harness.start("one")
+        let live = MachineShellTests.newLive("work")
+        let shell = harness.startShell("one")
         try harness.sendText("first", in: live)
         try harness.flush()
-        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        try harness.waitForItems(1, in: live)
         var sentCount: Int64 = 1
         let faults: [RequestFault] =
             RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas])
@@ -220,15 +226,15 @@ struct RequestFault: Sendable, CustomStringConvertible {
             + RequestFault.faults(.offsetCommit, [.coordinatorLoading, .notCoordinator, .requestTimedOut])
             + RequestFault.faults(.heartbeat, [.coordinatorNotAvailable, .rebalanceInProgress, .unknownMember])
         for fault in faults {
-            // More than one, because the test's own clients send such requests, too, and may get some of the faults.
+            // Four faults, because the test's own clients send such requests, too, and may get some of the faults.
             try fault.inject(into: broker, count: 4, delay: .seconds(2))
             for _ in 0..<3 { try harness.sendTextAndWait("text", in: live) }
             sentCount += 3
             let lastNumber = sentCount
-            let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= lastNumber }[live] ?? []
+            let numbers = try harness.readItemNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= lastNumber }[live] ?? []
             #expect(
                 MachineShellTests.withoutRepeats(numbers).last ?? 0 >= lastNumber,
-                "\(fault): \(numbers)")
+                "after \(fault), expected \(lastNumber) items: \(numbers)")
         }
         #expect(shell.stop())
     }

@@ -7,14 +7,17 @@ import Testing
 
 /// Tests of the delta: the rows that are newer than the state topic.
 ///
-/// The delta travels compressed, in the metadata of the committed offset or in the headers of appended batches. A
-/// restart restores the rows of the state topic, then those of the delta.
+/// For each batch, `plan` decides whether its changed rows are added to the delta or all rows of the delta are written
+/// to the state topic. The delta travels compressed, in the second line of the offset's metadata or in the headers of
+/// appended batches. The first line of the metadata is the processor's own, such as "1700". A restart restores the rows
+/// of the state topic, then those of the delta.
 @Suite("Changed rows in the offset's metadata or in appended batches")
 struct CheckpointDeltaTests {
+    /// The bytes of a row that differs for each number.
     private func row(_ number: Int) -> [UInt8] { Array(#"{"number":\#(number),"owner":"alice"}"#.utf8) }
 
-    /// The state topic's rows and the offset's metadata, from which a restart restores the rows.
-    private struct Store {
+    /// What a restart restores the rows from: the rows of the state topic and the metadata of the offset.
+    private struct DurableState {
         var stateTopic: [String: [UInt8]] = [:]
         var metadata = ""
 
@@ -23,7 +26,7 @@ struct CheckpointDeltaTests {
             self.metadata = plan.metadata
         }
 
-        func restored() throws -> [String: [UInt8]] {
+        func restoredRows() throws -> [String: [UInt8]] {
             var rows = self.stateTopic
             for change in try CheckpointDelta(metadata: self.metadata).rows { rows[change.key] = change.row }
             return rows
@@ -32,7 +35,7 @@ struct CheckpointDeltaTests {
 
     @Test func `a small change is stored in the delta and not written to the state topic`() throws {
         var delta = CheckpointDelta()
-        // Nil instead of a row: the row was removed. "1700" is the processor's own metadata.
+        // Nil instead of a row means that the row was removed.
         let plan = delta.plan([("a", self.row(1)), ("b", nil)], metadata: "1700")
         guard case .delta(let metadata, let addedBytes) = plan else {
             Issue.record("the rows were written to the state topic")
@@ -45,7 +48,7 @@ struct CheckpointDeltaTests {
         #expect(rows.map(\.row) == [self.row(1), nil])
     }
 
-    @Test func `metadata without rows contains only the processor's line`() throws {
+    @Test func `the metadata of a delta without rows has only the processor's line`() throws {
         var delta = CheckpointDelta()
         #expect(delta.plan([], metadata: "1700").metadata == "1700")
         #expect(try CheckpointDelta(metadata: "1700").rows.isEmpty)
@@ -56,6 +59,7 @@ struct CheckpointDeltaTests {
         var delta = CheckpointDelta()
         _ = delta.plan([("a", self.row(1))], metadata: "1")
         delta.committed()
+        // The second batch changes no rows.
         let plan = delta.plan([], metadata: "2")
         #expect(CheckpointDelta.processorMetadata(in: plan.metadata) == "2")
         #expect(try CheckpointDelta(metadata: plan.metadata).rows.map(\.key) == ["a"])
@@ -63,25 +67,26 @@ struct CheckpointDeltaTests {
 
     @Test func `the rows of a full delta are written to the state topic, and the next delta begins empty`() throws {
         var delta = CheckpointDelta()
-        // How often the rows are written to the state topic. 500 changes of 40 rows fill the delta several times.
-        var writeCount = 0
+        // 500 changes of 40 rows fill the delta several times.
+        var stateTopicWrites = 0
         for number in 0..<500 {
             let plan = delta.plan([("row \(number % 40)", self.row(number))], metadata: "\(number)")
             #expect(plan.metadata.utf8.count <= CheckpointDelta.metadataLimit)
             if case .stateTopic(let rows, _) = plan {
-                writeCount += 1
+                stateTopicWrites += 1
                 #expect(rows.count <= 40)
                 #expect(!plan.metadata.contains("\n"), "the new delta is empty, so the metadata has no second line")
             }
             delta.committed()
         }
-        #expect((2...50).contains(writeCount))
+        #expect((2...50).contains(stateTopicWrites))
     }
 
     @Test func `the changed rows of a batch are written to the state topic at once if they exceed 32 KB`() {
         var delta = CheckpointDelta()
         // 500 rows of 100 bytes are about 50 KB.
-        let plan = delta.plan((0..<500).map { ("\($0)", [UInt8](repeating: 65, count: 100)) }, metadata: "1")
+        let changes = (0..<500).map { ("\($0)", [UInt8](repeating: UInt8(ascii: "A"), count: 100)) }
+        let plan = delta.plan(changes, metadata: "1")
         guard case .stateTopic(let rows, _) = plan else {
             Issue.record("the rows were stored in the delta")
             return
@@ -93,32 +98,37 @@ struct CheckpointDeltaTests {
     func `after any mix of commits, aborts and takeovers the rows are those of the commits`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var delta = CheckpointDelta()
-        var store = Store()
+        var durableState = DurableState()
         var expected: [String: [UInt8]] = [:]
         for step in 0..<400 {
             let changes = (0..<Int.random(in: 0...6, using: &random)).map { _ -> CheckpointDelta.Change in
                 let key = "row \(Int.random(in: 0..<30, using: &random))"
-                return (key, Int.random(in: 0..<5, using: &random) == 0 ? nil : self.row(step))
+                // Every fifth change removes its row.
+                let isRemoval = Int.random(in: 0..<5, using: &random) == 0
+                return (key, isRemoval ? nil : self.row(step))
             }
             let plan = delta.plan(changes, metadata: "\(step)")
             switch Int.random(in: 0..<10, using: &random) {
-            case 0: delta.rolledBack()
+            case 0:
+                // The transaction aborts.
+                delta.rolledBack()
             case 1:
                 // The owner dies after its commit, and the next owner restores the delta.
-                store.commit(plan)
+                durableState.commit(plan)
                 for change in changes { expected[change.key] = change.row }
-                delta = try CheckpointDelta(metadata: store.metadata)
+                delta = try CheckpointDelta(metadata: durableState.metadata)
             default:
-                store.commit(plan)
+                durableState.commit(plan)
                 for change in changes { expected[change.key] = change.row }
                 delta.committed()
             }
-            #expect(try store.restored() == expected)
+            #expect(try durableState.restoredRows() == expected)
         }
     }
 
     @Test func `invalid metadata is rejected`() {
-        // The second line should be the compressed rows in Base64. Here it is no Base64, then Base64 of other bytes.
+        // The second line should be compressed rows in Base64. The first one here is no Base64. The second one is
+        // Base64, but of bytes that are no compressed rows.
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n!!") }
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n/////w==") }
     }
@@ -127,8 +137,9 @@ struct CheckpointDeltaTests {
         var delta = CheckpointDelta(storage: .appendedBatches)
         var appendedBytes: [UInt8] = []
         for round in 0..<200 {
-            let plan = delta.plan(
-                [("a", self.row(round)), ("b\(round % 7)", round % 3 == 0 ? nil : self.row(round))], metadata: "1")
+            // Each batch changes the row "a" and changes or removes one of seven other rows.
+            let otherRow = round % 3 == 0 ? nil : self.row(round)
+            let plan = delta.plan([("a", self.row(round)), ("b\(round % 7)", otherRow)], metadata: "1")
             guard case .delta(let metadata, let addedBytes) = plan else {
                 Issue.record("the rows were written to the state topic")
                 return
@@ -140,8 +151,8 @@ struct CheckpointDeltaTests {
         let restored = try CheckpointDelta(appended: appendedBytes)
         #expect(restored.rows.map(\.key) == delta.rows.map(\.key))
         #expect(restored.rows.map(\.row) == delta.rows.map(\.row))
-        #expect(restored.rows.first?.row == self.row(199), "the row \"a\" as of the last round")
-        #expect(appendedBytes.count < 200 * 60, "at most 60 bytes for a batch of two rows")
+        #expect(restored.rows.first?.row == self.row(199), "expected the row \"a\" of the last batch")
+        #expect(appendedBytes.count < 200 * 60, "a batch of two rows takes less than 60 bytes on average")
     }
 
     @Test
@@ -154,21 +165,22 @@ struct CheckpointDeltaTests {
             return
         }
         delta.committed()
+        // On request.
         guard case .stateTopic(let rows, _) = delta.plan([("b", self.row(2))], metadata: "2", mustWriteRows: true)
         else {
             Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rows.map(\.key) == ["a", "b"])
-        // A compressor cannot be rolled back, so the plan after a rollback writes all rows. The change of "b" was
-        // rolled back, and "a" is durable only in the appended batch.
+        // After a rollback: a compressor cannot be rolled back, so all rows of the delta are written. Only "a" is left,
+        // because the change of "b" was rolled back.
         delta.rolledBack()
         guard case .stateTopic(let rowsAfterRollback, _) = delta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rowsAfterRollback.map(\.key) == ["a"])
-        // A new owner does not have its predecessor's compressor either.
+        // By a new owner, which does not have its predecessor's compressor.
         var nextOwnersDelta = try CheckpointDelta(appended: addedBytes)
         guard case .stateTopic(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")

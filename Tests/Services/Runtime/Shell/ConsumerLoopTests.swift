@@ -4,9 +4,9 @@ import Observability
 import ServiceShell
 import Testing
 
-/// Tests of the log lines about errors of a consumer.
+/// Tests of the level at which a consumer loop logs an error: an error is no surprise while the loop starts.
 @Suite struct ConsumerLoopTests {
-    /// The log line of a failure of this kind.
+    /// The log line for an error of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
         let lines = LogLines(level: .info)
         ConsumerLoop.logFailure(
@@ -15,13 +15,13 @@ import Testing
     }
 
     @Test(arguments: [KafkaError.Kind.retriable, .timedOut, .brokerDown, .unknownTopic])
-    func `a transient error is logged as info while starting, and as a warning later`(kind: KafkaError.Kind) {
+    func `a transient error is logged as info while the loop starts, and as a warning later`(kind: KafkaError.Kind) {
         #expect(Self.logLine(kind, isStarting: true).contains(#""level":"info""#))
         #expect(Self.logLine(kind, isStarting: false).contains(#""level":"warning""#))
     }
 
     @Test(arguments: [KafkaError.Kind.fatal, .invalidConfiguration, .unsupported, .other])
-    func `a permanent error is logged as an error, also while starting`(kind: KafkaError.Kind) {
+    func `a permanent error is logged as an error, also while the loop starts`(kind: KafkaError.Kind) {
         for isStarting in [true, false] {
             #expect(Self.logLine(kind, isStarting: isStarting).contains(#""level":"error""#))
         }

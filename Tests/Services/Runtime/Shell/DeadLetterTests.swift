@@ -5,6 +5,7 @@ import KafkaClient
 import MachineKit
 import PlazaModel
 import PlazaWire
+import TallyMachine
 import TestSupport
 import Testing
 
@@ -12,26 +13,32 @@ import Testing
 
 /// Tests of inputs that can never be processed.
 ///
-/// An input that is set aside is written to the dead letter topic. All tests use the same brokers and the same group,
-/// so they run one at a time, each on all brokers at once. Each text of a live that is not set aside becomes an item of
-/// the live's feed; the items are numbered from 1. The text "huge" becomes an item that no broker accepts, "alarm"
-/// makes the live's row due a moment later, "huge alarm" does both, and "deadly" ends the process; see `TallyMachine`.
+/// An input that is set aside is written to the dead letter topic and not processed. All tests on the real Kafka use
+/// the same group, so the tests run one at a time. Each test runs on the in-memory broker and on the real Kafka.
+///
+/// The machine is `TallyMachine`. Each text that is not set aside becomes an item of its live's feed, and the items of
+/// a live are numbered from 1. Some texts have a meaning:
+/// - "huge" becomes an item that no broker accepts;
+/// - "alarm" makes the live's row due 300 ms later, and the due row becomes the item "rang";
+/// - "huge alarm" makes the row due too, and the due row becomes an item that no broker accepts;
+/// - "deadly" ends the process.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
     @Test
-    func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`()
+    func `I16 an input whose item no broker accepts is set aside and answered, and the other inputs are processed`()
         async
     {
-        await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
-            let harness = try ShellHarness(mode)
-            let lives = MachineShellTests.lives("huge", count: 3)
-            let shell = harness.start("one")
+        await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
+            let harness = try ShellHarness(kafkaMode)
+            let lives = MachineShellTests.newLives("huge", count: 3)
+            let shell = harness.startShell("one")
             for live in lives { try harness.sendText("before", in: live) }
             try harness.sendText("huge", in: lives[1])
             for live in lives { try harness.sendText("after", in: live) }
             try harness.flush()
-            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+            let numbers = try harness.readItemNumbers(of: Set(lives)) { found in
                 lives.allSatisfy { found[$0]?.contains(2) ?? false }
             }
+            // The items "before" and "after". The in-memory broker may have an item twice.
             for live in lives { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2]) }
             let deadLetters = try harness.readRecords(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
             #expect(deadLetters.count == 1)
@@ -40,13 +47,13 @@ import Testing
             #expect(letter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
             let input = try Wire.decode(BarrageInput.self, from: try #require(letter.value))
             guard case .sendText("huge", _, let caller) = input.command else {
-                Issue.record("another input is among the dead letters: \(input)")
+                Issue.record("expected the input \"huge\" as the dead letter, got \(input)")
                 return
             }
             let replies = try harness.readReplies { $0.contains { $0.request == caller.request } }
             let reply = try #require(replies.first { $0.request == caller.request })
             guard case .failure(let error) = reply.outcome else {
-                Issue.record("\(reply)")
+                Issue.record("expected a failure as the reply, got \(reply)")
                 return
             }
             #expect(error.code == .overLimit)
@@ -54,28 +61,30 @@ import Testing
         }
     }
 
-    @Test func `I16 a due row whose result no broker accepts is set aside, and the inputs after it are processed`()
+    @Test func `I16 a due row whose item no broker accepts is set aside, and the inputs after the row are processed`()
         async
     {
-        await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
-            let harness = try ShellHarness(mode)
-            let lives = MachineShellTests.lives("due", count: 2)
-            let shell = harness.start("one")
+        await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
+            let harness = try ShellHarness(kafkaMode)
+            let lives = MachineShellTests.newLives("due", count: 2)
+            let shell = harness.startShell("one")
             try harness.sendText("huge alarm", in: lives[0])
             try harness.sendText("alarm", in: lives[1])
             try harness.flush()
-            // The dead letter of a row has the row's key, see `TallyMachine.Key`.
+            // The dead letter of a row has the row's key.
+            let rowKey = Array(TallyMachine.Key(lives[0]).text.utf8)
             let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { records in
-                records.contains { $0.key == Array("tally/\(lives[0].text)".utf8) }
+                records.contains { $0.key == rowKey }
             }
-            #expect(deadLetters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
+            #expect(deadLetters.contains { $0.key == rowKey })
             for live in lives { try harness.sendText("after", in: live) }
             try harness.flush()
-            // The row of the first live was removed, so its count starts again at 1. The second live has the items
-            // "alarm", "rang" and "after".
-            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
-                found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
-                    && found[lives[1]]?.contains(3) ?? false
+            // The row of the first live was set aside, and with it the count of its items: after the item "huge alarm"
+            // with the number 1, the item "after" has the number 1 again. The second live has the items "alarm", "rang"
+            // and "after".
+            let numbers = try harness.readItemNumbers(of: Set(lives)) { found in
+                let (first, second) = (found[lives[0]] ?? [], found[lives[1]] ?? [])
+                return first.count >= 2 && first.last == 1 && second.contains(3)
             }
             #expect(numbers[lives[0]]?.last == 1)
             #expect(numbers[lives[1]]?.last == 3)
@@ -84,23 +93,25 @@ import Testing
     }
 
     @Test func `I16 an input that ended three owners is set aside by the next one`() async {
-        await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
-            let harness = try ShellHarness(mode)
-            let live = MachineShellTests.lives("deadly", count: 1)[0]
-            let firstShell = harness.start("one")
+        await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
+            let harness = try ShellHarness(kafkaMode)
+            let live = MachineShellTests.newLive("deadly")
+            let firstShell = harness.startShell("one")
             try harness.sendText("before", in: live)
             try harness.flush()
-            _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+            try harness.waitForItems(1, in: live)
             try harness.waitForCommit(of: live, uncommittedInputs: 0)
             #expect(firstShell.stop())
-            // The state that remains after three owners have died: one with the batch of the input "deadly", and
-            // `maxAloneAttempts` while they processed it alone. The inputs "deadly" and "after" are not committed.
+            // The test writes what three owners leave behind that die at the input "deadly". The first one dies while
+            // it processes a batch with this input, the `maxAloneAttempts` further ones while they process the input
+            // alone. None of them commits the inputs "deadly" and "after".
             try harness.sendText("deadly", in: live)
             try harness.sendText("after", in: live)
             try harness.flush()
             try harness.writeFailedAttempts(ProcessingAttempts.maxAloneAttempts, in: live, uncommittedInputs: 2)
-            let secondShell = harness.start("two")
-            let numbers = try harness.readFeedNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
+            let secondShell = harness.startShell("two")
+            let numbers = try harness.readItemNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
+            // The items "before" and "after". The in-memory broker may have an item twice.
             #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
             let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
             #expect(deadLetters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
@@ -108,24 +119,25 @@ import Testing
         }
     }
 
-    // Each input has nearly the maximum size of a record, 1 MiB.
+    // Each input has nearly the maximum size of a record, 1 MiB = 1,048,576 bytes.
     @Test(arguments: [(1_040_000, 0, 0), (0, 1_040_000, 0), (0, 0, 1_040_000), (340_000, 340_000, 340_000)])
     func `I16 a dead letter fits the broker's limit, wherever the bytes of its input are`(
         keyBytes: Int, valueBytes: Int, headerBytes: Int
     ) {
-        let bytes = { (count: Int) in [UInt8](repeating: 0x61, count: count) }
+        func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "a"), count: count) }
         let input = IncomingRecord(
             topic: "barrage.inbox", partition: 1, offset: 7, timestamp: 1, key: bytes(keyBytes),
             value: bytes(valueBytes),
             headers: [KafkaHeader(name: "traceparent", value: bytes(headerBytes))])
-        let letter = DeadLetter(input, machine: "barrage", reason: String(repeating: "😀", count: 5_000)).outgoing()
-        // Besides name and value, a header has their lengths, which take at most 16 bytes.
-        let size =
-            (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
-            + letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
-        // 1000 bytes are left for the record batch, in which the letter is sent.
-        #expect(size < PlazaTopic.maxMessageBytes - 1_000)
-        // Each part of the input that is too large is left out; the smallest of these parts has 340,000 bytes.
+        // The reason has 20,000 bytes of UTF-8.
+        let reason = String(repeating: "😀", count: 5_000)
+        let letter = DeadLetter(input, machine: "barrage", reason: reason).outgoing()
+        // A header consists of its name, its value and their lengths, which take at most 16 bytes.
+        let sizeOfHeaders = letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        let size = (letter.key?.count ?? 0) + (letter.value?.count ?? 0) + sizeOfHeaders
+        #expect(size < PlazaTopic.maxMessageBytes - 1_000, "1000 bytes are left for the fields of the record batch")
+        // Key, value or headers that are too large are left out, and their bytes are counted. The smallest of them has
+        // 340,000 bytes.
         let origin = DeadLetterOrigin { name in letter.headers.first { $0.name == name }?.value }
         #expect(origin?.omittedBytes ?? 0 >= 340_000)
         #expect(origin?.offset == 7)
@@ -133,9 +145,11 @@ import Testing
 }
 
 extension ShellHarness {
-    /// Reads a topic until `isEnough`, or for at most `limit`; returns the records of a live, or with nil all records.
+    /// Reads a topic from its beginning until `isEnough` is true, or until the timeout.
+    ///
+    /// - Returns: the records whose key is the live's; with nil as the live, all records.
     func readRecords(
-        of topic: PlazaTopic, in live: LiveKey?, limit: Milliseconds = .seconds(20),
+        of topic: PlazaTopic, in live: LiveKey?, timeout: Milliseconds = .seconds(20),
         until isEnough: ([IncomingRecord]) -> Bool
     ) throws -> [IncomingRecord] {
         let reader = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
@@ -145,17 +159,18 @@ extension ShellHarness {
             starts[TopicPartition(topic.rawValue, Int32(partition))] = LogicalOffset.beginning
         }
         try reader.assign(starts)
+        let liveKey = live.map { Array($0.text.utf8) }
         var matching: [IncomingRecord] = []
-        let deadline = MonotonicClock.now + limit
+        let deadline = MonotonicClock.now + timeout
         while !isEnough(matching), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)
-            matching += records.filter { record in live.map { record.key == Array($0.text.utf8) } ?? true }
+            matching += records.filter { liveKey == nil || $0.key == liveKey }
         }
         return matching
     }
 
-    /// Reads the replies to the harness's calls until `isEnough`, or for at most 20 s.
+    /// Reads the replies to all calls until `isEnough` is true, or for at most 20 s.
     func readReplies(until isEnough: ([Reply]) -> Bool) throws -> [Reply] {
         func decode(_ records: [IncomingRecord]) -> [Reply] {
             records.compactMap { $0.value.flatMap { try? Wire.decode(Reply.self, from: $0) } }
@@ -163,9 +178,10 @@ extension ShellHarness {
         return decode(try self.readRecords(of: .replies, in: nil) { isEnough(decode($0)) })
     }
 
-    /// Waits until all inputs of the live's partition are committed except the last `uncommittedInputs`.
+    /// Waits until the owner has committed all inputs of the live's partition except the last `uncommittedInputs`.
     ///
-    /// With the in-memory broker a commit may fail. It is repeated only while its owner runs.
+    /// Call this method before the owner is stopped. A commit on the in-memory broker may fail, and a stopped owner
+    /// does not repeat the commit.
     ///
     /// - Returns: the committed offset.
     @discardableResult
@@ -179,24 +195,26 @@ extension ShellHarness {
         let deadline = MonotonicClock.now + .seconds(15)
         while offset != expectedOffset, MonotonicClock.now < deadline {
             if offset != nil { Thread.sleep(forTimeInterval: 0.05) }
-            offset = try group.committedOffsets(of: [inbox], timeout: .seconds(5))[inbox].flatMap(\.self)?.offset ?? -1
+            let committed = try group.committedOffsets(of: [inbox], timeout: .seconds(5))[inbox] ?? nil
+            offset = committed?.offset ?? -1
         }
         return try #require(
-            offset == expectedOffset ? offset : nil, "the owner committed \(offset ?? -1), not \(expectedOffset)")
+            offset == expectedOffset ? offset : nil,
+            "expected the committed offset \(expectedOffset), got \(offset ?? -1)")
     }
 
-    /// Writes the record of attempts that remains after `count` owners have died while they processed one input alone.
+    /// Writes the record of attempts that `count` owners leave behind if they die while they process one input alone.
     ///
-    /// The input is the next one after the group's committed offset. The last `uncommittedInputs` inputs of the
-    /// partition are not committed.
+    /// This input is the first of the partition's last `uncommittedInputs` inputs, which are not committed.
     func writeFailedAttempts(_ count: Int, in live: LiveKey, uncommittedInputs: Int64) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
-        // If the record had the offset of an earlier input, the next owner would process the deadly input and end the
-        // test.
-        let nextOffset = try self.waitForCommit(of: live, uncommittedInputs: uncommittedInputs)
-        // `aloneUntil` is any offset after the input: the next owner processes the inputs before it alone.
+        // A record with an earlier offset would be ignored. The next owner would then process the deadly input and end
+        // the test's process.
+        let inputOffset = try self.waitForCommit(of: live, uncommittedInputs: uncommittedInputs)
+        // Step 0 is the input itself, because no row is due before it. Until the offset `aloneUntil`, which may be any
+        // offset after the input, the next owner processes each input alone.
         let record = ProcessingAttempts.Record(
-            offset: nextOffset, step: 0, count: count, aloneUntil: nextOffset + 10, process: "a dead one")
+            offset: inputOffset, step: 0, count: count, aloneUntil: inputOffset + 10, process: "a dead process")
         let producer = try KafkaProducer(self.settings)
         defer { producer.close(timeout: .seconds(1)) }
         _ = try producer.sendAndWait(

@@ -9,10 +9,11 @@ import Testing
 
 /// Tests of inputs that end the process: the text "deadly" at once, "deadly alarm" when the row of its live is due.
 ///
-/// An input that is set aside is written to the dead letter topic.
+/// An input that is set aside is written to the dead letter topic and not processed. Each text that is not set aside
+/// becomes an item of its live's feed, and the items of a live are numbered from 1 (see `TallyMachine`).
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
-    /// The text that ends an owner, and the names of the instances of the service.
+    /// Each text that ends an owner, with one and with two instances of the service, by their names.
     private static let cases = ["deadly", "deadly alarm"].flatMap { text in
         [["one"], ["one", "two"]].map { (text: text, instances: $0) }
     }
@@ -23,28 +24,30 @@ struct DeadlyInputTests {
         async
     {
         await ConcurrentCase.runBlocking(Self.cases) { text, instances in
-            // The input is set aside after three deaths with a record of attempts at the committed offset. The first
-            // owner has committed a batch since it acquired the partition, so its record is of an earlier offset, and
-            // a fourth owner dies. Of two instances, the second may acquire the partition just before the input. It has
-            // then committed nothing, so its death counts already, and three owners die.
+            // An owner writes a record of attempts when it acquires the partition. The record counts only while its
+            // offset is the committed one, and the input is set aside after three deaths that count. The first owner
+            // has committed a batch since it wrote its record, so its death does not count, and four owners die. Of two
+            // instances, the second one may acquire the partition just before the input. Then the first death counts,
+            // and three die.
             let deaths = instances.count == 1 ? 4...4 : 3...4
             try Self.expectSetAside(text, instances, startsBeforeInput: true, deaths: deaths)
         }
     }
 
-    @Test func `I16 an input in the first batch of its first owner is set aside after the third death`() async throws {
+    @Test func `I16 an input in the first batch of the first owner is set aside after the third death`() async throws {
         try await runOnDedicatedThread {
             try Self.expectSetAside("deadly", ["one"], startsBeforeInput: false, deaths: 3...3)
         }
     }
 
-    /// Sends three texts to each of twelve lives, and `text` to the first of them in the middle of a batch.
+    /// Sends `text` to the first of twelve lives, among texts to all lives, and checks that the input is set aside
+    /// in time.
     ///
     /// - Parameters:
     ///   - text: the text that ends its owner, as an input or when its row is due.
     ///   - instances: the instances that serve the lives, each supervised.
     ///   - startsBeforeInput: whether the instances have processed a batch before `text` is sent.
-    ///   - deaths: how many processes may die.
+    ///   - deaths: how many processes die.
     /// - Throws: an error of the broker.
     private static func expectSetAside(
         _ text: String, _ instances: [String], startsBeforeInput: Bool, deaths: ClosedRange<Int>
@@ -53,9 +56,9 @@ struct DeadlyInputTests {
         let kafka = try LiveKafka()
         defer { withExtendedLifetime(kafka) {} }
         let harness = try ShellHarness(.full, on: TopicBroker(kafka, clientID: "deadly"))
-        let lives = MachineShellTests.lives("deadly", count: 12)
+        let lives = MachineShellTests.newLives("deadly", count: 12)
         let brokers = harness.settings.brokers
-        let makeServices = {
+        let startServices = {
             SupervisedProcesses("TallyService", instances) { [brokers, $0, "full", "\(ShellHarness.partitions)"] }
         }
         for live in lives { try harness.sendText("before", in: live) }
@@ -63,25 +66,25 @@ struct DeadlyInputTests {
         var services: SupervisedProcesses?
         defer { services?.stop() }
         if startsBeforeInput {
-            services = makeServices()
-            _ = try harness.readFeedNumbers(of: Set(lives)) { $0.count == lives.count }
+            services = startServices()
+            _ = try harness.readItemNumbers(of: Set(lives)) { $0.count == lives.count }
         }
         for live in lives { try harness.sendText("with", in: live) }
         try harness.sendText(text, in: lives[0])
         for live in lives { try harness.sendText("after", in: live) }
         try harness.flush()
-        let start = MonotonicClock.now
-        if !startsBeforeInput { services = makeServices() }
+        let startedAt = MonotonicClock.now
+        if !startsBeforeInput { services = startServices() }
         let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
         #expect(deadLetters.count == 1)
         #expect(deadLetters.allSatisfy { String(decoding: $0.value ?? [], as: UTF8.self).contains(text) })
-        // The fourth text of each live; the feed numbers a live's items from 1.
+        // The fourth text of each live becomes the item 4.
         for live in lives { try harness.sendText("later", in: live) }
         try harness.flush()
-        let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+        let numbers = try harness.readItemNumbers(of: Set(lives)) { found in
             lives.dropFirst().allSatisfy { found[$0]?.contains(4) ?? false }
         }
-        let outage = MonotonicClock.now - start
+        let outage = MonotonicClock.now - startedAt
         for live in lives.dropFirst() { #expect(numbers[live] == [1, 2, 3, 4]) }
         #expect(deaths.contains(services?.deathCount ?? 0), "\(services?.deathCount ?? 0) processes died")
         print("\(instances.count) instances, \(text): back after \(outage.count) ms")

@@ -12,13 +12,12 @@ import Testing
     /// The error with which a broker rejects a timeout below its `group.min.session.timeout.ms`.
     private static let rejection = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
 
-    @Test func `after a rejection the next timeout is the brokers' default minimum, and one warning names the setting`()
-    {
+    @Test func `after a rejection the timeout is raised from 2 s to 6 s, and one warning names the brokers' setting`() {
         let lines = LogLines()
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(sessionTimeout.timeout == .seconds(6))
-        // Another consumer had requested the same timeout. It uses the raised timeout and does not raise it again.
+        // Another consumer had requested 2 s, too. It must use the raised timeout, which is not raised again.
         #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(sessionTimeout.timeout == .seconds(6))
         #expect(lines.all.count == 1)
@@ -29,7 +28,7 @@ import Testing
         let lines = LogLines()
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         var requested: [Duration] = [.seconds(2)]
-        // The limit of 20 ends the loop if the timeout is raised without end.
+        // `requested.count < 20` ends the loop if the timeout is raised without end.
         while requested.count < 20,
             sessionTimeout.raiseIfRejected(Self.rejection, requested: sessionTimeout.timeout, log: lines.log)
         {
@@ -40,7 +39,7 @@ import Testing
         #expect(lines.all.count == GroupSessionTimeout.steps.count - 1)
     }
 
-    @Test func `other errors do not raise the timeout`() {
+    @Test func `errors that are no rejection of the timeout do not raise it`() {
         let lines = LogLines()
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         for kind in [KafkaError.Kind.timedOut, .brokerDown, .fenced, .other] {
@@ -50,17 +49,19 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a shell works with the default minimum of a broker, and one warning names the setting`() throws {
+    func `a shell works with a broker that accepts timeouts from 6 s on, and one warning names the broker's setting`()
+        throws
+    {
         let kafka = try LiveKafka(settings: ["group.min.session.timeout.ms": "6000"])
         let harness = try ShellHarness(
             .full, on: TopicBroker(kafka, clientID: "shell-test"))
-        let live = MachineShellTests.lives("default-timeout", count: 1)[0]
+        let live = MachineShellTests.newLive("default-timeout")
         let lines = LogLines()
-        let shell = harness.start("one", log: lines.log)
+        let shell = harness.startShell("one", log: lines.log)
         try harness.sendText("x", in: live)
         try harness.flush()
-        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        #expect(numbers[live] == [1], "the text is the first item of the feed")
+        let numbers = try harness.waitForItems(1, in: live)
+        #expect(numbers == [1], "the text is the first item of the feed")
         #expect(shell.machineShell.isReady)
         #expect(shell.stop())
         #expect(lines.all.count == 1, "\(lines.all)")

@@ -7,10 +7,10 @@ final class LogLines: Sendable {
     private let lines = ConditionVariable<[String]>([])
     private let level: LogLevel
 
-    /// `level` is the lowest level that is logged.
+    /// Collects the lines of this level and of higher levels.
     init(level: LogLevel = .warning) { self.level = level }
 
-    /// All lines so far, oldest first.
+    /// All lines logged so far, oldest first.
     var all: [String] { self.lines.update { $0 } }
 
     /// The log whose lines are collected.

@@ -9,12 +9,12 @@ import Testing
 
 /// Tests of a processor, which is a machine with its rows for one partition.
 ///
-/// The machine counts the texts of a live and writes an item with the count for each; the text "alarm" makes the live's
-/// row due 300 ms later, which adds the item "rang" (see `TallyMachine`).
+/// The machine is `TallyMachine`. It writes an item for each text of a live, and numbers the items from 1. The text
+/// "alarm" makes the live's row due 300 ms later; the due row adds the item "rang".
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
-    /// A text message of the live, received at a time in milliseconds.
+    /// An input with a text of the live, received at this time in milliseconds.
     static func textInput(_ text: String, at milliseconds: Int64, offset: Int64) -> InboxInput {
         let caller = Caller(
             user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: offset), replyTo: "g")
@@ -24,12 +24,12 @@ import Testing
             payload: .record(Wire.encode(input)))
     }
 
-    /// The numbers of the feed items, which count the items of the live from 1.
-    static func numbers(_ effects: [Effect]) -> [Int64] {
+    /// The numbers of the feed items among the effects.
+    static func itemNumbers(_ effects: [Effect]) -> [Int64] {
         effects.compactMap { if case .feed(let item) = $0 { item.position.number } else { nil } }
     }
 
-    /// A processor that has acquired the partition, and the counter of its malformed records.
+    /// A processor without rows that has acquired the partition at time 0, and the counter of its malformed records.
     func makeProcessor() -> (processor: MachineProcessor<TallyMachine>, malformed: Counter) {
         let malformed = Counter()
         let processor = MachineProcessor(TallyMachine(), log: .none, malformed: malformed)
@@ -37,7 +37,7 @@ import Testing
         return (processor, malformed)
     }
 
-    @Test func `a batch that was rolled back is decided again with the same effects`() {
+    @Test func `a batch that is decided again after a rollback has the same effects`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
         processor.process([Self.textInput("a", at: 10, offset: 0)], effects: &effects)
@@ -50,20 +50,20 @@ import Testing
         var effectsAfterRollback: [Effect] = []
         processor.process(batch, effects: &effectsAfterRollback)
         #expect(effectsAfterRollback == effectsBeforeRollback)
-        #expect(Self.numbers(effectsAfterRollback) == [2, 3])
+        #expect(Self.itemNumbers(effectsAfterRollback) == [2, 3])
     }
 
-    @Test func `a record that cannot be read is counted and does not stop the partition`() {
+    @Test func `a malformed record is counted, and the inputs after it are processed`() {
         let (processor, malformed) = self.makeProcessor()
         var effects: [Effect] = []
-        let unreadable = InboxInput(
+        let malformedInput = InboxInput(
             moment: Moment(now: Timestamp(milliseconds: 5), offset: 0), payload: .record(Array("{nonsense".utf8)))
-        processor.process([unreadable, Self.textInput("a", at: 10, offset: 1)], effects: &effects)
-        #expect(Self.numbers(effects) == [1])
+        processor.process([malformedInput, Self.textInput("a", at: 10, offset: 1)], effects: &effects)
+        #expect(Self.itemNumbers(effects) == [1])
         #expect(malformed.value == 1)
     }
 
-    @Test func `a row that is due is handled before the input that made time pass`() {
+    @Test func `a row that is due before an input is handled before this input`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
         processor.process([Self.textInput("alarm", at: 1_000, offset: 0)], effects: &effects)
@@ -78,7 +78,7 @@ import Testing
         #expect(processor.nextDue == nil)
     }
 
-    @Test func `time never goes back, not even for a new owner`() {
+    @Test func `time never goes back, even if a new owner receives an earlier time`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
         processor.process([Self.textInput("a", at: 5_000, offset: 0)], effects: &effects)
@@ -91,10 +91,11 @@ import Testing
             Issue.record("there is no feed item")
             return
         }
-        #expect(item.at == Timestamp(milliseconds: 5_000))
+        #expect(
+            item.at == Timestamp(milliseconds: 5_000), "expected the time of the last owner, not the earlier 100 ms")
     }
 
-    @Test func `rows survive being written and restored`() {
+    @Test func `a new owner restores the rows that its predecessor has changed`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
         processor.process([Self.textInput("alarm", at: 1_000, offset: 0)], effects: &effects)
@@ -103,7 +104,7 @@ import Testing
         #expect(successor.nextDue == Timestamp(milliseconds: 1_300))
         effects = []
         successor.process([Self.textInput("b", at: 1_100, offset: 1)], effects: &effects)
-        #expect(Self.numbers(effects) == [2])
+        #expect(Self.itemNumbers(effects) == [2], "the restored row has counted one item")
     }
 
     @Test func `each effect names the input that caused it`() {
@@ -111,21 +112,25 @@ import Testing
         var effects: [Effect] = []
         processor.process(
             [Self.textInput("a", at: 10, offset: 0), Self.textInput("b", at: 20, offset: 1)], effects: &effects)
-        // Each text has a feed item and a reply; a cause is the index of an input in its batch.
+        // Each text has two effects, a feed item and a reply. The cause of an effect is an index in the batch.
         #expect(processor.causeIndexes == [0, 0, 1, 1])
     }
 
     /// Rules: R16.12.
-    @Test func `a time without input is counted as a standstill, also by the next owner, and not by a rollback`() {
+    @Test
+    func `a long time without input is counted as a standstill, also by the next owner, and a rollback takes it back`()
+    {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
         processor.process(
             [Self.textInput("a", at: 5_000, offset: 0), Self.textInput("b", at: 7_000, offset: 1)], effects: &effects)
         processor.committed()
-        #expect(processor.offsetMetadata == "7000", "a gap of 2 s is no standstill, so only the time is stored")
+        #expect(
+            processor.offsetMetadata == "7000", "2 s without input are no standstill, so only the latest time is stored"
+        )
         processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
-        // The metadata are the latest time of the machine and the partition's total standstill (time without an owner
-        // or an input), in milliseconds. The standstill is 90 s - 7 s here, and gains 95 s - 90 s below.
+        // The metadata are the machine's latest time and the partition's total standstill, in milliseconds: 90 s, and
+        // 90 s - 7 s = 83 s without input.
         #expect(processor.offsetMetadata == "90000 83000")
         processor.rolledBack()
         #expect(processor.offsetMetadata == "7000")
@@ -135,6 +140,7 @@ import Testing
         successor.acquired(
             generation: 1, committedMetadata: processor.offsetMetadata, at: Timestamp(milliseconds: 95_000))
         successor.process([Self.textInput("d", at: 95_000, offset: 3)], effects: &effects)
+        // 5 s more, from 90 s to 95 s: 83 s + 5 s = 88 s.
         #expect(successor.offsetMetadata == "95000 88000")
     }
 }

@@ -4,37 +4,37 @@ import Observability
 import ServiceShell
 import Testing
 
-/// Tests of the answers of `/readyz` and `/livez`.
+/// Tests of the routes `/readyz` and `/livez`, which tell operators whether a service is ready and alive.
 @Suite struct OpsRoutesTests {
-    /// The status and the text with which a service of this health answers.
+    /// The status and the text with which a service with this health answers.
     private func answer(_ path: String, _ health: ServiceHealth) throws -> (status: Int, text: String) {
         let routes = OpsRoutes(metrics: MetricsRegistry()) { health }
         let response = routes.respond(to: try #require(HTTPRequest(method: .get, path: path)))
         return (response.status, String(decoding: response.body, as: UTF8.self))
     }
 
-    @Test func `a service whose parts all work is ready and alive`() throws {
+    @Test func `a service all of whose parts work is ready and alive`() throws {
         #expect(try self.answer("/readyz", ServiceHealth()) == (200, "ready\n"))
         #expect(try self.answer("/livez", ServiceHealth()) == (200, "alive\n"))
     }
 
-    @Test
-    func `a service that waits is not ready, a stuck one is neither ready nor alive, and each answer names the parts`()
+    @Test func `a service with unready parts is alive but not ready, and a service with stuck parts is neither`()
         throws
     {
-        let waiting = ServiceHealth(unready: ["directory", "barrage"])
-        #expect(try self.answer("/readyz", waiting) == (503, "waits for: directory, barrage\n"))
-        #expect(try self.answer("/livez", waiting) == (200, "alive\n"))
+        let unreadyHealth = ServiceHealth(unready: ["directory", "barrage"])
+        #expect(try self.answer("/readyz", unreadyHealth) == (503, "waits for: directory, barrage\n"))
+        #expect(try self.answer("/livez", unreadyHealth) == (200, "alive\n"))
         // The loop of a hung part does not turn; a stalled part has work and makes no progress. The answers are alike.
-        let stuck = ServiceHealth(hungOrStalled: ["audience"])
-        #expect(try self.answer("/readyz", stuck) == (503, "makes no progress: audience\n"))
-        #expect(try self.answer("/livez", stuck) == (503, "hangs: audience\n"))
+        let stuckHealth = ServiceHealth(hungOrStalled: ["audience"])
+        #expect(try self.answer("/readyz", stuckHealth) == (503, "makes no progress: audience\n"))
+        #expect(try self.answer("/livez", stuckHealth) == (503, "hangs: audience\n"))
     }
 
-    @Test func `a degraded service stays ready, and says what is degraded`() throws {
+    @Test func `a degraded service is ready and alive, and its readiness text says what is degraded`() throws {
         var health = ServiceHealth(degraded: ["presence without Redis"])
         #expect(try self.answer("/readyz", health) == (200, "ready; degraded: presence without Redis\n"))
         #expect(try self.answer("/livez", health) == (200, "alive\n"))
+        // The service is not ready and degraded at the same time.
         health.unready = ["audience"]
         let text = "waits for: audience; degraded: presence without Redis\n"
         #expect(try self.answer("/readyz", health) == (503, text))

@@ -9,10 +9,16 @@ import Testing
 
 /// Tests of how owners of a partition find the input that ends their processes; "1", "2", … name the processes.
 ///
-/// An owner writes a record of attempts before it processes an input alone (not with its batch). The record counts how
-/// many owners have begun to process that input.
+/// An owner writes a record of attempts when it acquires the partition, and before it processes an input alone (not
+/// with its batch). An owner that finds the record of a dead owner at the committed offset processes inputs alone. The
+/// record counts how many owners have begun to process an input alone. After two of them the next owner sets the input
+/// aside.
 @Suite struct ProcessingAttemptsTests {
-    /// The attempts of an owner that has restored `record`, the last record of the previous owner.
+    /// An input that no due rows precede has one step, 0: the input itself.
+    private static let firstStep = 0
+
+    /// The attempts of an owner that has acquired the partition and found `record` there, its predecessor's last
+    /// record.
     private static func attemptsAfterTakeover(
         _ record: ProcessingAttempts.Record?, by process: String, at offset: Int64
     )
@@ -29,51 +35,54 @@ import Testing
         let record = firstOwner.acquired(at: 40)
         #expect(record != nil)
         #expect(!firstOwner.mustProcessAlone(at: 40))
+        // The first owner has committed the input at 40.
         let secondOwner = Self.attemptsAfterTakeover(record, by: "2", at: 41)
         #expect(!secondOwner.mustProcessAlone(at: 41))
     }
 
-    @Test func `the first input after an acquisition is set aside after it ended three owners`() {
+    @Test func `an input that is the next one at the acquisition is set aside after it has ended three owners`() {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.acquired(at: 40)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(owner.mustProcessAlone(at: 40))
-            guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
-                Issue.record("not processed by \(process)")
+            guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+                Issue.record("\(process) does not process the input, or writes no record")
                 return
             }
             record = written
         }
         var fourthOwner = Self.attemptsAfterTakeover(record, by: "4", at: 40)
-        #expect(fourthOwner.beginAlone(step: 0, at: 40) == .setAside)
+        #expect(fourthOwner.beginAlone(step: Self.firstStep, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
-        guard case .process(let nextRecord?) = fourthOwner.beginAlone(step: 0, at: 41) else {
+        guard case .process(let nextRecord?) = fourthOwner.beginAlone(step: Self.firstStep, at: 41) else {
             Issue.record("the next input is not processed")
             return
         }
         #expect(nextRecord.count == 1)
     }
 
-    @Test func `an input in the middle of a batch is found by the owners that process inputs alone`() {
+    @Test func `an input in the middle of a batch is found and set aside by owners that process inputs alone`() {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.acquired(at: 40)
+        // The input at `deadlyOffset` ends each owner. The first one has died while it processed the whole batch. The
+        // others commit each input before it alone.
+        let deadlyOffset: Int64 = 45
         var offset: Int64 = 40
-        // The first owner died while it processed a whole batch.
         var deathCount = 1
         for process in 2...9 {
             var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset)
             while true {
                 #expect(owner.mustProcessAlone(at: offset))
-                switch owner.beginAlone(step: 0, at: offset) {
+                switch owner.beginAlone(step: Self.firstStep, at: offset) {
                 case .setAside:
-                    #expect(offset == 45)
+                    #expect(offset == deadlyOffset)
                     #expect(deathCount == 3)
                     return
                 case .process(let written): record = written ?? record
                 }
-                if offset == 45 { break }  // This input ends its owner.
+                if offset == deadlyOffset { break }
                 offset += 1
             }
             deathCount += 1
@@ -81,13 +90,13 @@ import Testing
         Issue.record("the input was never set aside")
     }
 
-    @Test func `an owner that begins again after an error does not count as dead`() {
+    @Test func `an owner whose session begins again after an error does not count as dead`() {
         var owner = ProcessingAttempts(process: "1")
         var record = owner.acquired(at: 40)
         for _ in 0..<10 {
             owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
             #expect(!owner.mustProcessAlone(at: 40))
-            guard case .process(let written) = owner.beginAlone(step: 0, at: 40) else {
+            guard case .process(let written) = owner.beginAlone(step: Self.firstStep, at: 40) else {
                 Issue.record("the input was set aside")
                 return
             }
@@ -100,66 +109,72 @@ import Testing
         for process in ["1", "2", "3", "4"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(!owner.mustProcessAlone(at: 40))
-            #expect(owner.released(at: 41) == nil, "the record is of the offset 40")
+            #expect(owner.released(at: 41) == nil, "the record is of another offset, 40")
             record = owner.released(at: 40)
-            #expect(record?.process == "")
+            #expect(record?.process == "", "no process has died")
         }
-        // The owners "5" and "6" die. The owner "7" gives up the partition while it processes the input.
+        // "5" dies with its batch and "6" with the input alone. "7" gives up the partition while it processes the input
+        // alone.
         var owner = ProcessingAttempts(process: "5")
         owner.restore(record)
         record = owner.acquired(at: 40)
         for process in ["6", "7"] {
             owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
-            guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
-                Issue.record("not processed by \(process)")
+            guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+                Issue.record("\(process) does not process the input, or writes no record")
                 return
             }
             record = written
         }
-        #expect(record?.count == 2, "6 and 7 have begun to process the input alone")
+        #expect(record?.count == 2, "\"6\" and \"7\" have begun to process the input alone")
         record = owner.released(at: 40)
-        #expect(record?.count == 1, "7 has withdrawn its attempt")
-        // "8" dies too, which is the third death after those of "5" and "6".
+        #expect(record?.count == 1, "\"7\" has withdrawn its attempt")
+        // "8" dies with the input alone. This is the third death, after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
-        guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
-            Issue.record("set aside after two deaths")
+        guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+            Issue.record("\"8\" set the input aside after only two deaths")
             return
         }
         owner = Self.attemptsAfterTakeover(written, by: "9", at: 40)
-        #expect(owner.beginAlone(step: 0, at: 40) == .setAside)
+        #expect(owner.beginAlone(step: Self.firstStep, at: 40) == .setAside)
     }
 
     @Test func `a due row and the input after it are different steps`() {
         var owner = ProcessingAttempts(process: "1")
         owner.isolate(until: 50)
-        guard case .process(let dueRow?) = owner.beginAlone(step: 0, at: 40),
+        guard case .process(let dueRow?) = owner.beginAlone(step: Self.firstStep, at: 40),
             case .process(let input?) = owner.beginAlone(step: 1, at: 40)
         else {
-            Issue.record("not processed")
+            Issue.record("a step is not processed, or has no record")
             return
         }
         #expect(dueRow.step == 0 && input.step == 1)
     }
 
-    @Test func `an owner that may have been replaced withdraws no attempt, and one that failed otherwise does`() {
+    @Test func `an owner that may have been replaced must not withdraw its attempt, and one with another failure may`()
+    {
         func canWithdraw(_ failure: (any Error)?, isLeaseDoubtful: Bool = false) -> Bool {
             ProcessingAttempts.canWithdraw(after: failure, isLeaseDoubtful: isLeaseDoubtful)
         }
         #expect(!canWithdraw(KafkaError(.fenced, "")))
         #expect(!canWithdraw(ProcessorError.fenced))
-        #expect(!canWithdraw(nil, isLeaseDoubtful: true))
+        let noFailure: (any Error)? = nil
+        #expect(!canWithdraw(noFailure, isLeaseDoubtful: true))
         #expect(!canWithdraw(KafkaError(.timedOut, ""), isLeaseDoubtful: true))
-        #expect(canWithdraw(nil))
+        #expect(canWithdraw(noFailure))
         #expect(canWithdraw(KafkaError(.timedOut, "")))
         #expect(canWithdraw(KafkaError(.accessDenied, "")))
     }
 
-    @Test func `a revoked partition is reused only if neither the offset nor the end has moved`() throws {
+    @Test
+    func `the rows of a revoked partition are kept only if no other owner has written anything meanwhile`()
+        throws
+    {
         let committed = OffsetAndMetadata(offset: 100)
         let processor = MachineProcessor(TallyMachine(), log: .none, malformed: Counter())
         let partition = try OwnedPartition(
             TopicPartition("inbox", 0), processor, committed: committed, storage: .offsetMetadata, process: "1")
-        // The end at the revocation is not known.
+        // The end of the topic to which another owner would have written first. At the revocation it was not known.
         #expect(!partition.isUnchanged(committed: committed, end: nil))
         #expect(!partition.isUnchanged(committed: committed, end: 7))
         partition.endAtRevocation = 7
@@ -170,7 +185,7 @@ import Testing
         #expect(!partition.isUnchanged(committed: OffsetAndMetadata(offset: 101), end: 7))
     }
 
-    @Test func `an offset, step and count with the highest numbers do not trap`() {
+    @Test func `a record whose offset, step and count are the highest numbers does not trap`() {
         _ = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: .max, step: .max, count: .max, aloneUntil: nil, process: "x"), by: "1",
             at: .max)

@@ -15,10 +15,10 @@ import Testing
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
-    @Test func `work without progress for ten seconds is a stall, and progress ends it`() {
+    @Test func `work without progress for ten seconds is a stall, and progress ends the stall`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
-        // Neither a failed batch nor more work begins the ten seconds again.
+        // A failed batch and further work do not restart the ten seconds.
         watch.workFailed(in: Self.partition)
         watch.workArrived(in: Self.partition, at: Self.at(105))
         #expect(!watch.isStalled(at: Self.at(109)))
@@ -37,7 +37,7 @@ import Testing
         #expect(watch.isStalled(at: Self.at(110)))
     }
 
-    @Test func `work that another member of the group owns is no stall`() {
+    @Test func `the work of a partition that another member of the group owns is no stall`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.workArrived(in: Self.otherPartition, at: Self.at(105))
@@ -58,13 +58,14 @@ import Testing
         // Here `workDone` reports that the partition was read to its end.
         watch.workDone(in: Self.partition)
         #expect(!watch.isStalled(at: Self.at(110)))
+        // Records arrive after a failed read: the partition is readable, and its ten seconds still begin at 200 s.
         watch.readFailed(in: Self.partition, at: Self.at(200))
         watch.workArrived(in: Self.partition, at: Self.at(201))
-        #expect(watch.unreadablePartitions.isEmpty, "records were polled, so there is work")
+        #expect(watch.unreadablePartitions.isEmpty)
         #expect(watch.isStalled(at: Self.at(210)))
     }
 
-    @Test func `the work of former sessions counts for the stall of the shell, but not for that of the session`() {
+    @Test func `the work of former sessions counts for a stall of the shell, but not of the current session`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         // The first failure sets the pause to 50 ms, the second one doubles it.
@@ -72,6 +73,7 @@ import Testing
         watch.workFailed(in: Self.partition)
         #expect(watch.retryPause == Milliseconds(100))
         #expect(watch.isSessionStalled(at: Self.at(110)))
+        // The shell begins its next session.
         watch.sessionBegan()
         #expect(!watch.isSessionStalled(at: Self.at(200)), "the session has not found any work")
         #expect(watch.unreadablePartitions.isEmpty, "the session has not tried to read the partition")
@@ -79,7 +81,7 @@ import Testing
         watch.readFailed(in: Self.partition, at: Self.at(200))
         #expect(watch.unreadablePartitions == [Self.partition])
         #expect(!watch.isSessionStalled(at: Self.at(209)))
-        // The work has waited since 100 s, in this session since 200 s.
+        // In the shell the work has waited since 100 s, in this session since 200 s.
         #expect(watch.isStalled(at: Self.at(209)))
         #expect(watch.waitingTime(at: Self.at(209)) == .seconds(209 - 100))
         #expect(watch.isSessionStalled(at: Self.at(210)))
@@ -87,7 +89,7 @@ import Testing
         #expect(!watch.isStalled(at: Self.at(210)) && !watch.isSessionStalled(at: Self.at(210)))
     }
 
-    @Test func `work that waits for an unreachable broker is no stall, until work arrives again`() {
+    @Test func `work that waited for an unreachable broker is no stall, until work arrives again`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.brokerUnreachable()
@@ -100,7 +102,7 @@ import Testing
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         #expect(watch.retryPause == Milliseconds(50))
-        // In milliseconds, after each failure.
+        // The pause after each failure, in milliseconds.
         var pauses: [Int64] = []
         for _ in 0..<100 {
             watch.workFailed(in: Self.partition)
@@ -112,30 +114,32 @@ import Testing
 
     @Test func `the waiting time is that of the oldest work that is not durable`() {
         var watch = ProgressWatch()
-        func waitingTime(_ seconds: Int64) -> Milliseconds { watch.waitingTime(at: Self.at(seconds)) }
-        #expect(waitingTime(1) == Milliseconds(0))
+        func waitingTime(atSecond second: Int64) -> Milliseconds { watch.waitingTime(at: Self.at(second)) }
+        #expect(waitingTime(atSecond: 1) == Milliseconds(0))
         watch.workArrived(in: Self.partition, at: Self.at(1))
         watch.workArrived(in: Self.otherPartition, at: Self.at(3))
         watch.workArrived(in: Self.partition, at: Self.at(4))
-        #expect(waitingTime(5) == .seconds(5 - 1))
+        #expect(waitingTime(atSecond: 5) == .seconds(5 - 1), "the oldest work of the partition arrived at 1 s")
         watch.workDone(in: Self.partition)
-        #expect(waitingTime(6) == .seconds(6 - 3), "the work of the other partition")
+        #expect(waitingTime(atSecond: 6) == .seconds(6 - 3), "the work of the other partition arrived at 3 s")
     }
 }
 
-/// Tests of what a shell does after a session has failed: it begins another after a pause, or the process exits.
+/// Tests of what a shell does after a session has failed: it begins another session after a pause, or ends the process.
 ///
-/// The process exits after three stuck sessions within a minute. A session was stuck if it lasted for ten seconds or
-/// more while work was stalled, or if a write without an answer ended it. All times are in seconds.
+/// The shell ends the process after three stuck sessions within a minute. A session was stuck if it lasted for at least
+/// ten seconds and its work was stalled, or if a write that the broker did not answer ended it. All times are in
+/// seconds.
 @Suite struct SessionRestartsTests {
-    /// A write was not answered.
+    /// The broker has not answered a write.
     private static let unanswered = KafkaError(.unanswered, "", isFatal: true)
     /// Another owner has taken the partitions.
     private static let fenced = KafkaError(.fenced, "")
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
-    /// The decisions after sessions of `duration` seconds each, which `error` ended at the given times.
+    /// The decisions after sessions of `duration` seconds each, which `error` ended at the given times; `isStalled`
+    /// tells whether their work was stalled.
     private static func decisions(
         _ error: any Error, isStalled: Bool = false, lasting duration: Int64 = 10, endingAt seconds: [Int64]
     ) -> [SessionRestarts.Decision] {
@@ -149,11 +153,11 @@ import Testing
         let seconds: [Int64] = [0, 20, 70, 79]
         // Only the sessions that end at 20, 70 and 79 s are three within a minute.
         let mustExit = [false, false, false, true]
-        let stalled = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
-        #expect(stalled.map { $0 == .exit } == mustExit)
+        let stallDecisions = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
+        #expect(stallDecisions.map { $0 == .exit } == mustExit)
         // After an unanswered write a session is stuck even if no work is stalled.
         #expect(Self.decisions(Self.unanswered, endingAt: seconds).map { $0 == .exit } == mustExit)
-        // A stalled session may also end with another error.
+        // A session whose work is stalled may also end with another error.
         #expect(Self.decisions(Self.fenced, isStalled: true, endingAt: seconds).map { $0 == .exit } == mustExit)
     }
 
@@ -169,10 +173,11 @@ import Testing
 
     @Test func `the pause doubles up to a second, and a long session resets it`() {
         var restarts = SessionRestarts()
+        /// The pause, in milliseconds, after a session that began and ended at these seconds.
         func pause(beganAt: Int64, endedAt: Int64) -> Int64 {
             let decision = restarts.sessionFailed(
                 Self.fenced, isStalled: false, beganAt: Self.at(beganAt), at: Self.at(endedAt))
-            // In milliseconds; -1 stands for the end of the process.
+            // -1 stands for the end of the process.
             guard case .restart(after: let pause) = decision else { return -1 }
             return pause.count
         }

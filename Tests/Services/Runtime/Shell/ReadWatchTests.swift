@@ -13,6 +13,11 @@ import Testing
     private static let otherPartition = TopicPartition("rooms", 2)
     private static let unreachable = KafkaError(.timedOut, "no answer", isRetriable: true)
 
+    /// The end of the partitions if they have no unread record.
+    private static let endOfReadRecords: Int64 = 5
+    /// The end of the partitions if the record at the offset 5 is not read.
+    private static let endWithUnreadRecord: Int64 = 6
+
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
     private static func record(_ offset: Int64) -> IncomingRecord {
@@ -35,39 +40,43 @@ import Testing
         return outcome
     }
 
-    /// A watch whose two partitions were read to their ends, at offset 5, in second 0.
+    /// A watch whose two partitions were read to `endOfReadRecords` in second 0.
     private static func makeCaughtUpWatch() -> ReadWatch {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         let offsets = [Self.partition: LogicalOffset.beginning, Self.otherPartition: LogicalOffset.beginning]
         watch.partitionsAssigned(offsets, at: Self.at(0))
-        watch.polled([], Self.pollReaching([Self.partition: 5, Self.otherPartition: 5]), at: Self.at(0))
+        let ends = [Self.partition: Self.endOfReadRecords, Self.otherPartition: Self.endOfReadRecords]
+        watch.polled([], Self.pollReaching(ends), at: Self.at(0))
         return watch
     }
 
-    /// Answers the queries that the watch makes in these seconds: with `end` for each partition or, if it is nil, with
-    /// an error.
-    ///
-    /// The watch of `makeCaughtUpWatch` has read everything before offset 5; the end 6 means one record more.
-    private static func answerQueries(of watch: inout ReadWatch, in seconds: ClosedRange<Int64>, end: Int64?) {
+    /// Answers the queries that the watch makes in these seconds: each partition has this end.
+    private static func answerQueries(of watch: inout ReadWatch, in seconds: ClosedRange<Int64>, end: Int64) {
         for second in seconds {
             let partitions = watch.takePartitionsToCheck(at: Self.at(second))
             guard !partitions.isEmpty else { continue }
-            if let end {
-                let ends = partitions.map { ($0, end) }
-                watch.endsReceived(Dictionary(uniqueKeysWithValues: ends), at: Self.at(second))
-            } else {
-                watch.checkFailed(Self.unreachable, of: partitions, at: Self.at(second))
-            }
+            let ends = partitions.map { ($0, end) }
+            watch.endsReceived(Dictionary(uniqueKeysWithValues: ends), at: Self.at(second))
+        }
+    }
+
+    /// Lets the queries that the watch makes in these seconds fail, because the broker is unreachable.
+    private static func failQueries(of watch: inout ReadWatch, in seconds: ClosedRange<Int64>) {
+        for second in seconds {
+            let partitions = watch.takePartitionsToCheck(at: Self.at(second))
+            guard !partitions.isEmpty else { continue }
+            watch.checkFailed(Self.unreachable, of: partitions, at: Self.at(second))
         }
     }
 
     @Test func `a reader that cannot read further records is stalled after ten seconds, until it reads one`() {
         var watch = Self.makeCaughtUpWatch()
+        // The read fails in second 20, and ten seconds later the reader is stalled.
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
-        Self.answerQueries(of: &watch, in: 20...29, end: 6)
+        Self.answerQueries(of: &watch, in: 20...29, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(29)) == .reading)
-        Self.answerQueries(of: &watch, in: 30...30, end: 6)
+        Self.answerQueries(of: &watch, in: 30...30, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(30)) == .stalled)
         #expect(watch.waitingTime(at: Self.at(30)) >= .seconds(10))
         watch.polled([Self.record(5)], PollOutcome(), at: Self.at(31))
@@ -75,45 +84,46 @@ import Testing
         #expect(watch.waitingTime(at: Self.at(31)) == Milliseconds(0))
     }
 
-    @Test func `a reader whose reads fail but that has read everything is not stalled`() {
+    @Test func `a reader whose reads fail is not stalled if it has read everything before`() {
         var watch = Self.makeCaughtUpWatch()
         for second: Int64 in 1...60 {
             watch.polled([], Self.pollFailing(in: Self.partition, Self.otherPartition), at: Self.at(second))
-            Self.answerQueries(of: &watch, in: second...second, end: 5)
+            Self.answerQueries(of: &watch, in: second...second, end: Self.endOfReadRecords)
             #expect(watch.state(at: Self.at(second)) == .reading)
         }
     }
 
-    @Test func `a read that is never answered, and reports no error, is found within thirty seconds`() {
+    @Test func `a reader whose read is never answered and reports no error is stalled within thirty seconds`() {
         var watch = Self.makeCaughtUpWatch()
-        // The watch queries the ends of partitions of which nothing was read since the last check. In second 10 there
-        // are none: both were read in second 0. The query in second 20 shows that there are more records. Ten seconds
-        // later the reader is stalled.
-        Self.answerQueries(of: &watch, in: 1...29, end: 6)
+        // Every ten seconds the watch queries the ends of the partitions of which nothing was read since the last
+        // query. In second 10 there are none, because both were read in second 0. The query in second 20 shows that
+        // there are more records. Ten seconds later the reader is stalled.
+        Self.answerQueries(of: &watch, in: 1...29, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(29)) == .reading)
-        Self.answerQueries(of: &watch, in: 30...30, end: 6)
+        Self.answerQueries(of: &watch, in: 30...30, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(30)) == .stalled)
     }
 
-    @Test func `an unreachable broker is no stall, and when it is back the reader gets ten seconds again`() {
+    @Test func `a reader of an unreachable broker is not stalled, and has ten seconds again when the broker is back`() {
         var watch = Self.makeCaughtUpWatch()
         var outage = PollOutcome()
         outage.errors = [KafkaError(.brokerDown, "all brokers are down", isRetriable: true)]
         watch.polled([], outage, at: Self.at(20))
-        Self.answerQueries(of: &watch, in: 20...90, end: nil)
+        Self.failQueries(of: &watch, in: 20...90)
         #expect(watch.state(at: Self.at(90)) == .waitingForBroker)
-        #expect(watch.reachableSince >= Self.at(80), "time without a broker does not count for a catch-up")
-        // The broker is back and has more records, which are not read. It answers the next query, in second 100.
-        Self.answerQueries(of: &watch, in: 91...109, end: 6)
+        #expect(watch.reachableSince >= Self.at(80), "expected the time of the last failed query")
+        // The broker is back and has records that are not read. It answers the next query, in second 100.
+        Self.answerQueries(of: &watch, in: 91...109, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(109)) == .reading)
-        Self.answerQueries(of: &watch, in: 110...110, end: 6)
+        Self.answerQueries(of: &watch, in: 110...110, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(110)) == .stalled)
     }
 
-    @Test func `a catch-up that advances is no stall, and one that does not advance for ten seconds is one`() {
+    @Test func `a reader that catches up is not stalled until it has read nothing for ten seconds`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(0))
+        // The partition has 1000 records. In each second one is read, until second 60.
         for second: Int64 in 1...60 {
             watch.polled([Self.record(second)], PollOutcome(), at: Self.at(second))
             Self.answerQueries(of: &watch, in: second...second, end: 1000)
@@ -125,11 +135,12 @@ import Testing
         #expect(watch.state(at: Self.at(70)) == .stalled)
     }
 
-    @Test func `a partition may wait while another one is loaded, until neither is read for ten seconds`() {
+    @Test func `a reader that loads one partition while another waits is not stalled until it reads neither`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         let offsets = [Self.partition: LogicalOffset.beginning, Self.otherPartition: LogicalOffset.beginning]
         watch.partitionsAssigned(offsets, at: Self.at(0))
+        // Until second 30 a record of one partition is read in each second, and nothing of the other.
         for second: Int64 in 1...30 {
             watch.polled([Self.record(second)], PollOutcome(), at: Self.at(second))
             Self.answerQueries(of: &watch, in: second...second, end: 1000)
@@ -140,37 +151,37 @@ import Testing
         #expect(watch.state(at: Self.at(40)) == .stalled)
     }
 
-    @Test func `after a process was stopped and continued, its reader gets ten seconds again`() {
+    @Test func `a reader of a process that was stopped and continued has ten seconds again`() {
         var watch = Self.makeCaughtUpWatch()
         watch.turnBegan(at: Self.at(20))
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         // The process was stopped for 75 s, in which the reader had no turn.
         watch.turnBegan(at: Self.at(95))
-        Self.answerQueries(of: &watch, in: 95...104, end: 6)
+        Self.answerQueries(of: &watch, in: 95...104, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(104)) == .reading)
-        Self.answerQueries(of: &watch, in: 105...105, end: 6)
+        Self.answerQueries(of: &watch, in: 105...105, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(105)) == .stalled)
     }
 
-    @Test func `a stalled consumer is replaced every ten seconds, and the stall lasts until a record is read`() {
+    @Test func `a stalled reader's consumer is replaced every ten seconds, and the stall ends when a record is read`() {
         var watch = Self.makeCaughtUpWatch()
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
-        Self.answerQueries(of: &watch, in: 20...30, end: 6)
+        Self.answerQueries(of: &watch, in: 20...30, end: Self.endWithUnreadRecord)
         #expect(watch.mustReplaceConsumer(at: Self.at(30)))
         watch.consumerFailed(KafkaError(.other, "nothing was read"), at: Self.at(30))
         // The new consumer begins in second 31, so it is replaced in second 41.
         watch.turnBegan(at: Self.at(31))
         watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(31))
-        Self.answerQueries(of: &watch, in: 31...40, end: 6)
+        Self.answerQueries(of: &watch, in: 31...40, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(40)) == .stalled)
         #expect(!watch.mustReplaceConsumer(at: Self.at(40)))
-        Self.answerQueries(of: &watch, in: 41...41, end: 6)
+        Self.answerQueries(of: &watch, in: 41...41, end: Self.endWithUnreadRecord)
         #expect(watch.mustReplaceConsumer(at: Self.at(41)))
         watch.polled([Self.record(5)], Self.pollReaching([Self.partition: 6]), at: Self.at(42))
         #expect(watch.state(at: Self.at(42)) == .reading)
     }
 
-    @Test func `a consumer that cannot be set up waits for the broker, or is stalled if the broker answers`() {
+    @Test func `a reader that cannot set up a consumer waits for the broker, or is stalled if the broker answers`() {
         var watch = ReadWatch(at: Self.at(0))
         for second: Int64 in 0...20 { watch.consumerFailed(Self.unreachable, at: Self.at(second)) }
         #expect(watch.state(at: Self.at(9)) == .reading, "less than ten seconds after the first failure")
@@ -181,12 +192,12 @@ import Testing
             watch.consumerFailed(KafkaError(.unknownTopic, "no topic"), at: Self.at(second))
         }
         #expect(watch.state(at: Self.at(31)) == .stalled)
-        // A consumer was set up.
+        // The first turn of a new consumer.
         watch.turnBegan(at: Self.at(32))
         #expect(watch.state(at: Self.at(32)) == .reading)
     }
 
-    @Test func `a read that is not permitted is no stall, because a new process could not read either`() {
+    @Test func `a reader without permission is not stalled, because a new process could not read either`() {
         var watch = Self.makeCaughtUpWatch()
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         let partitions = watch.takePartitionsToCheck(at: Self.at(30))
@@ -195,19 +206,20 @@ import Testing
         #expect(watch.state(at: Self.at(30)) == .waitingForBroker)
     }
 
-    @Test func `successive scans that read nothing for ten seconds are a stall, until their partition is forgotten`() {
+    @Test func `a reader whose scans read nothing for ten seconds is stalled until the partition is forgotten`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
-        // Each scan lasts three seconds, and its record at offset 4 is not read.
+        // A scan is the reading of one range of a partition. Five scans of three seconds each read nothing, although
+        // the partition has records from the offset 4 on.
         for second: Int64 in stride(from: 0, through: 12, by: 3) {
             watch.partitionsAssigned([Self.partition: 4], at: Self.at(second))
-            Self.answerQueries(of: &watch, in: second...(second + 2), end: 6)
+            Self.answerQueries(of: &watch, in: second...(second + 2), end: Self.endWithUnreadRecord)
             watch.scanEnded(in: Self.partition)
         }
         #expect(watch.state(at: Self.at(14)) == .stalled)
         watch.forgetUnassigned()
         #expect(watch.state(at: Self.at(14)) == .reading)
-        // A scan that has read something leaves nothing behind.
+        // After a scan that has read something, the partition does not wait.
         watch.partitionsAssigned([Self.partition: 4], at: Self.at(20))
         watch.polled([Self.record(4)], PollOutcome(), at: Self.at(21))
         watch.scanEnded(in: Self.partition)
@@ -219,15 +231,15 @@ import Testing
         watch.turnBegan(at: Self.at(0))
         watch.partitionsAssigned([Self.partition: 4], at: Self.at(0))
         watch.scanEnded(in: Self.partition)
-        // While a request for the partition is queued, the partition waits.
+        // The scan has ended, but while a request for a further scan is queued, the partition waits.
         for second: Int64 in 1...12 {
             watch.forgetWithoutScan(queuedPartitions: [Self.partition], at: Self.at(second))
-            Self.answerQueries(of: &watch, in: second...second, end: 6)
+            Self.answerQueries(of: &watch, in: second...second, end: Self.endWithUnreadRecord)
         }
         #expect(watch.state(at: Self.at(12)) == .stalled)
         // The last request was queued in second 12, and 12 + 3 = 15.
         for second: Int64 in 13...15 {
-            // Scans of another partition go on.
+            // The reader continues with scans of another partition.
             watch.partitionsAssigned([Self.otherPartition: 4], at: Self.at(second))
             watch.polled([], Self.pollReaching([Self.otherPartition: 4]), at: Self.at(second))
             watch.scanEnded(in: Self.otherPartition)
@@ -242,7 +254,7 @@ import Testing
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
         watch.partitionsUnassigned([Self.partition])
         #expect(watch.waitingTime(at: Self.at(30)) == Milliseconds(0))
-        // An error may arrive late.
+        // A late error of the partition that is no longer read changes nothing.
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(31))
         #expect(watch.waitingTime(at: Self.at(50)) == Milliseconds(0))
     }

@@ -7,52 +7,54 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the epochs of partitions (one number for each acquisition by an owner) after rebalances of the group.
+/// Tests of the epochs of partitions after rebalances of the group.
+///
+/// An owner that acquires a partition begins a new epoch, which is higher than all earlier ones.
 extension MachineShellTests {
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a partition that stays with its owner keeps its epoch, and one that moves gets a later epoch`() throws {
         let harness = try ShellHarness(.full)
-        let lives = Self.onePerPartition("stay")
-        let firstShell = harness.start("first")
+        let lives = Self.newLivesOnePerPartition("stay")
+        let firstShell = harness.startShell("first")
         for live in lives { try harness.sendTextsOneByOne(3, in: live) }
-        let epochsBefore = try lives.map { try harness.lastEpoch(in: $0) }
+        let firstEpochs = try lives.map { try harness.lastEpoch(in: $0) }
 
-        let secondShell = harness.start("second")
-        // The inbox has four partitions.
+        let secondShell = harness.startShell("second")
+        // The inbox has four partitions, and there is one live in each of them.
         try Self.waitForOwnedPartitions([(firstShell, 2), (secondShell, 2)])
         #expect(firstShell.namedPartitions.isDisjoint(with: secondShell.namedPartitions))
         #expect(firstShell.namedPartitions.union(secondShell.namedPartitions) == [0, 1, 2, 3])
         try Self.sendTextToAll("joined", to: lives, harness, untilItemCount: 4)
         let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
         #expect(
-            zip(epochsBefore, sharedEpochs).filter { $0 == $1 }.count == 2,
-            "the partitions that stay: \(epochsBefore), \(sharedEpochs)")
+            zip(firstEpochs, sharedEpochs).filter { $0 == $1 }.count == 2,
+            "two partitions stay with the first shell: \(firstEpochs), \(sharedEpochs)")
         #expect(
-            zip(epochsBefore, sharedEpochs).filter { $0 < $1 }.count == 2,
-            "the partitions that move: \(epochsBefore), \(sharedEpochs)")
+            zip(firstEpochs, sharedEpochs).filter { $0 < $1 }.count == 2,
+            "two partitions move to the second shell: \(firstEpochs), \(sharedEpochs)")
 
         #expect(secondShell.stop())
         try Self.waitForOwnedPartitions([(firstShell, 4)])
         try Self.sendTextToAll("left", to: lives, harness, untilItemCount: 5)
-        let epochsAfter = try lives.map { try harness.lastEpoch(in: $0) }
-        for (index, epoch) in epochsAfter.enumerated() {
-            if epochsBefore[index] == sharedEpochs[index] {
-                #expect(epoch == epochsBefore[index], "the owner has not changed")
+        let lastEpochs = try lives.map { try harness.lastEpoch(in: $0) }
+        for (index, epoch) in lastEpochs.enumerated() {
+            if firstEpochs[index] == sharedEpochs[index] {
+                #expect(epoch == firstEpochs[index], "the first shell has owned this partition all the time")
             } else {
-                #expect(epoch > sharedEpochs[index], "the former owner acquires the partition anew")
+                #expect(epoch > sharedEpochs[index], "the first shell has acquired this partition again")
             }
         }
-        let numbers = try harness.readFeedNumbers(of: Set(lives)) { feeds in
+        let numbers = try harness.readItemNumbers(of: Set(lives)) { feeds in
             lives.allSatisfy { (feeds[$0]?.count ?? 0) >= 5 }
         }
         for live in lives { #expect(numbers[live] == [1, 2, 3, 4, 5]) }
         #expect(firstShell.stop())
     }
 
-    /// One live in each partition.
-    private static func onePerPartition(_ name: String) -> [LiveKey] {
+    /// The keys of new lives, one in each partition.
+    private static func newLivesOnePerPartition(_ name: String) -> [LiveKey] {
         (0..<ShellHarness.partitions).compactMap { partition in
-            Self.lives(name, count: 100).first {
+            Self.newLives(name, count: 100).first {
                 PlazaTopic.partition(of: $0.text, among: ShellHarness.partitions) == partition
             }
         }
@@ -64,7 +66,7 @@ extension MachineShellTests {
     ) throws {
         for live in lives { try harness.sendText(text, in: live) }
         try harness.flush()
-        _ = try harness.readFeedNumbers(of: Set(lives)) { feeds in
+        _ = try harness.readItemNumbers(of: Set(lives)) { feeds in
             lives.allSatisfy { (feeds[$0]?.count ?? 0) >= count }
         }
     }

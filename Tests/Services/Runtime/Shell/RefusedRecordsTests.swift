@@ -10,8 +10,12 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
-/// Tests of what a broker's refusal of records says about the input that caused them.
+/// Tests of whether the input is at fault when the broker refuses records that were written for it.
+///
+/// The input is at fault if its record is too large or invalid. Then it is set aside. The deployment is at fault if a
+/// topic refuses small records, too.
 @Suite struct RefusedRecordsTests {
+    /// The report about a record that failed with an error of this kind, or was delivered if the kind is nil.
     private static func delivery(_ kind: KafkaError.Kind?, _ topic: String = "room.feed", bytes: Int = 100) -> Delivery
     {
         Delivery(
@@ -19,7 +23,7 @@ import Testing
             error: kind.map { KafkaError($0, "the reason") })
     }
 
-    /// The refusal to which failed deliveries lead; nil if they failed for other reasons.
+    /// The refusal that these deliveries amount to; nil if the broker has refused none of the records.
     private static func refusal(_ deliveries: [Delivery]) -> KafkaError? {
         var records = RefusedRecords()
         for delivery in deliveries { records.add(delivery) }
@@ -37,14 +41,15 @@ import Testing
         ])
         #expect(error?.kind == .messageTooLarge)
         #expect(error.flatMap { InputFailure($0) }?.replyCode == .overLimit)
-        #expect(error?.message.contains("room.feed") == true)
+        #expect(error?.message.contains("room.feed") == true, "the message names the topic")
     }
 
-    @Test func `I16 many small records are compared with the limit as one batch`() {
-        // 200 records of 100 bytes are 20,000 bytes, which is more than `alwaysAcceptedBytes`.
+    @Test func `I16 many small records that are refused as one too large batch are the fault of their inputs`() {
+        // 200 records of 100 bytes are 20,000 bytes, which is more than `alwaysAcceptedBytes`, 16,384.
         let batch = (0..<200).map { _ in Self.delivery(.messageTooLarge) }
         #expect(Self.refusal(batch)?.kind == .messageTooLarge)
-        // Records of another topic, or refused for another reason, are no part of that batch.
+        // Records of another topic are no part of the batch. The record of 100 bytes is then refused alone, so the
+        // topic is configured wrongly.
         let recordsOfOtherTopic = batch.map { Self.delivery(.messageTooLarge, "replies", bytes: $0.bytes) }
         #expect(Self.refusal([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
     }
@@ -55,17 +60,17 @@ import Testing
     }
 
     @Test(arguments: [KafkaError.Kind.accessDenied, .messageTooLarge])
-    func `I16 a topic that refuses even small records is no fault of an input`(_ kind: KafkaError.Kind) {
+    func `I16 the input is not at fault if a topic refuses even small records`(_ kind: KafkaError.Kind) {
         let error = Self.refusal([Self.delivery(kind)])
         #expect(error?.needsOperator == true)
         #expect(error.map { InputFailure($0) == nil } == true)
     }
 
-    // Each of these batches fits one request of at most 900,000 bytes, and twice as many records do not. The commit has
-    // 10,000 bytes, and each record counts as 100 bytes more than its value.
+    // A request may have 900,000 bytes. The commit has 10,000, and each record counts as 100 bytes more than its value.
+    // Therefore each of these batches fits into one request, and a batch of twice as many records does not.
     @Test(arguments: [(1, 880_000), (80, 10_000), (800, 1000)])
     func `I8 a batch that does not fit into one request is recognized`(count: Int, bytes: Int) {
-        let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: 0x61, count: bytes))
+        let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: UInt8(ascii: "a"), count: bytes))
         let commit = BatchHeader.Commit(nextOffset: 1, metadata: "", rows: [UInt8](repeating: 0, count: 10_000))
         var batch = AppendWriter.PartitionBatch(
             partition: 0, records: Array(repeating: record, count: count), epoch: 1, commit: commit)
@@ -75,7 +80,7 @@ import Testing
     }
 }
 
-/// Tests of a service whose output the broker refuses.
+/// Tests of a shell with a topic that accepts only smaller records than LivePlaza needs.
 ///
 /// All tests use the same group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -90,33 +95,34 @@ struct RefusingTopicTests {
             let broker = try TopicBroker(
                 kafka, clientID: "refusing", maxMessageBytes: [.roomFeed: 100_000, .deadLetters: 100_000])
             let harness = try ShellHarness(.full, on: broker)
-            let lives = MachineShellTests.lives("large", count: 3)
-            // A shell that has begun before appends the batch; a new shell writes its first batch in a transaction.
-            var shell = startsBeforeInput ? harness.start("one") : nil
+            let lives = MachineShellTests.newLives("large", count: 3)
+            // A new shell writes its first batch in a transaction. A shell that has processed a batch before the large
+            // input appends its further batches.
+            var shell = startsBeforeInput ? harness.startShell("one") : nil
             for live in lives { try harness.sendText("before", in: live) }
             try harness.flush()
-            if shell != nil { _ = try harness.readFeedNumbers(of: Set(lives)) { $0.count == lives.count } }
+            if startsBeforeInput { _ = try harness.readItemNumbers(of: Set(lives)) { $0.count == lives.count } }
             try harness.sendText(String(repeating: "l", count: 150_000), in: lives[1])
             for live in lives { try harness.sendText("after", in: live) }
             try harness.flush()
-            if shell == nil { shell = harness.start("one") }
-            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+            if !startsBeforeInput { shell = harness.startShell("one") }
+            let numbers = try harness.readItemNumbers(of: Set(lives)) { found in
                 lives.allSatisfy { found[$0]?.contains(2) ?? false }
             }
             for live in lives { #expect(numbers[live] == [1, 2]) }
             let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
             #expect(deadLetters.count == 1)
-            // The topic of the dead letters has the same limit, so the letter has not the input's content.
+            // The dead letter topic has the same limit, so the dead letter does not have the content of the input.
             let letter = try #require(deadLetters.first)
             #expect(letter.value == nil)
             #expect(DeadLetterOrigin { letter.header($0) }?.omittedBytes ?? 0 > 150_000)
-            let replies = try harness.readReplies { replies in replies.contains { Self.code($0) == .overLimit } }
-            #expect(replies.compactMap(Self.code) == [.overLimit])
+            let replies = try harness.readReplies { replies in replies.contains { Self.failureCode($0) == .overLimit } }
+            #expect(replies.compactMap(Self.failureCode) == [.overLimit])
             #expect(shell?.stop() == true)
         }
     }
 
-    @Test func `I8 a batch with a refused record is appended in no part`() async throws {
+    @Test func `I8 no record of a batch is appended if the broker refuses one of them`() async throws {
         try await runOnDedicatedThread {
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
@@ -124,15 +130,17 @@ struct RefusingTopicTests {
             let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [topic: 100_000])
             let reader = try KafkaConsumer(broker.settings)
             defer { reader.close() }
-            // The broker accepts any sequence number of a new writer. It would therefore store the small records if
-            // they followed the refused one in a second request.
+            // The broker accepts any sequence number as the first one of a new writer. If the small records followed
+            // the refused record in a second request, the broker would therefore store them. Each repetition has a
+            // new writer.
             for _ in 0..<20 {
                 let writer = try AppendWriter(
                     broker.settings, topic: topic, timeout: { .seconds(20) }, machine: "barrage",
                     metrics: KafkaClientMetrics(MetricsRegistry()))
                 try writer.warmUp()
                 let records = [150_000, 100, 100, 100].map { size in
-                    OutgoingRecord(topic: topic.rawValue, partition: 0, value: [UInt8](repeating: 0x61, count: size))
+                    OutgoingRecord(
+                        topic: topic.rawValue, partition: 0, value: [UInt8](repeating: UInt8(ascii: "a"), count: size))
                 }
                 let batch = AppendWriter.PartitionBatch(
                     partition: 0, records: records, epoch: 1,
@@ -142,7 +150,8 @@ struct RefusingTopicTests {
                 #expect(error?.kind == .messageTooLarge && error?.isFatal == true, "\(error.debugDescription)")
                 writer.close()
             }
-            #expect(try reader.endOffset(of: TopicPartition(topic.rawValue, 0), timeout: .seconds(10)) == 0)
+            let endOffset = try reader.endOffset(of: TopicPartition(topic.rawValue, 0), timeout: .seconds(10))
+            #expect(endOffset == 0, "no record was stored")
         }
     }
 
@@ -150,28 +159,29 @@ struct RefusingTopicTests {
         try await runOnDedicatedThread {
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
-            // The claim of a new owner fits; an item of a feed does not.
+            // The epoch claim of a new owner fits into 400 bytes; the item of a text of 1000 bytes does not.
             let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [.roomFeed: 400])
             let harness = try ShellHarness(.full, on: broker)
-            let lives = MachineShellTests.lives("all", count: 3)
+            let lives = MachineShellTests.newLives("all", count: 3)
             let lines = LogLines()
-            let shell = harness.start("one", log: lines.log)
+            let shell = harness.startShell("one", log: lines.log)
             for live in lives { try harness.sendText(String(repeating: "t", count: 1000), in: live) }
             try harness.flush()
             #expect(shell.waitUntilNotLive(timeout: .seconds(40)))
-            #expect(try harness.readRecords(of: .deadLetters, in: nil, limit: .seconds(1)) { !$0.isEmpty }.isEmpty)
-            // Each attempt aborts one transaction. The pauses between attempts grow up to a second, so there are not
-            // many more than 40 attempts in 40 s.
-            let aborted = shell.metrics.counter(
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: nil, timeout: .seconds(1)) { !$0.isEmpty }
+            #expect(deadLetters.isEmpty)
+            // The shell tries again and again to commit the batch, and each attempt aborts one transaction. The pauses
+            // between attempts grow up to a second, so there are not many more than 40 attempts in 40 s.
+            let abortedTransactions = shell.metrics.counter(
                 MetricNames.Shell.transactions, help: "", labels: ["machine": "barrage", "outcome": "aborted"]
             ).value
-            #expect((1...60).contains(aborted))
+            #expect((1...60).contains(abortedTransactions))
             _ = shell.stop()
         }
     }
 
     /// The code of a reply that is a failure; nil for any other reply.
-    private static func code(_ reply: Reply) -> ReplyCode? {
+    private static func failureCode(_ reply: Reply) -> ReplyCode? {
         if case .failure(let error) = reply.outcome { error.code } else { nil }
     }
 }

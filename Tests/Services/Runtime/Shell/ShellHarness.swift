@@ -12,34 +12,38 @@ import Testing
 @testable import ServiceShell
 
 /// A broker with all topics, for shells that run as threads of the test.
+///
+/// The shells run the tally machine, which copies each text of a live into the live's feed, as an item. The items of a
+/// live are numbered from 1. See `TallyMachine`.
 final class ShellHarness {
     static let partitions = TopicBroker.partitions
     var settings: KafkaSettings { self.broker.settings }
-    let mode: KafkaMode
+    /// Which broker it is: the in-memory one (`embedded`) or a real Kafka (`full`).
+    let kafkaMode: KafkaMode
     private let broker: TopicBroker
     private let producer: KafkaProducer
-    /// The number of texts sent so far; it is also the request counter of the last one.
+    /// The number of texts sent so far; the last text's request has this number as its counter.
     private var sentCount: Int64 = 0
 
-    convenience init(_ mode: KafkaMode) throws {
-        try self.init(mode, on: TopicBroker(isReal: mode == .full, clientID: "shell-test"))
+    convenience init(_ kafkaMode: KafkaMode) throws {
+        try self.init(kafkaMode, on: TopicBroker(isReal: kafkaMode == .full, clientID: "shell-test"))
     }
 
-    init(_ mode: KafkaMode, on broker: TopicBroker) throws {
-        self.mode = mode
+    init(_ kafkaMode: KafkaMode, on broker: TopicBroker) throws {
+        self.kafkaMode = kafkaMode
         self.broker = broker
         self.producer = try KafkaProducer(broker.settings)
     }
 
-    /// Starts a shell of the tally machine, which copies each text of a live into the live's feed (see `TallyMachine`).
+    /// Starts a shell of the tally machine.
     ///
     /// - Parameters:
     ///   - instance: the name of the shell's instance.
-    ///   - appendTimeout: how long the shell waits for each appended batch; with 0 the outcome of the batch stays
-    ///     unknown.
+    ///   - appendTimeout: how long the shell waits for the acknowledgement of each appended batch; after a timeout of 0
+    ///     the shell does not know whether the batch was appended.
     ///   - log: the shell's log.
     /// - Returns: the shell, which runs on a dedicated thread.
-    func start(
+    func startShell(
         _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) }, log: Log = .none
     ) -> RunningShell {
         RunningShell(self, instance, appendTimeout: appendTimeout, log: log)
@@ -62,21 +66,21 @@ final class ShellHarness {
         return TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions)
     }
 
-    /// Sends the texts "1", "2", … to a live without messages, each after the previous one is in the feed.
+    /// Sends the texts "1", "2", … to a live whose feed is empty, each when the previous one is in the feed.
     ///
-    /// Each text is therefore decided in a batch of its own.
+    /// Therefore each text is decided in a batch of its own.
     func sendTextsOneByOne(_ count: Int, in live: LiveKey) throws {
         for number in 1...count {
             try self.sendText("\(number)", in: live)
             try self.flush()
-            _ = try self.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= number }
+            try self.waitForItems(number, in: live)
         }
     }
 
-    /// Opens a transaction like that of an owner that died during a commit.
+    /// Leaves a transaction open, as an owner does that dies during a commit.
     ///
-    /// The transaction deletes the live's row, sets the group's offset back to the beginning, and writes records
-    /// without values to the live's feed partition, among them a claim.
+    /// If the transaction were committed, it would delete the live's row, set the group's offset back to the beginning,
+    /// and write a record without a value and an epoch claim to the live's feed partition.
     ///
     /// - Parameter live: the live whose partition the transaction writes.
     /// - Returns: the producer, with its transaction open on the broker.
@@ -100,7 +104,7 @@ final class ShellHarness {
                 OutgoingRecord(
                     topic: topic.rawValue, partition: partition, key: Array(key.utf8), value: nil, headers: []))
         }
-        // If this claim were committed, readers would ignore all later batches.
+        // A claim of the highest epoch: if it were committed, readers would ignore all later batches.
         try producer.send(
             OutgoingRecord(
                 topic: PlazaTopic.roomFeed.rawValue, partition: partition, value: nil,
@@ -109,8 +113,8 @@ final class ShellHarness {
         return producer
     }
 
-    /// Appends an item with this number to the live's feed, with the header that an owner would write.
-    func append(number: Int64, in live: LiveKey, _ header: BatchHeader) throws {
+    /// Appends an item to the live's feed, with a batch header as an owner would write it.
+    func appendItem(number: Int64, in live: LiveKey, header: BatchHeader) throws {
         let item = FeedItem(
             key: live, position: FeedPosition(epoch: 1, number: number), at: Timestamp(milliseconds: 1),
             content: .text(sender: UserInfo(userID: "tally"), text: "stale", extensionInfo: nil))
@@ -119,7 +123,7 @@ final class ShellHarness {
         _ = try self.producer.sendAndWait(record, timeout: .seconds(5))
     }
 
-    /// The offset and epoch of the last appended record of the live's feed partition.
+    /// The offset and the epoch of the last appended record in the live's feed partition.
     func lastBatchHeader(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
         let reader = try StateReader(self.settings)
         defer { reader.close() }
@@ -130,29 +134,31 @@ final class ShellHarness {
         return try #require(lastHeader)
     }
 
-    /// The epoch of the last appended record of the live's feed partition.
+    /// The epoch of the last appended record in the live's feed partition.
     func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastBatchHeader(in: live).epoch }
 
-    /// Waits until the claims in the group's committed offset satisfy `isEnough`, and returns them.
-    func waitForClaims(of live: LiveKey, until isEnough: (FeedEpochs) -> Bool) throws -> FeedEpochs {
+    /// Waits until the epoch claims in the metadata of the committed offset of the live's inbox satisfy a condition.
+    ///
+    /// - Returns: the claims.
+    func waitForClaims(of live: LiveKey, until condition: (FeedEpochs) -> Bool) throws -> FeedEpochs {
         let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
         let partition = self.partition(of: live, .barrageInbox)
         let deadline = MonotonicClock.now + .seconds(20)
         while MonotonicClock.now < deadline {
             let committed = (try? group.committedOffsets(of: [partition], timeout: .seconds(1)))?[partition] ?? nil
-            if let claims = committed.flatMap({ FeedEpochs(metadata: $0.metadata) }), isEnough(claims) {
+            if let claims = committed.flatMap({ FeedEpochs(metadata: $0.metadata) }), condition(claims) {
                 return claims
             }
         }
         throw KafkaError(.timedOut, "The group's offset of \(partition) does not have the expected claims.")
     }
 
-    /// Commits an offset of the live's inbox partition for the machine's group, which must have no members.
-    func commit(_ committed: OffsetAndMetadata, for live: LiveKey) throws {
+    /// Commits an offset of the live's inbox partition for the machine's group; no shell may run meanwhile.
+    func commitOffset(_ offset: OffsetAndMetadata, for live: LiveKey) throws {
         let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
-        try group.commit([self.partition(of: live, .barrageInbox): committed])
+        try group.commit([self.partition(of: live, .barrageInbox): offset])
     }
 
     /// The partition of a topic to which the live's records belong.
@@ -163,16 +169,22 @@ final class ShellHarness {
     /// Waits until the broker has acknowledged all sent texts.
     func flush() throws { try self.producer.flush(timeout: .seconds(10)) }
 
-    /// Reads the feed until `isEnough` or for at most 30 s.
+    /// Waits until the live's feed has this many items, or for at most 30 s.
     ///
-    /// The tally machine numbers the items of a live from 1, one for each text.
+    /// - Returns: the numbers of all its items, in the order of the feed.
+    @discardableResult
+    func waitForItems(_ count: Int, in live: LiveKey) throws -> [Int64] {
+        try self.readItemNumbers(of: [live]) { ($0[live]?.count ?? 0) >= count }[live] ?? []
+    }
+
+    /// Reads the feeds from their beginning until `isEnough` is true, or for at most 30 s.
     ///
-    /// - Returns: the numbers of the valid items by live, in the order of the feed.
-    func readFeedNumbers(
+    /// - Returns: for each live, the numbers of its valid items, in the order of the feed.
+    func readItemNumbers(
         of lives: Set<LiveKey>, until isEnough: ([LiveKey: [Int64]]) -> Bool
     ) throws -> [LiveKey: [Int64]] {
         let reader = try KafkaConsumer(
-            self.settings, fetchWait: self.mode == .full ? .milliseconds(20) : .milliseconds(5))
+            self.settings, fetchWait: self.kafkaMode == .full ? .milliseconds(20) : .milliseconds(5))
         defer { reader.close() }
         var starts: [TopicPartition: Int64] = [:]
         for partition in 0..<Self.partitions {
@@ -211,7 +223,7 @@ final class RunningShell {
             MachineProcessor(TallyMachine(), $0)
         }
         var settings = ShellSettings(
-            kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode)
+            kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.kafkaMode)
         settings.checkpointInterval = .seconds(1)
         settings.appendTimeout = appendTimeout
         let shell = MachineShell(spec, settings: settings, log: log, metrics: self.metrics)
@@ -240,12 +252,12 @@ final class RunningShell {
 
     /// Waits until the shell has ended by itself.
     ///
-    /// - Returns: whether it ended in time.
+    /// - Returns: whether the shell ended in time.
     func waitUntilEnded(timeout: Duration) -> Bool { self.thread.join(timeout: timeout) }
 
-    /// Waits until the shell reports that it makes no progress.
+    /// Waits until the shell reports by `isLive` that it makes no progress.
     ///
-    /// - Returns: whether it did so in time.
+    /// - Returns: whether the shell reported that in time.
     func waitUntilNotLive(timeout: Milliseconds) -> Bool {
         let deadline = MonotonicClock.now + timeout
         while self.machineShell.isLive, MonotonicClock.now < deadline {

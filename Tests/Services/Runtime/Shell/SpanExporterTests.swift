@@ -8,37 +8,41 @@ import Testing
 
 /// Tests of the exporter, which sends spans to a collector; a `WebhookReceiver` stands in for the collector.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SpanExporterTests {
+    /// A span that is named by its number.
     private static func span(_ number: Int) -> TraceSpan {
         var random = SystemRandomNumberGenerator()
         return TraceSpan(
             "span \(number)", .internal, TraceContext(isSampled: true, using: &random), parentID: nil, start: 1, end: 2)
     }
 
-    private static func exporter(_ tracer: Tracer, _ url: String, _ metrics: MetricsRegistry) -> SpanExporter {
+    private static func makeExporter(_ tracer: Tracer, _ url: String, _ metrics: MetricsRegistry) -> SpanExporter {
         SpanExporter(
             tracer, collector: url, service: "gateway", instance: "gateway-1", log: .none, metrics: metrics)
     }
 
     /// The number of spans with this fate: `sent`, `failed` or `dropped`.
-    private static func count(_ fate: String, _ metrics: MetricsRegistry) -> Int {
+    private static func spanCount(_ fate: String, _ metrics: MetricsRegistry) -> Int {
         metrics.counter(MetricNames.Traces.spans, help: "", labels: ["fate": fate]).value
     }
 
-    @Test func `a collector's address may have the path of OTLP or not`() {
+    @Test func `a collector's address may be given with or without the path of OTLP`() {
         for address in ["http://c:4318", "http://c:4318/", "http://c:4318/v1/traces", "http://c:4318/v1/traces/"] {
             #expect(SpanExporter.address(address) == "http://c:4318/v1/traces")
         }
     }
 
-    @Test func `all spans arrive, the last ones when the exporter stops`() async throws {
+    @Test func `an exporter that is stopped has sent all spans`() async throws {
         let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
-        let exporter = Self.exporter(tracer, collector.url, metrics)
-        for number in 1...(Tracer.batchSize + 3) { tracer.record(Self.span(number)) }
+        let exporter = Self.makeExporter(tracer, collector.url, metrics)
+        // One batch and three spans more.
+        let firstCount = Tracer.batchSize + 3
+        for number in 1...firstCount { tracer.record(Self.span(number)) }
         await runOnDedicatedThread {
             let thread = DedicatedThread("exporter") { exporter.run() }
-            _ = collector.wait { $0.map(\.text).joined().contains("\"span \(Tracer.batchSize + 3)\"") }
+            _ = collector.wait { $0.map(\.text).joined().contains("\"span \(firstCount)\"") }
+            // This span is sent when the exporter stops.
             tracer.record(Self.span(9999))
             exporter.stop()
             thread.join()
@@ -46,14 +50,15 @@ import Testing
         let text = collector.received.map(\.text).joined()
         #expect(text.contains("\"span 1\"") && text.contains("\"span 9999\""))
         #expect(collector.received.allSatisfy { $0.headers["content-type"] == "application/json" })
-        #expect(Self.count("sent", metrics) == Tracer.batchSize + 4 && Self.count("failed", metrics) == 0)
+        #expect(Self.spanCount("sent", metrics) == firstCount + 1 && Self.spanCount("failed", metrics) == 0)
     }
 
-    @Test func `while a collector is slow, spans beyond the capacity are dropped and counted`() async throws {
+    @Test func `while a collector does not answer, spans beyond the capacity are dropped and counted`() async throws {
         let collector = try WebhookReceiver { _, _ in .keepSilent }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1, capacity: 10)
-        let exporter = Self.exporter(tracer, collector.url, metrics)
+        let exporter = Self.makeExporter(tracer, collector.url, metrics)
+        // This span is sent, and is not answered.
         tracer.record(Self.span(0))
         await runOnDedicatedThread {
             let thread = DedicatedThread("exporter") { exporter.run() }
@@ -63,16 +68,17 @@ import Testing
             exporter.stop()
             thread.join()
         }
-        // The span in flight and the ten that wait fail when the collector stops; the other 90 were dropped before.
-        #expect(Self.count("dropped", metrics) == 90)
-        #expect(Self.count("failed", metrics) == 11 && Self.count("sent", metrics) == 0)
+        // Of the 100 further spans, the capacity of 10 waits, and 90 are dropped. When the collector stops, the waiting
+        // spans and the first one fail: 10 + 1 = 11.
+        #expect(Self.spanCount("dropped", metrics) == 90)
+        #expect(Self.spanCount("failed", metrics) == 11 && Self.spanCount("sent", metrics) == 0)
     }
 
-    @Test func `a batch that the collector refuses is lost, and the next batch is sent`() async throws {
+    @Test func `a batch that the collector refuses counts as failed, and the next batch is sent`() async throws {
         let collector = try WebhookReceiver { index, _ in .answer(index == 0 ? 503 : 200, "") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
-        let exporter = Self.exporter(tracer, collector.url, metrics)
+        let exporter = Self.makeExporter(tracer, collector.url, metrics)
         tracer.record(Self.span(1))
         await runOnDedicatedThread {
             let thread = DedicatedThread("exporter") { exporter.run() }
@@ -82,10 +88,12 @@ import Testing
             exporter.stop()
             thread.join()
         }
-        #expect(Self.count("failed", metrics) == 1 && Self.count("sent", metrics) == 1)
+        #expect(Self.spanCount("failed", metrics) == 1 && Self.spanCount("sent", metrics) == 1)
     }
 
-    @Test func `an exporter whose client hangs goes on, counts its spans as failed, and stops`() async throws {
+    @Test func `an exporter whose HTTP client hangs counts its spans as failed, continues, and can be stopped`()
+        async throws
+    {
         let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
@@ -93,7 +101,8 @@ import Testing
         let exporter = SpanExporter(
             tracer, collector: collector.url, service: "gateway", instance: "gateway-1", log: .none, metrics: metrics,
             client: client, answerTimeout: .milliseconds(200))
-        // The client's thread hangs in the completion of this request, until the end of the test.
+        // The client's thread hangs in the completion of this request until the end of the test, so that the client
+        // answers no other request.
         let isReleased = ConditionVariable(false)
         let isHanging = ConditionVariable(false)
         client.send(HTTPPost(url: collector.url, headers: [], body: [], timeout: .seconds(5))) { _ in
@@ -105,7 +114,7 @@ import Testing
             _ = isHanging.wait(timeout: .seconds(10)) { $0 ? () : nil }
             tracer.record(Self.span(1))
             let deadline = ContinuousClock.now + .seconds(10)
-            while Self.count("failed", metrics) < 1, ContinuousClock.now < deadline {
+            while Self.spanCount("failed", metrics) < 1, ContinuousClock.now < deadline {
                 DedicatedThread.sleep(for: .milliseconds(20))
             }
             tracer.record(Self.span(2))
@@ -114,6 +123,6 @@ import Testing
         }
         isReleased.update { $0 = true }
         #expect(hasStopped)
-        #expect(Self.count("failed", metrics) == 2 && Self.count("sent", metrics) == 0)
+        #expect(Self.spanCount("failed", metrics) == 2 && Self.spanCount("sent", metrics) == 0)
     }
 }

@@ -5,7 +5,9 @@ import Testing
 
 /// Tests of when ticks (empty records that advance the machine's time) are written.
 ///
-/// `due` and the observed time are on the broker's clock, all other times on the local one.
+/// There are two clocks. A `Timestamp` is a time of the broker's clock, such as the due time of a row. A
+/// `MonotonicTime` is a time of the local clock. `brokerTimeObserved` tells the scheduler which broker time belongs to
+/// which local time.
 @Suite struct TickSchedulerTests {
     @Test func `without a due row no tick is scheduled`() {
         var scheduler = TickScheduler()
@@ -17,18 +19,20 @@ import Testing
         var scheduler = TickScheduler()
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 0))
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
-        // The broker's clock showed 1000 ms at 50 ms, so it shows 1300 ms at 350 ms.
+        // The broker's clock shows 1000 ms at the local 50 ms, so it shows 1300 ms at the local 350 ms.
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 1_300)) == MonotonicTime(milliseconds: 351))
     }
 
-    @Test func `with a distant due time a tick is scheduled every second`() {
+    @Test func `until a distant due time a tick is scheduled every second`() {
         var scheduler = TickScheduler()
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
+        // The row is due about 89 s later.
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 90_000)) == MonotonicTime(milliseconds: 1_060))
     }
 
     @Test func `ticks for an overdue row are at least 20 ms apart`() {
+        // The row was due at 10 ms of the broker's clock, which shows more than 1000 ms.
         var scheduler = TickScheduler()
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 65))
@@ -36,14 +40,14 @@ import Testing
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 80))
     }
 
-    @Test func `ticks are a second apart until one has been read back`() {
+    @Test func `ticks for an overdue row are a second apart until a tick has been read back`() {
         var scheduler = TickScheduler()
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_060))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 1_060))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 2_060))
-        // A tick is read back at 1100 ms. The row is overdue, so the next tick follows 1 ms later.
+        // At the local 1100 ms a tick is read back, with the broker's time. The next tick follows 1 ms later.
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 3_000), at: MonotonicTime(milliseconds: 1_100))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_101))
     }

@@ -9,14 +9,14 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of transactions whose end gets no response, or reaches the broker late.
+/// Tests of transactions whose end (the request to commit or abort) gets no response, or reaches the broker late.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TransactionWriterTests {
-    /// The API key of `EndTxn` in Kafka's protocol.
-    private static let endTransaction: Int16 = 26
+    /// The API key of the request `EndTxn` in Kafka's protocol.
+    private static let endTransactionKey: Int16 = 26
 
     @Test
     func
-        `a commit without a response is a fatal error, and a new writer with the same transactional id ends the transaction`()
+        `a commit without a response is a fatal error, and a new writer of the same transactional id can commit`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -24,8 +24,9 @@ import Testing
             let firstWriter = try fixture.makeWriter(timeout: Milliseconds(500))
             try firstWriter.prepare()
             try fixture.commit("before", by: firstWriter)
-            try fixture.broker.injectFault(intoRequests: Self.endTransaction, count: 1, delay: .seconds(5))
-            // The writer must not abort here: librdkafka rejects every abort while the outcome of a commit is unknown.
+            try fixture.broker.injectFault(intoRequests: Self.endTransactionKey, count: 1, delay: .seconds(5))
+            // The response comes after 5 s, and the writer waits for 0.5 s. It must not try to abort, because
+            // librdkafka rejects every abort while the outcome of a commit is unknown.
             let error = #expect(throws: KafkaError.self) { try fixture.commit("unanswered", by: firstWriter) }
             #expect(error?.isFatal == true)
             firstWriter.close()
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 the late end of one transaction never ends the next one`() async throws {
+    func `I8 a commit that reaches the broker late never commits the next transaction`() async throws {
         try await runOnDedicatedThread {
             let proxy = try KafkaProxy()
             defer { proxy.stop() }
@@ -45,7 +46,7 @@ import Testing
             proxy.forward(to: try #require(kafka.bootstrap.split(separator: ":").last.flatMap { UInt16($0) }))
             let settings = KafkaSettings(brokers: "127.0.0.1:\(proxy.port)", clientID: "late") { _, _, _ in }
             let topics = PlazaTopic.allCases.map { topic in
-                // The broker refuses the larger records of this topic.
+                // The broker refuses records of more than 1000 bytes in the topic `replies`.
                 TopicSpec(
                     name: topic.rawValue, partitions: 1,
                     config: topic == .replies ? ["max.message.bytes": "1000"] : [:])
@@ -59,13 +60,15 @@ import Testing
             try writer.prepare()
             try writer.warmUp()
             try writer.commit(BatchOutput(value: "first"), group: group, consumer: consumer)
-            proxy.holdNextRequest(ofKind: Self.endTransaction)
-            // The client repeats the request that is held, and the repetition is answered.
+            // The proxy holds back the commit of this batch. The client repeats the commit, and the repetition is
+            // answered.
+            proxy.holdNextRequest(ofKind: Self.endTransactionKey)
             try writer.commit(BatchOutput(value: "second"), group: group, consumer: consumer)
             #expect(proxy.isHolding)
             proxy.deliverBeforeNextRequest()
-            // The broker accepts the first record of this batch and rejects the second one, so the writer aborts. The
-            // proxy delivers the held commit before the batch's next request.
+            // The broker accepts the first record of the next batch and rejects the second one, so the writer aborts.
+            // The proxy delivers the held commit in between. If that committed this transaction, "half" would be read
+            // below.
             var rejectedBatch = BatchOutput(value: "half")
             let tooLargeRecord = OutgoingRecord(
                 topic: PlazaTopic.replies.rawValue, partition: 0, value: Array(repeating: 1, count: 5000))
@@ -77,7 +80,7 @@ import Testing
         }
     }
 
-    /// Reads the committed values of the feed, up to `lastValue`.
+    /// Reads the committed values of the feed until `lastValue`, or for at most 20 s.
     private static func readFeedValues(_ settings: KafkaSettings, until lastValue: String) throws -> [String] {
         let reader = try KafkaConsumer(settings, fetchWait: .milliseconds(20))
         defer { reader.close() }

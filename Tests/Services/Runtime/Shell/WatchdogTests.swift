@@ -5,10 +5,13 @@ import ServiceShell
 import Testing
 
 /// Tests of when a process must end because of hung loops (loops that do not turn).
+///
+/// The watch is told once in a second which loops are hung.
 @Suite struct HangWatchTests {
-    /// The times, in seconds, of the checks after which the process must end.
+    /// The seconds of the checks after which the process must end.
     ///
-    /// `checkTimes` are the times of all checks; `hungLoops` returns the names of the loops that are hung at a time.
+    /// `checkTimes` are the seconds of all checks; `hungLoops` returns the names of the loops that are hung in a
+    /// second.
     private static func endTimes(checkTimes: [Int64], hungLoops: (Int64) -> [String]) -> [Int64] {
         var watch = HangWatch()
         return checkTimes.filter { second in
@@ -21,18 +24,22 @@ import Testing
         #expect(Self.endTimes(checkTimes: Array(1...29)) { _ in ["feeds"] }.isEmpty)
     }
 
-    @Test func `a loop that turns once in between begins the count again`() {
+    @Test func `a loop that turns once between two checks must then be hung at thirty further checks`() {
         // The loop turns at second 29, so the thirty checks are those of the seconds 30 to 59.
         #expect(Self.endTimes(checkTimes: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
     }
 
     @Test func `two loops of which one is hung at a time, for 20 checks each, do not end the process`() {
-        #expect(Self.endTimes(checkTimes: Array(1...200)) { [$0 / 20 % 2 == 0 ? "feeds" : "tables"] }.isEmpty)
+        let endTimes = Self.endTimes(checkTimes: Array(1...200)) { second in
+            let period = second / 20
+            return [period.isMultiple(of: 2) ? "feeds" : "tables"]
+        }
+        #expect(endTimes.isEmpty)
     }
 
     @Test func `a process that is stopped and continued again and again is not ended`() {
-        // It runs for 20 of 60 s, and a loop seems hung meanwhile. Each stop is longer than `HangWatch.maxPause`, so
-        // the count begins again.
+        // The process runs for 20 s of each minute, and its loop seems hung meanwhile. Each stop of 40 s is longer than
+        // `HangWatch.maxPause`, so the count of checks begins again.
         let checkTimes: [Int64] = (0..<20).flatMap { minute in (1...20).map { minute * 60 + $0 } }
         #expect(Self.endTimes(checkTimes: checkTimes) { _ in ["feeds"] }.isEmpty)
     }
@@ -50,13 +57,13 @@ import Testing
 /// Tests of the thread that checks the loops.
 @Suite struct WatchdogTests {
     @Test(.timeLimit(.minutes(1)))
-    func `a watchdog reports a loop that stays hung, once`() async {
+    func `a watchdog reports a loop that stays hung once, and ends`() async {
         await runOnDedicatedThread {
             let reports = Locked<[[String]]>([])
             let watchdog = Watchdog(interval: Milliseconds(1), hungLoops: { ["gateway feeds"] }) { names in
                 reports.withLock { $0.append(names) }
             }
-            // `run` returns after the report.
+            // `run` returns by itself after the report.
             watchdog.run()
             #expect(reports.withLock { $0 } == [["gateway feeds"]])
         }

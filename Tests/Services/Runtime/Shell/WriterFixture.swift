@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// An in-memory broker with all topics, and a group for the offsets of a writer's batches.
+/// An in-memory broker with all topics, and a consumer group whose offsets the writers' batches commit.
 final class WriterFixture {
     let broker: EmbeddedBroker
     let settings: KafkaSettings
@@ -24,12 +24,12 @@ final class WriterFixture {
 
     deinit { self.consumer.close() }
 
-    /// A writer that is not prepared; all writers of the fixture have the same transactional id.
+    /// A writer on which `prepare` was not called yet; all writers of the fixture have the same transactional id.
     func makeWriter(timeout: Milliseconds = .seconds(10)) throws(KafkaError) -> TransactionWriter {
         try TransactionWriter(self.settings, transactionalID: "writer", state: .directoryState, timeout: timeout)
     }
 
-    /// Commits a batch of one record.
+    /// Commits a batch of one record and an offset of the group.
     func commit(_ value: String, by writer: TransactionWriter) throws(KafkaError) {
         var batch = BatchOutput(value: value)
         batch.offsets[TopicPartition(PlazaTopic.directoryInbox.rawValue, 0)] = OffsetAndMetadata(offset: 1)
@@ -38,7 +38,7 @@ final class WriterFixture {
 }
 
 extension BatchOutput {
-    /// A batch of one record in the feed.
+    /// A batch of one record for the feed topic.
     init(value: String) {
         self.init()
         let record = OutgoingRecord(

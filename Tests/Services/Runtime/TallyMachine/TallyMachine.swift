@@ -2,11 +2,14 @@
 package import MachineKit
 package import PlazaModel
 
-/// A machine for tests of the shell: copies every text into its live's feed and counts the items of each feed.
+/// A machine for tests of the shell: it copies each text of a live into the live's feed, as an item.
 ///
-/// The text "alarm" makes the live's row due 300 ms later; the machine then adds the item "rang". The text "huge" adds
-/// an item that no broker accepts; "huge alarm" does so when the row is due. The text "deadly" ends the process;
-/// "deadly alarm" does so when the row is due.
+/// The items of a live are numbered from 1. Some texts have a meaning:
+/// - "huge" becomes an item that no broker accepts;
+/// - "deadly" ends the process;
+/// - "alarm" becomes an item and makes the live's row due 300 ms later. The due row becomes the item "rang";
+/// - "huge alarm" is like "alarm", but the due row becomes an item that no broker accepts;
+/// - "deadly alarm" is like "alarm", but the due row ends the process.
 package struct TallyMachine: Machine {
     package struct Key: RowKey {
         static let prefix = "tally/"
@@ -30,6 +33,7 @@ package struct TallyMachine: Machine {
         package var alarm = ""
     }
 
+    /// Larger than the largest record that a broker accepts, about 1 MB.
     private static let hugeText = String(repeating: "h", count: 2_000_000)
 
     package init() {}
@@ -40,16 +44,17 @@ package struct TallyMachine: Machine {
         guard case .sendText(let text, _, let caller) = input.command else { return }
         if text == "deadly" { fatalError("a deadly input") }
         let key = Key(input.key)
-        let count = (journal[key]?.count ?? 0) + 1
         var row = journal[key] ?? Row(count: 0)
-        row.count = count
+        row.count += 1
         if text.hasSuffix("alarm") {
             row.due = moment.now + Milliseconds(300)
             row.alarm = text
         }
         journal[key] = row
-        effects.append(self.item(input.key, count, text == "huge" ? Self.hugeText : text, moment))
-        effects.append(.success(.sent(position: FeedPosition(epoch: 1, number: count)), to: caller, app: input.key.app))
+        let itemText = text == "huge" ? Self.hugeText : text
+        effects.append(self.item(input.key, number: row.count, itemText, moment))
+        let position = FeedPosition(epoch: 1, number: row.count)
+        effects.append(.success(.sent(position: position), to: caller, app: input.key.app))
     }
 
     package func handleDueRow(
@@ -60,14 +65,15 @@ package struct TallyMachine: Machine {
         row.count += 1
         row.due = nil
         journal[key] = row
-        effects.append(self.item(live, row.count, row.alarm == "huge alarm" ? Self.hugeText : "rang", moment))
+        let itemText = row.alarm == "huge alarm" ? Self.hugeText : "rang"
+        effects.append(self.item(live, number: row.count, itemText, moment))
     }
 
-    /// The item with the number `count` in the live's feed.
-    private func item(_ key: LiveKey, _ count: Int64, _ text: String, _ moment: Moment) -> Effect {
+    /// An item of the live's feed.
+    private func item(_ key: LiveKey, number: Int64, _ text: String, _ moment: Moment) -> Effect {
         .feed(
             FeedItem(
-                key: key, position: FeedPosition(epoch: 1, number: count), at: moment.now,
+                key: key, position: FeedPosition(epoch: 1, number: number), at: moment.now,
                 content: .text(sender: UserInfo(userID: "tally"), text: text, extensionInfo: nil)))
     }
 }

@@ -6,11 +6,18 @@ import Webhooks
 
 /// Tests of the queue of the webhook events of all apps.
 ///
-/// `add` returns whether it has queued the event; otherwise the app lags, and a catch-up reads the event again later.
-/// Events are in partition 0 unless a test says otherwise. With `jitter: 1` a retry pause has its nominal length, with
-/// `jitter: 0` half of it. `nextCatchUp(after:)` gets the partition of the last catch-up; -1 means that there was none.
+/// `add` returns whether it has queued the event. Otherwise the app lags (it has used up its share of the queue), and a
+/// catch-up reads the event again later. Events are in partition 0 and belong to the app "demo", unless a test says
+/// otherwise.
 @Suite struct DeliveryQueueTests {
     private typealias EventPosition = DeliveryQueue.EventPosition
+
+    /// The jitter with which a retry pause has its nominal length.
+    private static let fullPause = 1.0
+    /// The jitter with which a retry pause has half of its nominal length.
+    private static let halfPause = 0.0
+    /// Stands for the partition of the last catch-up if there was none.
+    private static let noPartition: Int32 = -1
 
     private func position(_ offset: Int64, partition: Int32 = 0) -> EventPosition {
         EventPosition(partition: partition, offset: offset)
@@ -24,7 +31,9 @@ import Webhooks
         #expect(queue.add(self.position(3), of: self.key("bistro")) == true)
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(3)])
         #expect(queue.startDueAttempts(at: self.time(0)).isEmpty)
-        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.time(1)) == .delivered)
+        #expect(
+            queue.attemptEnded(self.position(0), isDelivered: true, jitter: Self.halfPause, at: self.time(1))
+                == .delivered)
         #expect(queue.startDueAttempts(at: self.time(1)) == [self.position(1)])
     }
 
@@ -34,18 +43,20 @@ import Webhooks
         #expect(queue.add(self.position(1), of: self.key("arena")) == true)
         #expect(queue.add(self.position(2), of: self.key("bistro")) == true)
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(2)])
-        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: self.time(0))
-        #expect(queue.attemptEnded(self.position(2), isDelivered: true, jitter: 1, at: self.time(0)) == .delivered)
-        // The first pause is 500 ms.
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: Self.fullPause, at: self.time(0))
+        #expect(
+            queue.attemptEnded(self.position(2), isDelivered: true, jitter: Self.fullPause, at: self.time(0))
+                == .delivered)
+        // The first pause is 500 ms, so the second attempt starts then.
         var now = self.time(500)
         var pauses: [Int64] = []
         for attempt in 2...7 {
-            #expect(queue.startDueAttempts(at: now).contains(self.position(0)), "\(attempt)")
+            #expect(queue.startDueAttempts(at: now).contains(self.position(0)), "attempt \(attempt)")
             guard
                 case .retry(notBefore: let notBefore) = queue.attemptEnded(
-                    self.position(0), isDelivered: false, jitter: 1, at: now)
+                    self.position(0), isDelivered: false, jitter: Self.fullPause, at: now)
             else {
-                Issue.record("abandoned after \(attempt)")
+                Issue.record("the event was abandoned after \(attempt) attempts")
                 return
             }
             pauses.append((notBefore - now).count)
@@ -54,8 +65,9 @@ import Webhooks
         }
         #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 30_000])
         #expect(queue.startDueAttempts(at: now) == [self.position(0)])
+        // The eighth attempt is the last one.
         #expect(
-            queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: now) == .abandoned, "after 8 tries")
+            queue.attemptEnded(self.position(0), isDelivered: false, jitter: Self.fullPause, at: now) == .abandoned)
         #expect(queue.startDueAttempts(at: now) == [self.position(1)])
     }
 
@@ -65,43 +77,52 @@ import Webhooks
             #expect(queue.add(self.position(0), of: self.key("arena")) == true)
             #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0)])
             let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: jitter, at: self.time(0))
-            // Half of the first pause of 500 ms, and the random part of the other half.
-            #expect(outcome == .retry(notBefore: self.time(250 + Int64(250 * jitter))))
-            #expect(queue.nextDue(after: self.time(0)) == self.time(250 + Int64(250 * jitter)))
+            // The pause is half of 500 ms, and the part `jitter` of the other half.
+            let endOfPause = self.time(250 + Int64(250 * jitter))
+            #expect(outcome == .retry(notBefore: endOfPause))
+            #expect(queue.nextDue(after: self.time(0)) == endOfPause)
         }
     }
 
-    @Test func `a checkpoint has the offset at which each app continues: no app delays another`() {
+    @Test func `a checkpoint has the offset at which each app continues, so that no app delays another`() {
         var queue = DeliveryQueue()
-        #expect(queue.checkpoint(0) == nil)
+        let partition: Int32 = 0
+        #expect(queue.checkpoint(partition) == nil, "nothing was read")
         #expect(queue.add(self.position(10), of: self.key("arena")) == true)
         #expect(queue.add(self.position(11), of: self.key("bistro")) == true)
         #expect(queue.add(self.position(12), of: self.key("arena", app: "other")) == true)
         // No app subscribes to the event at 13.
         queue.skip(self.position(13))
         #expect(queue.startDueAttempts(at: self.time(0)).count == 3)
-        #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
-        #expect(queue.attemptEnded(self.position(12), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
-        #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
-        #expect(queue.attemptEnded(self.position(11), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
-        #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
-        #expect(queue.attemptEnded(self.position(10), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
-        #expect(queue.checkpoint(0) == .init(offset: 14))
+        // Everything before the offset 14 was read. The first event of each app that is not delivered is at 10 and 12.
+        #expect(queue.checkpoint(partition) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
+        #expect(
+            queue.attemptEnded(self.position(12), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                == .delivered)
+        #expect(queue.checkpoint(partition) == .init(offset: 14, laggingOffsets: ["demo": 10]))
+        #expect(
+            queue.attemptEnded(self.position(11), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                == .delivered)
+        #expect(queue.checkpoint(partition) == .init(offset: 14, laggingOffsets: ["demo": 10]))
+        #expect(
+            queue.attemptEnded(self.position(10), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                == .delivered)
+        #expect(queue.checkpoint(partition) == .init(offset: 14))
         #expect(queue.partitions == [0] && queue.count == 0)
     }
 
     @Test
-    func `I16 if more than 64 apps have unfinished events, the committed offset is that of the 65th app's first event`()
+    func
+        `I16 if more than 64 apps have undelivered events, the committed offset is that of the 65th app's first event`()
     {
         var queue = DeliveryQueue(DeliveryQueue.Limits(), apps: 100)
-        // The only event of the app n is at the offset n.
+        // Each app has one event. The event of the app n is at the offset n.
         for app in 0..<100 {
             #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("app-\(app)"))) == true)
         }
         let checkpoint = queue.checkpoint(0)
-        #expect(
-            checkpoint?.offset == 64 && checkpoint?.laggingOffsets.count == 64
-                && checkpoint?.laggingOffsets["app-63"] == 63)
+        #expect(checkpoint?.offset == 64)
+        #expect(checkpoint?.laggingOffsets.count == 64 && checkpoint?.laggingOffsets["app-63"] == 63)
     }
 
     @Test func `a checkpoint's metadata is read back as written, and invalid metadata is rejected`() {
@@ -113,16 +134,11 @@ import Webhooks
         for text in ["v2 shop=4", "v1 shop", "v1 shop=", "v1 =4", "v1 shop=-1", "v1 a=1=2", "v1 sh/op=4", "shop=4"] {
             #expect(Checkpoint(offset: 9, metadata: text) == nil, "\(text)")
         }
-        // The names of apps are as long as possible, and differ in their last two characters.
-        let name = String(repeating: "a", count: 32)
-        let largest = Checkpoint(
-            offset: .max,
-            laggingOffsets: Dictionary(
-                uniqueKeysWithValues: (0..<ReadingProgress.maxLaggingApps).map {
-                    (AppID(name.dropLast(2) + "\($0 + 10)"), .max)
-                }
-            ))
-        #expect(largest.metadata.utf8.count < 4096, "the broker's limit for metadata")
+        // As many apps as possible, with names as long as possible: 30 letters and a number of two digits.
+        let longNames = (0..<ReadingProgress.maxLaggingApps).map { String(repeating: "a", count: 30) + "\($0 + 10)" }
+        let laggingOffsets = longNames.map { (AppID($0), Int64.max) }
+        let largest = Checkpoint(offset: .max, laggingOffsets: Dictionary(uniqueKeysWithValues: laggingOffsets))
+        #expect(largest.metadata.utf8.count < 4096, "a broker accepts less than 4096 bytes of metadata")
     }
 
     @Test func `I16 events of an app whose share is used up are skipped, and read again once half the share is free`()
@@ -131,51 +147,59 @@ import Webhooks
         var limits = DeliveryQueue.Limits()
         limits.maxPerApp = 2
         var queue = DeliveryQueue(limits)
-        // The event at offset 3 belongs to the other app.
+        // The live of each event of the app "demo". The event at the offset 3 belongs to the app "other".
         let livesByOffset = [0: "arena", 1: "bistro", 2: "arena", 4: "cafe", 5: "arena"]
         for offset in 0..<6 {
             let position = self.position(Int64(offset))
             let key = livesByOffset[offset].map { self.key($0) } ?? self.key("arena", app: "other")
-            // The app's share is two events. The event of the other app is queued too.
-            #expect(queue.add(position, of: key) == [0, 1, 3].contains(offset), "\(offset)")
+            // The first two events of "demo" are its share. The event of "other" is queued, too.
+            #expect(queue.add(position, of: key) == [0, 1, 3].contains(offset), "the event at \(offset)")
         }
         #expect(queue.laggingCount == 1 && queue.count == 3)
         #expect(
             queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1), self.position(3)],
-            "the event of the other app is sent, too")
-        #expect(queue.nextCatchUp(after: -1) == nil, "less than half of the share is free")
-        #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
+            "the event of \"other\" is sent, too")
+        #expect(queue.nextCatchUp(after: Self.noPartition) == nil, "less than half of the share of \"demo\" is free")
+        #expect(
+            queue.attemptEnded(self.position(3), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
-        #expect(queue.attemptEnded(self.position(1), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
+        #expect(
+            queue.attemptEnded(self.position(1), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                == .delivered)
 
-        // Of the app "demo" only the event at 0 is queued, so half of its share of two is free.
-        var catchUp = try #require(queue.nextCatchUp(after: -1))
+        // Of "demo" only the event at 0 is queued, so half of its share of two is free. The event at 2 is the first one
+        // that must be read again.
+        var catchUp = try #require(queue.nextCatchUp(after: Self.noPartition))
         #expect(catchUp == .init(partition: 0, offset: 2, apps: ["demo"]))
         #expect(queue.addInCatchUp(self.position(2), of: self.key("arena"), in: &catchUp) == true)
         #expect(
             queue.addInCatchUp(self.position(3), of: self.key("arena", app: "other"), in: &catchUp) == false,
-            "the event of the other app was delivered before")
+            "the event of \"other\" was delivered before")
         #expect(
             queue.addInCatchUp(self.position(4), of: self.key("cafe"), in: &catchUp) == false,
-            "the share is used up again"
+            "the share of \"demo\" is used up again"
         )
-        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
+        #expect(
+            queue.attemptEnded(self.position(0), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                == .delivered)
         #expect(
             queue.addInCatchUp(self.position(5), of: self.key("arena"), in: &catchUp) == false,
-            "the event at 4 comes first"
+            "the event at 4 must be queued before the event at 5"
         )
-        #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == true, "the catch-up has no apps left")
-        #expect(queue.add(self.position(6), of: self.key("disco")) == false, "the app still lags")
+        #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == true, "the catch-up ends, because it has no apps left")
+        #expect(queue.add(self.position(6), of: self.key("disco")) == false, "\"demo\" still lags")
         #expect(queue.checkpoint(0) == .init(offset: 7, laggingOffsets: ["demo": 2]))
 
-        // Only the event at 2 is queued now.
+        // Only the event at 2 is queued, so half of the share is free again.
         catchUp = try #require(queue.nextCatchUp(after: 0))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
         #expect(queue.addInCatchUp(self.position(4), of: self.key("cafe"), in: &catchUp) == true)
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(2), self.position(4)])
         for offset: Int64 in [2, 4] {
             #expect(
-                queue.attemptEnded(self.position(offset), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
+                queue.attemptEnded(self.position(offset), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+                    == .delivered)
         }
         #expect(queue.addInCatchUp(self.position(5), of: self.key("arena"), in: &catchUp) == true)
         #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == false, "the event at 6 must be read again too")
@@ -183,23 +207,25 @@ import Webhooks
         #expect(queue.catchUpAdvanced(catchUp, upTo: 7) == true)
         #expect(queue.laggingCount == 0)
         #expect(queue.nextCatchUp(after: 0) == nil)
-        #expect(queue.add(self.position(7), of: self.key("arena")) == false, "the events at 5 and 6 use up the share")
+        #expect(
+            queue.add(self.position(7), of: self.key("arena")) == false,
+            "the events at 5 and 6 use up the share of \"demo\"")
     }
 
     @Test func `a new owner resumes at the committed checkpoint, each lagging app from its own offset`() throws {
         var queue = DeliveryQueue()
         queue.partitionAssigned(0, .init(offset: 9, laggingOffsets: ["demo": 4]))
         #expect(queue.checkpoint(0) == .init(offset: 9, laggingOffsets: ["demo": 4]))
-        #expect(queue.add(self.position(9), of: self.key("arena")) == false, "the app lags")
+        #expect(queue.add(self.position(9), of: self.key("arena")) == false, "\"demo\" lags")
         #expect(queue.add(self.position(10), of: self.key("arena", app: "other")) == true)
-        var catchUp = try #require(queue.nextCatchUp(after: -1))
+        var catchUp = try #require(queue.nextCatchUp(after: Self.noPartition))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
         for offset: Int64 in [4, 9] {
             #expect(queue.addInCatchUp(self.position(offset), of: self.key("arena"), in: &catchUp) == true)
         }
         #expect(queue.catchUpAdvanced(catchUp, upTo: 11) == true)
         #expect(queue.laggingCount == 0)
-        // In the order of queueing. The event at 9 waits for that at 4, which is of the same live.
+        // The attempts start in the order of queueing. The event at 9 waits for the event at 4 of its live.
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(10), self.position(4)])
     }
 
@@ -208,9 +234,9 @@ import Webhooks
         for partition: Int32 in 0...2 {
             queue.partitionAssigned(partition, .init(offset: 9, laggingOffsets: ["demo": 4]))
         }
-        #expect(queue.nextCatchUp(after: -1)?.partition == 0)
+        #expect(queue.nextCatchUp(after: Self.noPartition)?.partition == 0)
         #expect(queue.nextCatchUp(after: 0)?.partition == 1)
-        #expect(queue.nextCatchUp(after: 2)?.partition == 0)
+        #expect(queue.nextCatchUp(after: 2)?.partition == 0, "the last partition is followed by the first one")
     }
 
     @Test func `I16 the queue never exceeds its capacity, whichever apps the events belong to`() {
@@ -225,7 +251,7 @@ import Webhooks
         #expect(queue.count == 9 && queue.laggingCount == 3)
     }
 
-    @Test func `I16 requests in flight are limited, and a failing app has only one until it accepts an event`() {
+    @Test func `I16 requests in flight are limited, and an app whose last attempt failed has only one`() {
         var limits = DeliveryQueue.Limits()
         limits.maxInFlight = 4
         limits.maxInFlightPerApp = 2
@@ -233,12 +259,13 @@ import Webhooks
         for offset in 0..<4 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1)])
         #expect(queue.nextDue(after: self.time(0)) == nil, "the other events wait for a request to end, not for a time")
-        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 0, at: self.time(0))
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: Self.halfPause, at: self.time(0))
         #expect(queue.startDueAttempts(at: self.time(0)).isEmpty, "the failing app already has a request in flight")
-        _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: 0, at: self.time(0))
+        _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: Self.halfPause, at: self.time(0))
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(2)])
-        _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: 0, at: self.time(0))
-        // After a success two requests are allowed again. The pauses have ended, so the oldest two events are sent.
+        _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
+        // After a success the app may have two requests again. The pauses have ended, so the oldest two events are
+        // sent.
         #expect(queue.startDueAttempts(at: self.time(1000)) == [self.position(0), self.position(1)])
     }
 
@@ -250,8 +277,10 @@ import Webhooks
             #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("dead-\(app)"))) == true)
         }
         #expect(queue.startDueAttempts(at: self.time(0)).count == 4)
+        // The first attempt of each of the four apps fails.
         for app in 0..<4 {
-            _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.time(0))
+            _ = queue.attemptEnded(
+                self.position(Int64(app)), isDelivered: false, jitter: Self.halfPause, at: self.time(0))
         }
         for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
         // Of the four concurrent requests, two are for failing apps. The other two are for the first events of "demo".
@@ -268,7 +297,8 @@ import Webhooks
         #expect(queue.startDueAttempts(at: self.time(0)).count == 2)
         queue.partitionRevoked(1)
         #expect(
-            queue.attemptEnded(self.position(0, partition: 1), isDelivered: true, jitter: 0, at: self.time(0))
+            queue.attemptEnded(
+                self.position(0, partition: 1), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
                 == .notQueued)
         #expect(queue.checkpoint(1) == nil && queue.count == 1)
         #expect(

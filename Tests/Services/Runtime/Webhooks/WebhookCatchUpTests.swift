@@ -13,15 +13,19 @@ import Testing
 
 @testable import Webhooks
 
-/// Tests of a catch-up (the second reading of events for which an app's queue had no room) that reads nothing.
+/// Tests of a catch-up that reads nothing.
+///
+/// A catch-up is the second reading of events for which their app's share of the queue had no room.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookCatchUpTests {
     /// The API key of Kafka's `Fetch` request.
     private static let fetch: Int16 = 1
     /// Kafka's error `NOT_LEADER_OR_FOLLOWER`.
     private static let notLeader: Int32 = 6
 
-    /// The catch-up's consumer reads from a broker of its own, so that only its reads fail.
-    @Test func `a catch-up that reads nothing for 10 s, although there are records, ends the session`() async throws {
+    /// The catch-up's consumer has its own broker with the same events, so that only the reads of this consumer fail.
+    @Test func `a catch-up that reads nothing for 10 s, although there are records, ends the sender's session`()
+        async throws
+    {
         try await runOnDedicatedThread { try Self.expectStalledCatchUpEndsSession() }
     }
 
@@ -38,13 +42,14 @@ import Testing
             }
             try producer.flush(timeout: .seconds(10))
         }
-        // All fetches of the catch-up fail.
+        // All further fetches of the catch-up fail.
         try #require(catchUpBroker.embedded)
             .injectFault(intoRequests: Self.fetch, count: 100_000, error: Self.notLeader)
         // The app's share is 5 events, and 20 are published, so the app needs a catch-up.
         var limits = DeliveryQueue.Limits()
         limits.maxPerApp = 5
-        let (status, catchUpStatus) = (ReadStatus(), ReadStatus())
+        let (mainStatus, catchUpStatus) = (ReadStatus(), ReadStatus())
+        // The attempts that have ended since the dispatcher's last turn.
         let endedAttempts = Locked<[WebhookAttempt]>([])
         let consumer = try KafkaConsumer(
             mainBroker.settings, group: WebhookSender.group, fetchWait: .milliseconds(10),
@@ -55,9 +60,9 @@ import Testing
         let dispatcher = WebhookDispatcher(
             consumer: consumer, catchUpConsumer: catchUpConsumer,
             hooks: ["demo": AppHooks(url: "http://127.0.0.1:1/", secret: "secret", events: nil)], limits: limits,
-            log: .none, metrics: WebhookMetrics(MetricsRegistry()), readStatus: status, catchUpStatus: catchUpStatus
+            log: .none, metrics: WebhookMetrics(MetricsRegistry()), readStatus: mainStatus, catchUpStatus: catchUpStatus
         ) { _, position, beganAt in
-            // The backend accepts each event at once.
+            // The test stands in for the backend, and accepts each event at once.
             let attempt = WebhookAttempt(
                 position: position, beganAt: beganAt, result: .answered(status: 200, body: []))
             endedAttempts.withLock { $0.append(attempt) }
@@ -75,6 +80,6 @@ import Testing
         #expect(failure?.description.contains("Nothing was read for 10 s") == true, "\(String(describing: failure))")
         #expect(catchUpStatus.state == .stalled)
         #expect(catchUpStatus.waitingTime >= .seconds(10))
-        #expect(status.state == .reading, "the other consumer reads")
+        #expect(mainStatus.state == .reading, "the main consumer still reads")
     }
 }

@@ -9,16 +9,19 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Tests of requests for a decision to a backend that allows, refuses, is slow, or is not running.
+/// Tests of the client that asks an app's backend whether a message or a gift is allowed.
+///
+/// The backend is a `WebhookReceiver` of the test. Code 0 of its response allows the call, any other code refuses it.
+/// If there is no valid response, the timeout policy of the app decides.
 @Suite(.timeLimit(.minutes(1))) struct WebhookClientTests {
     private static let sender = UserInfo(userID: "bob")
     private static let text = BeforeContent.beforeText(sender: sender, text: "hello", extensionInfo: nil)
     private static let gift = BeforeContent.beforeGift(
         sender: sender, giftID: "rose", count: 2, coins: 10, receivers: [])
 
-    /// A client of one app, `demo`, on a dedicated thread.
+    /// A client for the app `demo`, which runs on a dedicated thread.
     ///
-    /// By default, messages are allowed and gifts refused if the backend does not answer.
+    /// `message` and `gift` are the timeout policies; with nil the backend is not asked about these calls.
     private final class RunningClient: Sendable {
         let webhookClient: WebhookClient
 
@@ -35,7 +38,7 @@ import Webhooks
 
         deinit { self.webhookClient.stop() }
 
-        /// Asks the backend; returns a refusal if the client rejects the request itself.
+        /// Asks the backend; the result is also a refusal if the client rejects the request without asking.
         func requestDecision(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
             let request = WebhookRequest(
                 id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1), content: content)
@@ -49,8 +52,8 @@ import Webhooks
         }
     }
 
-    /// The code with which a call is refused; nil if it is allowed.
-    private func code(_ decision: WebhookDecision) -> ReplyCode? {
+    /// The code with which a decision refuses a call; nil if the call is allowed.
+    private func refusalCode(_ decision: WebhookDecision) -> ReplyCode? {
         if case .refused(let error) = decision { return error.code }
         return nil
     }
@@ -60,26 +63,24 @@ import Webhooks
         let receiver = try WebhookReceiver { index, _ in
             index == 0 ? .answer(200, #"{"code":0}"#) : .answer(200, #"{"code":1,"message":"not today"}"#)
         }
-        let running = RunningClient(receiver.url)
-        #expect(await running.requestDecision(Self.gift) == .allowed)
-        #expect(await running.requestDecision(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
-        #expect(await running.requestDecision(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
+        let client = RunningClient(receiver.url)
+        #expect(await client.requestDecision(Self.gift) == .allowed)
+        #expect(await client.requestDecision(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
+        #expect(await client.requestDecision(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
         let received = try #require(receiver.received.first)
         #expect(received.headers["liveplaza-event"] == "beforeGift" && received.headers["liveplaza-signature"] != nil)
         let request = try Wire.decode(WebhookRequest.self, from: received.body)
         #expect(request.content == Self.gift && request.id == "s-1/9" && request.live == "concert")
     }
 
-    // The apps' own codes are 102100 to 102200; 102004 is `giftCheckFailed`.
+    // Codes from 102100 to 102200 are the apps' own. The standard code `giftCheckFailed` is 102004.
     /// Rules: R14.8.
     @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
-    func `the sender of a gift gets the app's own code, and the standard code for any other`(
+    func `the sender of a refused gift gets an own code of the app, and the standard code instead of any other code`(
         backendCode: Int, senderCode: Int
-    )
-        async throws
-    {
+    ) async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(backendCode)}"#) }
-        #expect(self.code(await RunningClient(receiver.url).requestDecision(Self.gift)) == ReplyCode(senderCode))
+        #expect(self.refusalCode(await RunningClient(receiver.url).requestDecision(Self.gift)) == ReplyCode(senderCode))
     }
 
     /// Rules: R11.6.
@@ -88,27 +89,30 @@ import Webhooks
             (500, #"{"code":0}"#), (204, ""), (200, ""), (200, "yes"), (200, "{}"), (200, #"{"code":"0"}"#),
             (200, #"{"code":0,}"#), (200, #"{"code":0,"list":[1,]}"#), (200, #"{"code":0,"n":01}"#),
         ])
-    func `an invalid response counts as none, and the timeout policy decides`(status: Int, body: String) async throws {
+    func `after an invalid response the timeout policy decides, as if there were none`(status: Int, body: String)
+        async throws
+    {
         let receiver = try WebhookReceiver { _, _ in .answer(status, body) }
-        let running = RunningClient(receiver.url)
-        #expect(self.code(await running.requestDecision(Self.gift)) == .giftCheckFailed)
-        #expect(await running.requestDecision(Self.text) == .allowed)
-        let withOppositePolicies = RunningClient(receiver.url, message: .refuse, gift: .allow)
-        #expect(await withOppositePolicies.requestDecision(Self.gift) == .allowed)
-        #expect(self.code(await withOppositePolicies.requestDecision(Self.text)) == .sensitiveWords)
+        let client = RunningClient(receiver.url)
+        #expect(self.refusalCode(await client.requestDecision(Self.gift)) == .giftCheckFailed)
+        #expect(await client.requestDecision(Self.text) == .allowed)
+        let clientWithOppositePolicies = RunningClient(receiver.url, message: .refuse, gift: .allow)
+        #expect(await clientWithOppositePolicies.requestDecision(Self.gift) == .allowed)
+        #expect(self.refusalCode(await clientWithOppositePolicies.requestDecision(Self.text)) == .sensitiveWords)
     }
 
     /// Rules: R11.6.
     @Test func `a silent or dead backend delays a call no longer than the timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let running = RunningClient(receiver.url, timeout: .milliseconds(200))
-        let start = MonotonicClock.milliseconds
-        #expect(self.code(await running.requestDecision(Self.gift)) == .giftCheckFailed)
-        // In milliseconds. The timeout is 200 ms; the upper bound leaves time to a busy computer.
-        #expect((190..<20_000).contains(MonotonicClock.milliseconds - start))
-        #expect(receiver.received.count <= 1, "no second attempt")
-        let withDeadBackend = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
-        #expect(self.code(await withDeadBackend.requestDecision(Self.gift)) == .giftCheckFailed)
+        let client = RunningClient(receiver.url, timeout: .milliseconds(200))
+        let startMilliseconds = MonotonicClock.milliseconds
+        #expect(self.refusalCode(await client.requestDecision(Self.gift)) == .giftCheckFailed)
+        // The lower bound is a little below the timeout of 200 ms, for the rounding of clocks. The upper bound is
+        // large, because the computer may be busy.
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - startMilliseconds))
+        #expect(receiver.received.count <= 1, "the client must not send the request again")
+        let clientOfDeadBackend = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
+        #expect(self.refusalCode(await clientOfDeadBackend.requestDecision(Self.gift)) == .giftCheckFailed)
     }
 
     /// A request for a decision about a message of a user.
@@ -121,24 +125,24 @@ import Webhooks
     /// Rules: R14.24.
     @Test func `I16 messages beyond a user's or an app's share of requests are refused as overloaded`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let running = RunningClient(receiver.url, timeout: .seconds(30))
-        // 16 requests of a user and 64 of an app may be open at the same time.
-        for _ in 0..<16 { try running.webhookClient.send(self.request("anna")) { _ in } }
+        let client = RunningClient(receiver.url, timeout: .seconds(30))
+        // The backend never answers. 16 requests of a user and 64 of an app may be open at the same time.
+        for _ in 0..<16 { try client.webhookClient.send(self.request("anna")) { _ in } }
         let error = #expect(throws: ReplyError.self) {
-            try running.webhookClient.send(self.request("anna")) { _ in Issue.record("the backend decided") }
+            try client.webhookClient.send(self.request("anna")) { _ in Issue.record("the backend decided") }
         }
         #expect(error?.code == .overloaded && error?.retryAfter == 1000)
-        // With the 16 requests of anna, these are the 64 of the app.
+        // Together with the 16 requests of anna, these are the 64 requests that the app may have.
         for user in ["bob", "eve", "joe"] {
-            for _ in 0..<16 { try running.webhookClient.send(self.request(user)) { _ in } }
+            for _ in 0..<16 { try client.webhookClient.send(self.request(user)) { _ in } }
         }
         #expect(throws: ReplyError.self, "the app's share is used up") {
-            try running.webhookClient.send(self.request("tom")) { _ in Issue.record("the backend decided") }
+            try client.webhookClient.send(self.request("tom")) { _ in Issue.record("the backend decided") }
         }
     }
 
     /// Rules: R14.24.
-    @Test func `I16 an app cannot use up the requests of another app`() async throws {
+    @Test func `I16 apps with silent backends cannot use up the requests of another app`() async throws {
         let silentBackend = try WebhookReceiver { _, _ in .keepSilent }
         let workingBackend = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         var hooks: [AppID: AppHooks] = [:]
@@ -151,8 +155,8 @@ import Webhooks
         let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
-        // The other apps send more requests than their shares, and get no answers. Of 256 requests, each of the ten
-        // apps has a share of 25.
+        // All apps together may have 256 open requests, so the share of each of the ten apps is 25. Each of the other
+        // apps sends more requests than its share, and gets no answer.
         for app in hooks.keys where app != "demo" {
             for number in 0..<200 { try? client.send(self.request("u\(number)", app: app)) { _ in } }
         }
@@ -166,15 +170,15 @@ import Webhooks
         #expect(decision == .allowed)
     }
 
-    @Test func `a backend is asked only about the calls that its app has configured`() async throws {
+    @Test func `a backend is asked only about the kinds of calls that its app has configured`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
-        let running = RunningClient(receiver.url, message: nil)
-        #expect(
-            !running.webhookClient.isDecisionRequired("demo", forGifts: false)
-                && running.webhookClient.isDecisionRequired("demo", forGifts: true))
-        #expect(!running.webhookClient.isDecisionRequired("other", forGifts: true))
-        #expect(await running.requestDecision(Self.text) == .allowed)
-        #expect(await running.requestDecision(Self.gift, app: "other") == .allowed)
+        // The app `demo` has no policy for messages, and the app `other` has no hooks.
+        let client = RunningClient(receiver.url, message: nil)
+        #expect(!client.webhookClient.isDecisionRequired("demo", forGifts: false))
+        #expect(client.webhookClient.isDecisionRequired("demo", forGifts: true))
+        #expect(!client.webhookClient.isDecisionRequired("other", forGifts: true))
+        #expect(await client.requestDecision(Self.text) == .allowed)
+        #expect(await client.requestDecision(Self.gift, app: "other") == .allowed)
         #expect(receiver.received.isEmpty)
     }
 }

@@ -11,11 +11,14 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Tests of the sender, which sends webhook events to the apps' backends, with a broker and backends on this machine.
+/// Tests of the sender, which reads webhook events from the broker and sends them to the apps' backends.
+///
+/// The events of the app `demo` belong to the live `concert`, unless a test says otherwise. A backend is a
+/// `WebhookReceiver` of the test.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
     private static let secret = "a secret of the app"
 
-    /// A broker, and senders that share it.
+    /// A broker, and the senders that are started with it.
     private final class SenderHarness {
         private let broker: TopicBroker
         let metrics = MetricsRegistry()
@@ -34,27 +37,29 @@ import Webhooks
             self.producer = try KafkaProducer(self.broker.settings)
         }
 
-        /// Starts a sender with short pauses on a dedicated thread; `change` changes the limits of its queue.
-        func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> RunningSender
-        {
+        /// Starts a sender on a dedicated thread; it retries an event at first after 20 ms.
+        func startSender(
+            _ hooks: [AppID: AppHooks], changeLimits: (inout DeliveryQueue.Limits) -> Void = { _ in }
+        ) -> RunningSender {
             var limits = DeliveryQueue.Limits()
             limits.minRetryPause = Milliseconds(20)
-            change(&limits)
+            changeLimits(&limits)
             return RunningSender(
                 WebhookSender(
                     hooks: hooks, settings: self.settings, limits: limits, log: .none, metrics: self.metrics))
         }
 
+        /// Writes an event to the broker.
         func publish(_ event: WebhookEvent) throws {
             try self.producer.send(TopicRecord(.webhook(event)).outgoing(partitions: TopicBroker.partitions))
         }
 
         /// Waits until a counter has reached `value`.
         ///
-        /// - Returns: whether the counter has reached it within 15 s.
-        func waitForMetric(_ name: String, toReach value: Int) async -> Bool {
+        /// - Returns: whether the counter has reached the value within 15 s.
+        func waitForCounter(_ name: String, toReach value: Int) async -> Bool {
             let deadline = ContinuousClock.now + .seconds(15)
-            while self.metric(name) < value {
+            while self.counterSum(name) < value {
                 guard ContinuousClock.now < deadline else { return false }
                 await runOnDedicatedThread { DedicatedThread.sleep(for: .milliseconds(5)) }
             }
@@ -62,7 +67,7 @@ import Webhooks
         }
 
         /// The sum of a counter over all its labels.
-        func metric(_ name: String) -> Int {
+        func counterSum(_ name: String) -> Int {
             let family = self.metrics.snapshot().first { $0.name == name }
             return (family?.samples ?? []).reduce(0) { sum, sample in
                 if case .number(let value) = sample.value { sum + Int(value) } else { sum }
@@ -80,26 +85,27 @@ import Webhooks
             self.thread = DedicatedThread("test") { sender.run() }
         }
 
+        /// Stops the sender, and waits until its thread has ended.
         func stop() {
             self.sender.stop()
             _ = self.thread.join(timeout: .seconds(10))
         }
     }
 
-    /// Hooks whose backend is `receiver`, for these events; nil for all events.
+    /// Hooks whose backend is `receiver`; with nil as the events, the app subscribes to all.
     private func hooks(_ receiver: WebhookReceiver, events: [WebhookName]? = nil) -> AppHooks {
         AppHooks(url: receiver.url, secret: Self.secret, events: events)
     }
 
-    /// An event whose time, in milliseconds, is its number.
+    /// An event with a number, which is its time in milliseconds.
     private func event(_ number: Int64, live: LiveID = "concert", app: AppID = "demo") -> WebhookEvent {
         WebhookEvent(
             LiveKey(app, live), at: Timestamp(milliseconds: number),
             .memberState(isOnline: true, cause: .enter, users: [UserInfo(userID: "bob")]))
     }
 
-    /// The numbers of the received events, by live.
-    private func numbers(_ received: [WebhookReceiver.Received]) -> [String: [Int64]] {
+    /// The numbers of the received events, by live, in the order of the requests.
+    private func numbersByLive(_ received: some Sequence<WebhookReceiver.Received>) -> [String: [Int64]] {
         var numbers: [String: [Int64]] = [:]
         for request in received {
             guard let event = try? Wire.decode(WebhookEvent.self, from: request.body) else {
@@ -115,13 +121,13 @@ import Webhooks
     @Test func `an event reaches the app's backend, signed and named`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
         let harness = try SenderHarness()
-        let sender = harness.start(["demo": self.hooks(receiver)])
+        let sender = harness.startSender(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         try harness.publish(self.event(7))
         let received = try #require(await runOnDedicatedThread { receiver.wait { $0.count == 1 } }?.first)
         #expect(received.headers["liveplaza-event"] == "memberState")
         let seconds = try #require(received.headers["liveplaza-timestamp"].flatMap { Int64($0) })
-        #expect(abs(seconds - WallClock.milliseconds() / 1000) < 60)
+        #expect(abs(seconds - WallClock.milliseconds() / 1000) < 60, "expected the present time")
         #expect(
             received.headers["liveplaza-signature"]
                 == WebhookPost.signature(of: received.body, at: seconds, secret: Self.secret))
@@ -131,16 +137,17 @@ import Webhooks
             Issue.record("the event has no id: \(received.text)")
             return
         }
-        #expect(id.hasSuffix("-0"), "the offset of the event")
+        #expect(id.hasSuffix("-0"), "the event is at the offset 0")
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a sender whose session timeout a broker rejects requests a longer one`() async throws {
+    func `a sender whose session timeout the broker rejects requests a longer timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
-        // The tests' broker accepts 1000 ms or more, so the sender then requests the next longer timeout, 2 s.
+        // The tests' broker accepts only timeouts of at least 1000 ms. After its rejection the sender requests the next
+        // longer timeout, 2 s.
         let session = GroupSessionTimeout(first: .milliseconds(600))
         let harness = try SenderHarness(session: session)
-        let sender = harness.start(["demo": self.hooks(receiver)])
+        let sender = harness.startSender(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         try harness.publish(self.event(7))
         #expect(await runOnDedicatedThread { receiver.wait { $0.count == 1 } } != nil)
@@ -154,7 +161,7 @@ import Webhooks
         // Every third request fails.
         let receiver = try WebhookReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
         let harness = try SenderHarness()
-        let sender = harness.start(["demo": self.hooks(receiver)])
+        let sender = harness.startSender(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         for number in 1...20 {
             for live in ["a", "b", "c"] { try harness.publish(self.event(Int64(number), live: LiveID(live))) }
@@ -162,18 +169,18 @@ import Webhooks
         let received = try #require(
             await runOnDedicatedThread {
                 receiver.wait(timeout: .seconds(60)) { received in
-                    let numbersByLive = self.numbers(received)
+                    let numbersByLive = self.numbersByLive(received)
                     return ["a", "b", "c"].allSatisfy { Set(numbersByLive[$0] ?? []).count == 20 }
                 }
             })
-        for (live, numbers) in self.numbers(received) {
-            // An event may be repeated, but no event arrives before an earlier one.
+        for (live, numbers) in self.numbersByLive(received) {
+            // An event may be repeated, but never after a later event of its live.
             #expect(numbers == numbers.sorted() && Set(numbers) == Set(1...20), "\(live): \(numbers)")
         }
     }
 
     /// Rules: R14.4.
-    @Test func `a dead backend loses only the events of its own app`() async throws {
+    @Test func `apps whose backends are dead or fail do not lose or delay the events of another app`() async throws {
         let deadHooks = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
         let failingBackend = try WebhookReceiver { _, _ in .answer(500, "") }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
@@ -181,8 +188,9 @@ import Webhooks
         let hooks: [AppID: AppHooks] = [
             "dead": deadHooks, "failing": self.hooks(failingBackend), "demo": self.hooks(receiver),
         ]
-        let sender = harness.start(hooks) { limits in
+        let sender = harness.startSender(hooks) { limits in
             limits.maxAttempts = 3
+            // Each app's share of the queue is 5 of its 20 events. The sender reads the others again later.
             limits.maxPerApp = 5
         }
         defer { sender.stop() }
@@ -190,16 +198,16 @@ import Webhooks
             for number in 1...20 { try harness.publish(self.event(Int64(number), app: app)) }
         }
         let received = try #require(
-            await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
-        #expect(
-            self.numbers(received)["concert"] == Array(1...20), "also the events beyond the app's share of the queue")
-        // Each event of the failing app is attempted three times and then abandoned; no event is skipped for good.
+            await runOnDedicatedThread { receiver.wait { Set(self.numbersByLive($0)["concert"] ?? []).count == 20 } })
+        #expect(self.numbersByLive(received)["concert"] == Array(1...20))
+        // Each of the 20 events of the failing app is sent three times and then abandoned.
         let failedRequests = try #require(
             await runOnDedicatedThread { failingBackend.wait(timeout: .seconds(30)) { $0.count == 60 } })
-        #expect(self.numbers(failedRequests)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
-        #expect(harness.metric(MetricNames.Webhooks.delivered) == 20)
-        // The last event may not be counted yet when its third request is received.
-        #expect(harness.metric(MetricNames.Webhooks.givenUp) >= 19)
+        #expect(
+            self.numbersByLive(failedRequests)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
+        #expect(harness.counterSum(MetricNames.Webhooks.delivered) == 20)
+        // The sender may not have counted the last event yet when the backend gets its third request.
+        #expect(harness.counterSum(MetricNames.Webhooks.givenUp) >= 19)
     }
 
     @Test func `a backend that was down gets all events in order, and after a takeover other backends get no repeats`()
@@ -212,8 +220,8 @@ import Webhooks
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
         let hooks: [AppID: AppHooks] = ["away": self.hooks(recoveringBackend), "demo": self.hooks(receiver)]
-        // No event is abandoned before the backend is up.
-        var sender = harness.start(hooks) { limits in
+        var sender = harness.startSender(hooks) { limits in
+            // No event is abandoned before the backend is up.
             limits.maxAttempts = 1000
             limits.maxPerApp = 5
         }
@@ -222,68 +230,72 @@ import Webhooks
             try harness.publish(self.event(Int64(number)))
         }
         _ = try #require(
-            await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
+            await runOnDedicatedThread { receiver.wait { Set(self.numbersByLive($0)["concert"] ?? []).count == 20 } })
         _ = try #require(await runOnDedicatedThread { recoveringBackend.wait { !$0.isEmpty } })
-        // The receiver gets the last request before the sender counts the response. If the sender stopped in between,
-        // the next sender would send the event again.
-        try #require(await harness.waitForMetric(MetricNames.Webhooks.delivered, toReach: 20))
+        // Wait until the sender has counted the last response of `receiver`. If the sender stopped before, the next
+        // sender would send the last event again.
+        try #require(await harness.waitForCounter(MetricNames.Webhooks.delivered, toReach: 20))
+        // The backend comes up, and another sender takes over.
         sender.stop()
         let earlierRequestCount = recoveringBackend.received.count
         isAccepting.withLock { $0 = true }
-        sender = harness.start(hooks) { $0.maxPerApp = 5 }
+        sender = harness.startSender(hooks) { $0.maxPerApp = 5 }
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
                 recoveringBackend.wait(timeout: .seconds(30)) {
-                    self.numbers(Array($0.dropFirst(earlierRequestCount)))["concert"]?.last == 20
+                    self.numbersByLive($0.dropFirst(earlierRequestCount))["concert"]?.last == 20
                 }
             })
-        #expect(self.numbers(Array(received.dropFirst(earlierRequestCount)))["concert"] == Array(1...20))
-        #expect(self.numbers(receiver.received)["concert"] == Array(1...20))
+        #expect(self.numbersByLive(received.dropFirst(earlierRequestCount))["concert"] == Array(1...20))
+        #expect(self.numbersByLive(receiver.received)["concert"] == Array(1...20))
     }
 
-    @Test func `a backend gets the events that its app subscribes to, and an app without hooks gets none`() async throws
+    @Test func `a backend gets only the events that its app subscribes to, and no events of an app without hooks`()
+        async throws
     {
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
-        let sender = harness.start(["demo": self.hooks(receiver, events: [.seatsChanged])])
+        let sender = harness.startSender(["demo": self.hooks(receiver, events: [.seatsChanged])])
         defer { sender.stop() }
+        // The app does not subscribe to the first event. The app of the second one has no hooks.
         try harness.publish(self.event(1))
         try harness.publish(self.event(2, app: "other"))
         try harness.publish(
             WebhookEvent(LiveKey("demo", "concert"), at: Timestamp(milliseconds: 3), .seatsChanged(seats: [])))
         let received = try #require(await runOnDedicatedThread { receiver.wait { !$0.isEmpty } })
-        #expect(self.numbers(received) == ["concert": [3]])
+        #expect(self.numbersByLive(received) == ["concert": [3]])
     }
 
-    @Test func `the next sender sends the events that the stopped one did not deliver, and no others`()
+    @Test func `the next sender sends exactly the events that the stopped sender has not delivered`()
         async throws
     {
-        let isAccepting = Locked(false)
+        let isAccepting = Locked(true)
         let receiver = try WebhookReceiver { _, _ in isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
         }
         let harness = try SenderHarness()
-        isAccepting.withLock { $0 = true }
-        var sender = harness.start(["demo": self.hooks(receiver)])
+        var sender = harness.startSender(["demo": self.hooks(receiver)])
         for number in 1...5 { try harness.publish(self.event(Int64(number))) }
         _ = try #require(
-            await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 5 } })
-        try #require(await harness.waitForMetric(MetricNames.Webhooks.delivered, toReach: 5))
+            await runOnDedicatedThread { receiver.wait { Set(self.numbersByLive($0)["concert"] ?? []).count == 5 } })
+        try #require(await harness.waitForCounter(MetricNames.Webhooks.delivered, toReach: 5))
+        // The backend fails from now on, and the sender tries to send the event 6.
         isAccepting.withLock { $0 = false }
         for number in 6...8 { try harness.publish(self.event(Int64(number))) }
         _ = try #require(
-            await runOnDedicatedThread { receiver.wait { self.numbers($0)["concert"]?.contains(6) == true } })
+            await runOnDedicatedThread { receiver.wait { self.numbersByLive($0)["concert"]?.contains(6) == true } })
+        // The backend works again, and another sender takes over.
         sender.stop()
         isAccepting.withLock { $0 = true }
         let earlierRequestCount = receiver.received.count
-        sender = harness.start(["demo": self.hooks(receiver)])
+        sender = harness.startSender(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
                 receiver.wait(timeout: .seconds(30)) {
-                    self.numbers(Array($0.dropFirst(earlierRequestCount)))["concert"]?.last == 8
+                    self.numbersByLive($0.dropFirst(earlierRequestCount))["concert"]?.last == 8
                 }
             })
-        #expect(self.numbers(Array(received.dropFirst(earlierRequestCount)))["concert"] == [6, 7, 8])
+        #expect(self.numbersByLive(received.dropFirst(earlierRequestCount))["concert"] == [6, 7, 8])
     }
 }

@@ -25,7 +25,7 @@ struct WebhookTLSTests {
     }
 
     /// Rules: R14.25.
-    @Test func `a backend is trusted only if its authority is, and only at the address in its certificate`()
+    @Test func `a backend is trusted only if its authority is trusted and its certificate names its address`()
         async throws
     {
         let authority = try await runOnDedicatedThread { try PrivateAuthority() }
@@ -35,18 +35,20 @@ struct WebhookTLSTests {
         let url = "https://127.0.0.1:\(receiver.port)/hook"
         let answer = HTTPResult.answered(status: 200, body: Array(#"{"code":0}"#.utf8))
         #expect(await Self.post(url, caFile: authority.certificate) == answer)
-        for (untrustedURL, caFile) in [
+        // The certificate is for 127.0.0.1, not for localhost.
+        for (testedURL, caFile) in [
             (url, nil), (url, otherAuthority.certificate), (url, "/no/such/file.pem"),
             ("https://localhost:\(receiver.port)/hook", authority.certificate),
         ] {
-            guard case .failed(.untrusted) = await Self.post(untrustedURL, caFile: caFile) else {
-                Issue.record("\(untrustedURL) was trusted with the authorities of \(caFile ?? "the system")")
+            guard case .failed(.untrusted) = await Self.post(testedURL, caFile: caFile) else {
+                Issue.record("\(testedURL) was trusted with the authorities of \(caFile ?? "the system")")
                 continue
             }
         }
     }
 
-    @Test func `a request about a gift reaches a backend whose certificate a private authority has signed`()
+    @Test
+    func `a webhook client reaches a backend only if it trusts the private authority of the backend's certificate`()
         async throws
     {
         let authority = try await runOnDedicatedThread { try PrivateAuthority() }
@@ -59,6 +61,7 @@ struct WebhookTLSTests {
             sender: UserInfo(userID: "bob"), giftID: "rose", count: 1, coins: 1, receivers: [])
         let request = WebhookRequest(
             id: "s-1/1", key: LiveKey("demo", "concert"), at: Timestamp(milliseconds: 1), content: gift)
+        // The backend allows every gift. A gift is refused if the backend is not reached.
         for (caFile, isAllowed) in [(authority.certificate, true), (nil, false)] {
             let client = WebhookClient(hooks: ["demo": hooks], caFile: caFile, metrics: MetricsRegistry())
             _ = DedicatedThread("test") { client.run() }
