@@ -122,7 +122,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `the error for an unknown or invalid setting is typed, and names an unknown one`() {
+    @Test func `an unknown setting and an invalid value throw typed errors, and the error names the unknown setting`() {
         // The settings are checked before any connection, so the address does not matter.
         let error = #expect(throws: KafkaError.self) {
             _ = try KafkaProducer(Self.silentSettings("127.0.0.1:1", overrides: ["no.such.setting": "1"]))

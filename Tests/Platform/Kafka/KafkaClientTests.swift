@@ -36,8 +36,8 @@ struct ProducingAndConsumingTests {
             #expect(read.records.map(\.headers) == sent.map(\.headers))
             #expect(read.records.map(\.offset) == offsets)
             #expect(read.records.allSatisfy { $0.topicPartition == partition })
-            let year2020: Int64 = 1_600_000_000_000
-            #expect(read.records.allSatisfy { $0.timestamp > year2020 }, "timestamps are in milliseconds")
+            let timeIn2020: Int64 = 1_600_000_000_000
+            #expect(read.records.allSatisfy { $0.timestamp > timeIn2020 }, "timestamps are in milliseconds")
             #expect(read.ends == [partition: 4])
             producer.close(timeout: .seconds(1))
         }

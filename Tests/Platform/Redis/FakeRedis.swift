@@ -14,8 +14,7 @@ final class FakeRedis: Sendable {
     /// Serves one connection.
     ///
     /// - Parameter replies: the reply to each request, in order; the first request is the handshake. After the last
-    ///   reply
-    ///   the server stays silent.
+    ///   reply the server stays silent.
     init(replies: [[UInt8]]) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

@@ -7,7 +7,7 @@ import Testing
 
 /// The limits of the server for connections that wait, that send slowly, or that are too many (I16).
 @Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
-    /// A server with the default limits and a body limit of 1 MiB and an idle timeout of 2 s, and what it refuses.
+    /// A server that reads bodies of up to 1 MiB and has an idle timeout of 2 s, with a log of its refusals.
     private final class ServerFixture: Sendable {
         let server: WebServer
         let refusals: RefusalLog
@@ -77,7 +77,7 @@ import Testing
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.readResponse().status == 200)
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
-        // 1 s + 1 s = 2 s.
+        // The idle timeout and the head timeout add up: 1 s + 1 s = 2 s.
         #expect((.milliseconds(1900)...(.seconds(8))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }

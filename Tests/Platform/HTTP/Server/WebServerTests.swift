@@ -122,7 +122,7 @@ final class ResponderQueue: Sendable {
         #expect(observed.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
     }
 
-    @Test func `a request with a large body of URLSession is answered`() async throws {
+    @Test func `a request of URLSession with a large body is answered`() async throws {
         let server = try Self.makeServer()
         defer { server.stop() }
         let session = URLSession(configuration: .ephemeral)

@@ -92,7 +92,7 @@ import Testing
         let running = try RunningFollower()
         try running.waitUntilReady()
         #expect(running.follower.snapshot.apps.isEmpty)
-        // Several shells may wait for one follower, one after the other.
+        // Several shells of a service may wait for its follower.
         for _ in 0..<3 { running.follower.waitUntilLoaded(timeout: .seconds(60)) }
         #expect(running.stop())
     }

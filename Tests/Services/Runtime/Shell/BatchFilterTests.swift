@@ -90,7 +90,7 @@ struct BatchFilterTests {
         #expect(nextOffsets == [5, 6])
     }
 
-    /// The complete offset is the offset before which the reader has read no part of an incomplete batch.
+    /// All batches before the complete offset were read to their last record.
     @Test func `the complete offset stays before a batch until its last record is read`() {
         var log = PartitionLog()
         log.appendBatch(epoch: 1, ["a", "b", "c"], nextOffset: 5)
@@ -208,7 +208,7 @@ struct FeedEpochsTests {
     }
 
     @Test func `metadata without a valid line of claims is read as no claims`() {
-        // The third one has compressed rows in the second line, as a machine writes them that does not append.
+        // In "1700\neJwr…" the second line has compressed rows, as a machine writes them that does not append.
         for metadata in ["", "1700", "1700\neJwrSS0uAQAEXQHB", "1700\n@", "1700\n@x", "1700\n@1 2", "1700\n@1 2:3:4"] {
             #expect(FeedEpochs(metadata: metadata) == nil, "\(metadata)")
         }

@@ -85,7 +85,8 @@ struct CheckpointDeltaTests {
     @Test func `the changed rows of a batch are written to the state topic at once if they exceed 32 KB`() {
         var delta = CheckpointDelta()
         // 500 rows of 100 bytes are about 50 KB.
-        let changes = (0..<500).map { ("\($0)", [UInt8](repeating: UInt8(ascii: "A"), count: 100)) }
+        let row = [UInt8](repeating: UInt8(ascii: "A"), count: 100)
+        let changes = (0..<500).map { number -> CheckpointDelta.Change in ("\(number)", row) }
         let plan = delta.plan(changes, metadata: "1")
         guard case .stateTopic(let rows, _) = plan else {
             Issue.record("the rows were stored in the delta")
@@ -103,7 +104,7 @@ struct CheckpointDeltaTests {
         for step in 0..<400 {
             let changes = (0..<Int.random(in: 0...6, using: &random)).map { _ -> CheckpointDelta.Change in
                 let key = "row \(Int.random(in: 0..<30, using: &random))"
-                // Every fifth change removes its row.
+                // About every fifth change removes its row.
                 let isRemoval = Int.random(in: 0..<5, using: &random) == 0
                 return (key, isRemoval ? nil : self.row(step))
             }
@@ -165,14 +166,14 @@ struct CheckpointDeltaTests {
             return
         }
         delta.committed()
-        // On request.
+        // The caller requests that the rows are written.
         guard case .stateTopic(let rows, _) = delta.plan([("b", self.row(2))], metadata: "2", mustWriteRows: true)
         else {
             Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rows.map(\.key) == ["a", "b"])
-        // After a rollback: a compressor cannot be rolled back, so all rows of the delta are written. Only "a" is left,
+        // A compressor cannot be rolled back, so after a rollback all rows of the delta are written. Only "a" is left,
         // because the change of "b" was rolled back.
         delta.rolledBack()
         guard case .stateTopic(let rowsAfterRollback, _) = delta.plan([], metadata: "2") else {
@@ -180,7 +181,7 @@ struct CheckpointDeltaTests {
             return
         }
         #expect(rowsAfterRollback.map(\.key) == ["a"])
-        // By a new owner, which does not have its predecessor's compressor.
+        // A new owner does not have its predecessor's compressor, so it writes all rows, too.
         var nextOwnersDelta = try CheckpointDelta(appended: addedBytes)
         guard case .stateTopic(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")

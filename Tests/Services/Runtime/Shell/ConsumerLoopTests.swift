@@ -4,7 +4,9 @@ import Observability
 import ServiceShell
 import Testing
 
-/// Tests of the level at which a consumer loop logs an error: an error is no surprise while the loop starts.
+/// Tests of the level at which a consumer loop logs an error.
+///
+/// While the loop starts, transient errors are expected.
 @Suite struct ConsumerLoopTests {
     /// The log line for an error of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {

@@ -144,8 +144,8 @@ import Testing
         try harness.flush()
         let numbers = try harness.waitForItems(4, in: live)
         #expect(numbers == [1, 2, 3, 4])
-        // The broker aborts the transaction 2 s after its beginning, and no reader can pass it earlier. A part of the 2
-        // s is over at `startMilliseconds`, so the lower bound is only 1 s.
+        // The broker aborts the transaction 2 s after its beginning, and no reader can pass it earlier. It began before
+        // `startMilliseconds`, so the lower bound is only 1 s.
         #expect((1000...10_000).contains(MonotonicClock.milliseconds - startMilliseconds))
         #expect(throws: KafkaError.self, "the broker has aborted the transaction") {
             try formerProducer.commitTransaction(timeout: .seconds(2))

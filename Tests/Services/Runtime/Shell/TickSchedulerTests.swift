@@ -47,7 +47,7 @@ import Testing
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_060))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 1_060))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 2_060))
-        // At the local 1100 ms a tick is read back, with the broker's time. The next tick follows 1 ms later.
+        // At the local 1100 ms a tick is read back. The row is overdue, so the next tick follows 1 ms later.
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 3_000), at: MonotonicTime(milliseconds: 1_100))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_101))
     }

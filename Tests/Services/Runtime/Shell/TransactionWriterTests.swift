@@ -67,8 +67,7 @@ import Testing
             #expect(proxy.isHolding)
             proxy.deliverBeforeNextRequest()
             // The broker accepts the first record of the next batch and rejects the second one, so the writer aborts.
-            // The proxy delivers the held commit in between. If that committed this transaction, "half" would be read
-            // below.
+            // The proxy delivers the held commit in between. If it committed this batch, "half" would be read below.
             var rejectedBatch = BatchOutput(value: "half")
             let tooLargeRecord = OutgoingRecord(
                 topic: PlazaTopic.replies.rawValue, partition: 0, value: Array(repeating: 1, count: 5000))

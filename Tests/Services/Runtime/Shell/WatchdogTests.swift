@@ -57,7 +57,7 @@ import Testing
 /// Tests of the thread that checks the loops.
 @Suite struct WatchdogTests {
     @Test(.timeLimit(.minutes(1)))
-    func `a watchdog reports a loop that stays hung once, and ends`() async {
+    func `a watchdog reports a loop that stays hung only once, and then ends`() async {
         await runOnDedicatedThread {
             let reports = Locked<[[String]]>([])
             let watchdog = Watchdog(interval: Milliseconds(1), hungLoops: { ["gateway feeds"] }) { names in

@@ -89,7 +89,7 @@ import Webhooks
             (500, #"{"code":0}"#), (204, ""), (200, ""), (200, "yes"), (200, "{}"), (200, #"{"code":"0"}"#),
             (200, #"{"code":0,}"#), (200, #"{"code":0,"list":[1,]}"#), (200, #"{"code":0,"n":01}"#),
         ])
-    func `after an invalid response the timeout policy decides, as if there were none`(status: Int, body: String)
+    func `after an invalid response the timeout policy decides, as after no response`(status: Int, body: String)
         async throws
     {
         let receiver = try WebhookReceiver { _, _ in .answer(status, body) }

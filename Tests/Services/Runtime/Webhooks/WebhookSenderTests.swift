@@ -37,7 +37,7 @@ import Webhooks
             self.producer = try KafkaProducer(self.broker.settings)
         }
 
-        /// Starts a sender on a dedicated thread; it retries an event at first after 20 ms.
+        /// Starts a sender on a dedicated thread; the first pause before it sends an event again is 20 ms.
         func startSender(
             _ hooks: [AppID: AppHooks], changeLimits: (inout DeliveryQueue.Limits) -> Void = { _ in }
         ) -> RunningSender {
