@@ -13,12 +13,13 @@ struct CoreHarness {
     var events: [ClientEvent] = []
     /// The outcomes of calls by their handles.
     var outcomes: [Int: Result<CallResult, ErrorInfo>] = [:]
-    /// For each attempt to connect, whether it was to the next address.
-    var connects: [Bool] = []
+    /// For each attempt to connect, whether the core asked for the next address (instead of the present one).
+    var attemptsAtNextAddress: [Bool] = []
 
     /// A token that remains valid for 1e9 ms, which is longer than any test.
     static let token = TokenValue(text: "t", remainingTime: 1e9)
 
+    /// Makes a core whose random numbers are all 0.5.
     init(hasTokenProvider: Bool = false) {
         let options = ClientCore.Options(session: SessionID("s"), hasTokenProvider: hasTokenProvider)
         self.core = ClientCore(options, random: { 0.5 })
@@ -28,9 +29,9 @@ struct CoreHarness {
     mutating func perform(_ actions: [ClientAction]) {
         for action in actions {
             switch action {
-            case .connect(let toNextAddress): self.connects.append(toNextAddress)
+            case .connect(let toNextAddress): self.attemptsAtNextAddress.append(toNextAddress)
             case .send(let bytes): self.sent.append(String(decoding: bytes, as: UTF8.self))
-            // No test of this harness checks these.
+            // No test of this harness checks these actions.
             case .disconnect, .fetchToken: break
             case .callEnded(let handle, let result): self.outcomes[handle] = result
             case .event(let event): self.events.append(event)
@@ -38,11 +39,12 @@ struct CoreHarness {
         }
     }
 
+    /// Receives a frame from the server.
     mutating func receive(_ text: String, at now: Double = 0) throws {
         self.perform(self.core.frameReceived(try IncomingFrame(Array(text.utf8)), at: now))
     }
 
-    /// Makes a core that is logged in.
+    /// Makes a core that is logged in; the login was call 1.
     static func loggedIn() throws -> CoreHarness {
         var harness = CoreHarness()
         harness.perform(harness.core.start(CoreHarness.token, at: 0))
@@ -54,7 +56,9 @@ struct CoreHarness {
         return harness
     }
 
-    /// Makes a core that is in the live `concert`, in epoch 77, after item 11; the token's third number is an offset.
+    /// Makes a core that is in the live `concert`; the join was call 2.
+    ///
+    /// The feed is at item 11 of the epoch 77. In the token, 500 is the offset of the item's record.
     static func joined() throws -> CoreHarness {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
@@ -78,7 +82,7 @@ struct ClientCoreTests {
     @Test func `a login carries the token and the session`() throws {
         var harness = CoreHarness()
         harness.perform(harness.core.start(CoreHarness.token, at: 0))
-        #expect(harness.connects == [false])
+        #expect(harness.attemptsAtNextAddress == [false])
         harness.perform(harness.core.connectionOpened(at: 0))
         #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
     }
@@ -88,15 +92,14 @@ struct ClientCoreTests {
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 1000))
-        // With the random number 0.5 the pause before the reconnect is 50 ms, so it is over.
+        // The pause before the reconnect is at most 100 ms; with the random number 0.5 it is 50 ms.
         harness.perform(harness.core.tick(at: 1100))
-        // For each attempt: whether it is to the next address.
-        #expect(harness.connects == [false, true])
+        #expect(harness.attemptsAtNextAddress == [false, true])
         harness.perform(harness.core.connectionOpened(at: 1200))
         try harness.receive(
             #"{"reply":{"id":3,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
                 + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#, at: 1250)
-        // The call was first sent at 0, and the second login, call 3, was answered at 1250.
+        // The age is 1250 ms: the call was first sent at 0, and is sent again after the reply to the second login.
         #expect(harness.sent.last == #"{"age":1250,"id":2,"method":"like.send","params":{}}"#)
         try harness.receive(#"{"reply":{"id":2,"result":{"done":{}}}}"#, at: 1300)
         #expect(try harness.outcomes[handle]?.get() == .done)
@@ -106,13 +109,12 @@ struct ClientCoreTests {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
         _ = harness.call("barrage.sendText", live: "concert")
-        // Only the join is sent.
-        #expect(harness.sent.count == 1)
+        #expect(harness.sent.count == 1, "expected that only the join is sent")
         try harness.receive(#"{"reply":{"id":2,"result":{"joined":{"ticket":421,"epoch":77,"confirmed":true}}}}"#)
         #expect(harness.sent.count == 2)
     }
 
-    @Test func `a notice about a live that is being joined is delivered although the join fails`() throws {
+    @Test func `a notice that arrives during a join is delivered after the reply, although the join fails`() throws {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
         harness.events = []
@@ -121,20 +123,20 @@ struct ClientCoreTests {
                 + #""userID":"bob","userName":"B"}}},"id":"3-17","live":"concert","to":"carol"}}"#)
         try harness.receive(
             #"{"counts":{"at":1700000000000,"count":3,"live":"concert","stale":false,"totalViewers":8}}"#)
-        #expect(harness.events.isEmpty, "frames of the live wait for the reply to the join")
+        #expect(harness.events.isEmpty, "expected that frames of the live wait for the reply to the join")
         try harness.receive(#"{"reply":{"id":2,"error":{"code":-2100,"message":"no such live"}}}"#)
         guard case .notice(let notice)? = harness.events.first, case .applicationCancelled = notice.content else {
-            Issue.record("other events: \(harness.events)")
+            Issue.record("expected the notice first, and not \(harness.events)")
             return
         }
-        // The counts are dropped, because the client is not in the live.
+        // The counts are not delivered, because the client is not in the live.
         #expect(harness.events.count == 1)
     }
 
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 0))
-        // The pause before the reconnect is 50 ms.
+        // The pause before the reconnect, 50 ms, is over.
         harness.perform(harness.core.tick(at: 100))
         harness.perform(harness.core.connectionOpened(at: 100))
         #expect(harness.sent.last?.contains(#""resume":{"live":"concert""#) == true)
@@ -147,10 +149,10 @@ struct ClientCoreTests {
         try harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
                 + #"{"n":13,"content":{"fromTheFuture":{"x":1}}},{"n":14,"content":{"adminSet":{"user":"bob"}}}]}}"#)
-        // The text 12, whose sender is no user, is reported as a fault; the unknown content 13 is not.
+        // Item 12, a text whose sender is no user, is reported as a fault. Item 13, whose content is unknown, is not.
         #expect(harness.events.count == 2)
         guard case .badFrame = harness.events[0], case .feed(_, let items, _, let hasGap) = harness.events[1] else {
-            Issue.record("other events: \(harness.events)")
+            Issue.record("expected a fault and a feed event, and not \(harness.events)")
             return
         }
         #expect(items.map(\.n) == [14])
@@ -168,13 +170,13 @@ struct ClientCoreTests {
         // The reply has no id.
         #"{"reply":{"result":{}}}"#,
     ])
-    func `a frame that violates the protocol is refused`(text: String) {
+    func `a frame that violates the protocol cannot be read`(text: String) {
         #expect { try IncomingFrame(Array(text.utf8)) } throws: { ($0 as? ErrorInfo)?.code == ReplyCode.badFrame.code }
     }
 
     @Test func `a frame of an unknown kind is read as unknown`() throws {
         guard case .unknown = try IncomingFrame(Array(#"{"fromTheFuture":{}}"#.utf8)) else {
-            Issue.record("it is known")
+            Issue.record("expected that the frame is read as unknown")
             return
         }
     }
@@ -186,7 +188,7 @@ struct ClientCoreTests {
         #expect(harness.sent == [#"{"id":2,"method":"ping","params":{}}"#])
         harness.perform(harness.core.tick(at: 30_000))
         guard case .disconnected(code: CloseCode.lost)? = harness.events.last else {
-            Issue.record("it is not lost")
+            Issue.record("expected that the connection counts as lost: \(harness.events)")
             return
         }
         #expect(harness.core.state == .waiting)
@@ -202,18 +204,20 @@ struct TokenKeeperTests {
         #expect(TokenValue.expiry(of: "") == nil)
     }
 
-    @Test func `a token is renewed before its end: by a minute, or by a fifth of its validity if that is less`() {
-        // All times are in milliseconds. The random number is from 0 to 1.
-        // 3,600,000 - 60,000 = 3,540,000.
+    @Test func `a token is renewed a minute before it expires, or a fifth of its validity if that is less`() {
+        // All times are in milliseconds. With the random number 0 the token is renewed exactly this margin before it
+        // expires: 3,600,000 - 60,000 = 3,540,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)
-        // A random time of up to a minute is subtracted, so that clients do not all renew at once: here 0.5 · 60,000.
+        // Up to another margin is subtracted at random, so that clients do not all renew at once: 0.5 · 60,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0.5) == 3_510_000)
-        // A fifth of 100,000 is 20,000.
+        // A fifth of 100,000 is 20,000, and 100,000 - 20,000 = 80,000.
         #expect(TokenKeeper.renewalDelay(remainingTime: 100_000, random: 0) == 80_000)
+        // A token that has expired is renewed at once.
         #expect(TokenKeeper.renewalDelay(remainingTime: -5, random: 0.5) == 0)
     }
 
     @Test func `no other token is tried after a second refusal, unless a login succeeded in between`() {
+        // `recordRefusal` returns whether the client may try a login with another token.
         var keeper = TokenKeeper(hasProvider: true, random: { 0 })
         keeper.use(TokenValue(text: "a", remainingTime: 1000), at: 0)
         let mayRetryAfterFirst = keeper.recordRefusal()

@@ -5,22 +5,22 @@ import Dispatch
 import LivePlazaTesting
 import Testing
 
-/// What both builds of the app's code (`AppCode`) offer.
+/// What the app's code (`AppCode`) offers in both of its builds.
 @MainActor private protocol App: AnyObject {
-    /// The calls that were made.
-    var begun: [String] { get }
-    /// The calls that have ended; a call that has failed is followed by `:` and its error.
-    var ended: [String] { get }
-    /// What the subscriptions have received.
+    /// The names of the calls that were made with a completion.
+    var madeCalls: [String] { get }
+    /// The names of the calls that have ended; after a failed call its name is followed by `:` and the error.
+    var endedCalls: [String] { get }
+    /// Texts about the states and events that the app's subscriptions have received.
     var shown: [String] { get }
     func login(userID: String, token: String)
     func goLive()
     func enter()
     func useList()
-    func useAudience(of viewer: String)
+    func useAudience(with viewer: String)
     func useChat()
     func useSeats(with user: String)
-    func useHosts(of live: String, host: String)
+    func useConnection(with live: String, of host: String)
     func useDevices()
     func close(asOwner: Bool)
 }
@@ -36,9 +36,12 @@ extension AppInSwift6.AppCode: App {}
         let cluster = SimulatedCluster(seed: 3, queue: .main)
         func makeLoggedInApp(_ user: String) -> any App {
             let plaza = cluster.client(user)
-            let app: any App =
-                swiftVersion == 5
-                ? AppInSwift5.AppCode(plaza: plaza, liveID: "eve") : AppInSwift6.AppCode(plaza: plaza, liveID: "eve")
+            let app: any App
+            if swiftVersion == 5 {
+                app = AppInSwift5.AppCode(plaza: plaza, liveID: "eve")
+            } else {
+                app = AppInSwift6.AppCode(plaza: plaza, liveID: "eve")
+            }
             app.login(userID: user, token: cluster.token(user))
             cluster.advance(by: .seconds(1))
             return app
@@ -55,26 +58,27 @@ extension AppInSwift6.AppCode: App {}
             app.useSeats(with: otherUser)
             app.useDevices()
             cluster.advance(by: .seconds(5))
-            // There is no such live, so these calls fail. They must end all the same.
-            app.useHosts(of: "other", host: "rival")
+            // There is no live `other`, so these calls fail. A failed call must end, too.
+            app.useConnection(with: "other", of: "rival")
             cluster.advance(by: .seconds(5))
         }
-        host.useAudience(of: "viewer")
+        host.useAudience(with: "viewer")
         cluster.advance(by: .seconds(5))
         host.close(asOwner: true)
         viewer.close(asOwner: false)
         cluster.advance(by: .seconds(5))
         for app in [host, viewer] {
-            let endedCalls = app.ended.map { call in String(call.prefix { $0 != ":" }) }
-            #expect(endedCalls.sorted() == app.begun.sorted())
+            // Without the errors of failed calls.
+            let endedCalls = app.endedCalls.map { call in String(call.prefix { $0 != ":" }) }
+            #expect(endedCalls.sorted() == app.madeCalls.sorted())
         }
-        // What an owner may do has succeeded.
+        // An owner may make these calls, so they must have succeeded: no error follows the name.
         for call in ["login", "setSelfInfo", "createLive", "fetchLiveList", "sendTextMessage", "lockSeat", "endLive"] {
-            #expect(host.ended.contains(call), "\(host.ended)")
+            #expect(host.endedCalls.contains(call), "expected that \(call) succeeds: \(host.endedCalls)")
         }
         let shown = host.shown.joined(separator: "; ")
         for text in ["login logined", "welcome viewer", #"messages ["hello""#, "viewer applies", "viewer is muted"] {
-            #expect(shown.contains(text), "no \(text): \(shown)")
+            #expect(shown.contains(text), "expected that the host's app shows '\(text)': \(shown)")
         }
     }
 }

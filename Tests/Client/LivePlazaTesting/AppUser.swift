@@ -10,7 +10,7 @@ final class AppUser: @unchecked Sendable {
     let plaza: LivePlaza
     private let cluster: SimulatedCluster
     private let receivedEvents = Mutex<[String]>([])
-    /// Changed only by `init`.
+    /// The subscriptions of `recordEvents`; changed only by `init`.
     private var subscriptions: Set<AnyCancellable> = []
 
     init(_ id: String, on cluster: SimulatedCluster, live: String, plaza: LivePlaza? = nil) {
@@ -27,8 +27,8 @@ final class AppUser: @unchecked Sendable {
         self.recordEvents(of: self.plaza.giftStore(liveID: live).giftEventPublisher)
     }
 
-    /// Logs in with a token that is valid for a day, unless the test says otherwise.
-    func login(validFor: Duration = .seconds(86_400)) async throws {
+    /// Logs in with a token that is valid for this time; by default for a day.
+    func login(validFor: Duration = .seconds(24 * 3600)) async throws {
         try await self.plaza.loginStore.login(
             sdkAppID: 1, userID: self.id, userSig: self.cluster.token(self.id, validFor: validFor))
     }
@@ -58,7 +58,7 @@ final class AppUser: @unchecked Sendable {
     }
 }
 
-/// The states of all stores of one live at a client.
+/// The states that the stores of one live show at a client.
 struct StoreSnapshot: Equatable {
     var live: LiveInfo
     var audience: LiveAudienceState
@@ -72,11 +72,11 @@ struct StoreSnapshot: Equatable {
     var likes: LikeState
     var summary: LiveSummaryState
 
-    /// Describes each property whose value is not the one in `expected`, with both values.
+    /// Describes each property whose value differs from the one in `expected`, with both values.
     func differences(from expected: StoreSnapshot) -> [String] {
-        func difference(_ name: String, _ value: KeyPath<StoreSnapshot, some Equatable>) -> String? {
-            let (ownValue, expectedValue) = (self[keyPath: value], expected[keyPath: value])
-            return ownValue == expectedValue ? nil : "\(name): \(ownValue) instead of \(expectedValue)"
+        func difference(_ name: String, _ property: KeyPath<StoreSnapshot, some Equatable>) -> String? {
+            let (value, expectedValue) = (self[keyPath: property], expected[keyPath: property])
+            return value == expectedValue ? nil : "\(name): \(value) instead of \(expectedValue)"
         }
         return [
             difference("live", \.live), difference("audience", \.audience), difference("messages", \.messages),
@@ -86,11 +86,11 @@ struct StoreSnapshot: Equatable {
         ].compactMap { $0 }
     }
 
-    /// Clears the parts that differ between users.
+    /// Clears the states that may differ between two users of a live, so that the snapshots can be compared.
     ///
-    /// These are requests that concern this user, what only hosts read, and the gifts, which a client reads only when
-    /// its app asks for them.
-    mutating func keepSharedStates() {
+    /// These are requests that concern this user, states that only hosts read, and the gifts, which a client reads only
+    /// when its app asks for them.
+    mutating func clearUserSpecificStates() {
         self.guests.applicants = []
         self.guests.invitees = []
         self.guests.candidates = []
@@ -104,7 +104,7 @@ struct StoreSnapshot: Equatable {
         let barrage = plaza.barrageStore(liveID: live).state.value
         self.live = plaza.liveListStore.state.value.currentLive
         self.audience = plaza.audienceStore(liveID: live).state.value
-        // The server lists the viewers in no promised order.
+        // The server may list the viewers in any order.
         self.audience.audienceList.sort { $0.userID < $1.userID }
         self.messages = barrage.messageList.map(\.textContent)
         self.allowsSending = barrage.allowSendMessage

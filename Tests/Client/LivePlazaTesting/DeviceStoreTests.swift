@@ -5,38 +5,40 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// The devices of a guest while a host or the guest changes the guest's seat, on a simulated cluster.
+/// The devices of a user in a live, with and without a seat, on a simulated cluster.
+///
+/// In all tests the host runs the live `eve`, and Carol is a viewer in it until `giveSeat` makes her a guest on a seat.
 struct DeviceStoreTests {
     @Test func `devices that are open when the user takes a seat are reported to the seat`() async throws {
-        let (cluster, host, guest) = try await Self.makeLive()
-        try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
-        try await guest.plaza.deviceStore.openLocalMicrophone()
-        try await Self.giveSeat(to: guest, from: host, on: cluster)
-        let seat = try #require(Self.seat(of: guest, at: host))
+        let (cluster, host, carol) = try await Self.makeLive()
+        try await carol.plaza.deviceStore.openLocalCamera(isFront: true)
+        try await carol.plaza.deviceStore.openLocalMicrophone()
+        try await Self.giveSeat(to: carol, from: host, on: cluster)
+        let seat = try #require(Self.seat(of: carol, at: host))
         #expect(seat.cameraStatus == .on && seat.microphoneStatus == .on)
     }
 
-    @Test func `a host who closes a device stops its capture at the guest`() async throws {
-        let (cluster, host, guest) = try await Self.makeLive()
-        try await Self.giveSeat(to: guest, from: host, on: cluster)
-        try await guest.plaza.deviceStore.openLocalMicrophone()
-        try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
+    @Test func `when a host locks a guest's device, the guest's media engine closes this device`() async throws {
+        let (cluster, host, carol) = try await Self.makeLive()
+        try await Self.giveSeat(to: carol, from: host, on: cluster)
+        try await carol.plaza.deviceStore.openLocalMicrophone()
+        try await carol.plaza.deviceStore.openLocalCamera(isFront: true)
         cluster.settle()
-        let media = try #require(guest.media)
+        let media = try #require(carol.media)
         #expect(media.openDevices == ["camera", "microphone"])
+        // The methods `closeRemote…` lock the device: the guest cannot open it until a host unlocks it.
         let seats = host.plaza.seatStore(liveID: "eve")
-        try await seats.closeRemoteMicrophone(userID: "guest")
+        try await seats.closeRemoteMicrophone(userID: "carol")
         cluster.advance(by: .seconds(1))
         #expect(media.openDevices == ["camera"])
-        #expect(guest.plaza.deviceStore.state.value.microphoneStatus == .off)
-        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .on)
-        try await seats.closeRemoteCamera(userID: "guest")
+        #expect(carol.plaza.deviceStore.state.value.microphoneStatus == .off)
+        #expect(carol.plaza.deviceStore.state.value.cameraStatus == .on)
+        try await seats.closeRemoteCamera(userID: "carol")
         cluster.advance(by: .seconds(1))
         #expect(media.openDevices == [])
-        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
-        // A guest cannot open a device that a host has locked.
+        #expect(carol.plaza.deviceStore.state.value.cameraStatus == .off)
         let refusal = await #expect(throws: ErrorInfo.self) {
-            try await guest.plaza.deviceStore.openLocalMicrophone()
+            try await carol.plaza.deviceStore.openLocalMicrophone()
         }
         #expect(refusal?.name == .microphoneNeedsHost)
         #expect(media.openDevices == [])
@@ -45,51 +47,54 @@ struct DeviceStoreTests {
     @Test(arguments: [
         "kicked off the seat", "leaves the seat", "kicked out of the live", "leaves the live", "live ends",
     ])
-    func `a guest who loses the seat or is out of the live has all devices closed`(reason: String) async throws {
-        let (cluster, host, guest) = try await Self.makeLive()
-        try await Self.giveSeat(to: guest, from: host, on: cluster)
-        try await guest.plaza.deviceStore.openLocalMicrophone()
-        try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
-        guest.plaza.deviceStore.startScreenShare(appGroup: "group")
+    func `all devices of a guest are closed when the guest loses the seat or is out of the live`(
+        reason: String
+    ) async throws {
+        let (cluster, host, carol) = try await Self.makeLive()
+        try await Self.giveSeat(to: carol, from: host, on: cluster)
+        try await carol.plaza.deviceStore.openLocalMicrophone()
+        try await carol.plaza.deviceStore.openLocalCamera(isFront: true)
+        carol.plaza.deviceStore.startScreenShare(appGroup: "group")
         cluster.settle()
-        let media = try #require(guest.media)
+        let media = try #require(carol.media)
         #expect(media.openDevices == ["camera", "microphone", "screen"])
         switch reason {
-        case "kicked off the seat": try await host.plaza.seatStore(liveID: "eve").kickUserOutOfSeat(userID: "guest")
-        case "leaves the seat": try await guest.plaza.seatStore(liveID: "eve").leaveSeat()
+        case "kicked off the seat": try await host.plaza.seatStore(liveID: "eve").kickUserOutOfSeat(userID: "carol")
+        case "leaves the seat": try await carol.plaza.seatStore(liveID: "eve").leaveSeat()
         case "kicked out of the live":
-            try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "guest")
-        case "leaves the live": try await guest.plaza.liveListStore.leaveLive()
-        // "live ends".
-        default: _ = try await host.plaza.liveListStore.endLive()
+            try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "carol")
+        case "leaves the live": try await carol.plaza.liveListStore.leaveLive()
+        case "live ends": _ = try await host.plaza.liveListStore.endLive()
+        default: Issue.record("unknown reason \(reason)")
         }
         cluster.advance(by: .seconds(1))
         #expect(media.openDevices == [])
-        let state = guest.plaza.deviceStore.state.value
+        let state = carol.plaza.deviceStore.state.value
         #expect(state.cameraStatus == .off && state.microphoneStatus == .off && state.screenStatus == .off)
     }
 
-    @Test func `a viewer without a seat who leaves has all devices closed, even one that is still opening`()
+    @Test func `all devices of a viewer are closed when the viewer leaves, even a device that is still opening`()
         async throws
     {
-        let (cluster, _, guest) = try await Self.makeLive()
-        let media = try #require(guest.media)
-        try await guest.plaza.deviceStore.openLocalMicrophone()
+        let (cluster, _, carol) = try await Self.makeLive()
+        let media = try #require(carol.media)
+        try await carol.plaza.deviceStore.openLocalMicrophone()
         media.defersOpening = true
-        guest.plaza.deviceStore.openLocalCamera(isFront: true, completion: nil)
+        carol.plaza.deviceStore.openLocalCamera(isFront: true, completion: nil)
         cluster.settle()
-        try await guest.plaza.liveListStore.leaveLive()
+        // The camera is still opening when Carol leaves, and has opened after that.
+        try await carol.plaza.liveListStore.leaveLive()
         media.finishOpening()
         cluster.settle()
         #expect(media.openDevices == [])
-        #expect(guest.plaza.deviceStore.state.value.microphoneStatus == .off)
-        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
+        #expect(carol.plaza.deviceStore.state.value.microphoneStatus == .off)
+        #expect(carol.plaza.deviceStore.state.value.cameraStatus == .off)
     }
 
     @Test func `a client that is released closes its devices`() async throws {
         let cluster = SimulatedCluster(seed: 12)
         let media = FakeMedia()
-        var plaza: LivePlaza? = cluster.client("guest")
+        var plaza: LivePlaza? = cluster.client("carol")
         plaza?.deviceStore.mediaEngine = media
         try await plaza?.deviceStore.openLocalMicrophone()
         #expect(media.openDevices == ["microphone"])
@@ -99,42 +104,42 @@ struct DeviceStoreTests {
     }
 
     /// Rules: R7.19.
-    @Test func `muting the own microphone reaches the media engine, and the device stays open`() async throws {
-        let (cluster, host, guest) = try await Self.makeLive()
-        try await Self.giveSeat(to: guest, from: host, on: cluster)
-        try await guest.plaza.deviceStore.openLocalMicrophone()
-        let media = try #require(guest.media)
-        let seats = guest.plaza.seatStore(liveID: "eve")
+    @Test func `a guest's own mute reaches the media engine, and the microphone stays open`() async throws {
+        let (cluster, host, carol) = try await Self.makeLive()
+        try await Self.giveSeat(to: carol, from: host, on: cluster)
+        try await carol.plaza.deviceStore.openLocalMicrophone()
+        let media = try #require(carol.media)
+        let seats = carol.plaza.seatStore(liveID: "eve")
         seats.muteMicrophone()
         cluster.advance(by: .seconds(1))
         #expect(media.isMuted && media.openDevices == ["microphone"])
-        #expect(Self.seat(of: guest, at: host)?.microphoneStatus == .off)
+        #expect(Self.seat(of: carol, at: host)?.microphoneStatus == .off)
         try await seats.unmuteMicrophone()
         cluster.advance(by: .seconds(1))
         #expect(!media.isMuted && media.openDevices == ["microphone"])
-        #expect(Self.seat(of: guest, at: host)?.microphoneStatus == .on)
+        #expect(Self.seat(of: carol, at: host)?.microphoneStatus == .on)
     }
 
     @Test func `a camera that is closed while it opens stays closed`() async throws {
-        let (cluster, _, guest) = try await Self.makeLive()
-        let media = try #require(guest.media)
+        let (cluster, _, carol) = try await Self.makeLive()
+        let media = try #require(carol.media)
         media.defersOpening = true
         let result = Mutex<Result<Void, ErrorInfo>?>(nil)
-        guest.plaza.deviceStore.openLocalCamera(isFront: true) { outcome in result.withLock { $0 = outcome } }
+        carol.plaza.deviceStore.openLocalCamera(isFront: true) { outcome in result.withLock { $0 = outcome } }
         cluster.settle()
-        guest.plaza.deviceStore.closeLocalCamera()
+        carol.plaza.deviceStore.closeLocalCamera()
         cluster.settle()
         media.finishOpening()
         cluster.settle()
         guard case .failure? = result.withLock({ $0 }) else {
-            Issue.record("the camera was opened")
+            Issue.record("expected that opening fails, because the camera was closed meanwhile")
             return
         }
         #expect(media.openDevices == [])
-        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
+        #expect(carol.plaza.deviceStore.state.value.cameraStatus == .off)
     }
 
-    /// The arguments are an error of the media engine, and its codes for the camera and for the microphone.
+    /// The arguments: an error of the media engine, its code for the camera, and its code for the microphone.
     @Test(arguments: [
         (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),
         (.noDeviceDetected, -1103, -1107),
@@ -142,9 +147,9 @@ struct DeviceStoreTests {
     func `a camera or microphone that does not open fails with the code of its error`(
         fault: DeviceError, cameraCode: Int, microphoneCode: Int
     ) async throws {
-        let (_, _, guest) = try await Self.makeLive()
-        guest.media?.fault = fault
-        let devices = guest.plaza.deviceStore
+        let (_, _, carol) = try await Self.makeLive()
+        carol.media?.fault = fault
+        let devices = carol.plaza.deviceStore
         let cameraError = await #expect(throws: ErrorInfo.self) { try await devices.openLocalCamera(isFront: true) }
         let microphoneError = await #expect(throws: ErrorInfo.self) { try await devices.openLocalMicrophone() }
         #expect(cameraError?.code == cameraCode && microphoneError?.code == microphoneCode)
@@ -153,67 +158,70 @@ struct DeviceStoreTests {
     }
 
     @Test func `a reset closes all devices and restores the initial state`() async throws {
-        let (cluster, _, guest) = try await Self.makeLive()
-        let devices = guest.plaza.deviceStore
+        let (cluster, _, carol) = try await Self.makeLive()
+        let devices = carol.plaza.deviceStore
         try await devices.openLocalCamera(isFront: false)
         try await devices.openLocalMicrophone()
+        // Any value other than the default, so that the reset changes it.
         devices.setOutputVolume(7)
         devices.startScreenShare(appGroup: "group")
         cluster.settle()
         devices.reset()
         cluster.settle()
-        #expect(guest.media?.openDevices == [])
+        #expect(carol.media?.openDevices == [])
         #expect(devices.state.value == DeviceState())
     }
 
     /// Rules: R7.19.
-    @Test func `the volumes that the media engine reports are published in their order, from 0 to 100`() async throws {
-        let (cluster, _, guest) = try await Self.makeLive()
-        let devices = guest.plaza.deviceStore
-        let reports = try #require(guest.media?.reports)
+    @Test func `volumes that the media engine reports are limited to 0 to 100 and published in order`() async throws {
+        let (cluster, _, carol) = try await Self.makeLive()
+        let devices = carol.plaza.deviceStore
+        let reports = try #require(carol.media?.reports)
         let volumes = Mutex<[Int]>([])
         let subscription = devices.state.subscribe(StatePublisherSelector(keyPath: \DeviceState.currentMicVolume))
             .sink { volume in volumes.withLock { $0.append(volume) } }
+        // The microphone is closed, so this report is ignored.
         reports.microphoneVolumeChanged(5)
         cluster.settle()
         try await devices.openLocalMicrophone()
         for volume in [10, 120, -5, 30] { reports.microphoneVolumeChanged(volume) }
+        // The closed microphone has the volume 0, and the next report is ignored.
         devices.closeLocalMicrophone()
         reports.microphoneVolumeChanged(20)
         cluster.settle()
-        // The first and the last report came while the microphone was closed.
+        // The initial 0, the four reports of the open microphone, and the 0 of the closed one.
         let publishedVolumes = volumes.withLock { $0 }
         #expect(publishedVolumes == [0, 10, 100, 0, 30, 0])
         subscription.cancel()
     }
 
     /// Rules: R7.19.
-    @Test func `the network and the statistics that the media engine reports are shown`() async throws {
-        let (cluster, _, guest) = try await Self.makeLive()
-        let reports = try #require(guest.media?.reports)
-        let network = NetworkInfo(userID: "guest", quality: .poor, upLoss: 3, downLoss: 4, delay: 80)
-        let statistics = [AVStatistics(userID: "host", frameRate: 30), AVStatistics(userID: "guest", audioBitrate: 48)]
+    @Test func `network info and statistics that the media engine reports are shown by the stores`() async throws {
+        let (cluster, _, carol) = try await Self.makeLive()
+        let reports = try #require(carol.media?.reports)
+        let network = NetworkInfo(userID: "carol", quality: .poor, upLoss: 3, downLoss: 4, delay: 80)
+        let statistics = [AVStatistics(userID: "host", frameRate: 30), AVStatistics(userID: "carol", audioBitrate: 48)]
         reports.networkInfoChanged(network)
         reports.statisticsChanged(statistics)
         cluster.settle()
-        #expect(guest.plaza.deviceStore.state.value.networkInfo == network)
-        let seats = guest.plaza.seatStore(liveID: "eve")
+        #expect(carol.plaza.deviceStore.state.value.networkInfo == network)
+        let seats = carol.plaza.seatStore(liveID: "eve")
         #expect(seats.state.value.avStatistics == statistics)
-        // The statistics are of the live, and outside a live there are none.
-        try await guest.plaza.liveListStore.leaveLive()
+        // The statistics belong to a live: after the leave, reports of statistics are ignored.
+        try await carol.plaza.liveListStore.leaveLive()
         reports.statisticsChanged(statistics)
         cluster.settle()
         #expect(seats.state.value.avStatistics == [])
     }
 
     @Test func `a media engine that was replaced cannot report any more`() async throws {
-        let (cluster, _, guest) = try await Self.makeLive()
-        let devices = guest.plaza.deviceStore
-        let media = try #require(guest.media)
+        let (cluster, _, carol) = try await Self.makeLive()
+        let devices = carol.plaza.deviceStore
+        let media = try #require(carol.media)
         let nextMedia = FakeMedia()
-        let formerReports = try #require(media.reports)
+        let reportsOfReplaced = try #require(media.reports)
         devices.mediaEngine = nextMedia
-        formerReports.networkInfoChanged(NetworkInfo(quality: .down))
+        reportsOfReplaced.networkInfoChanged(NetworkInfo(quality: .down))
         cluster.settle()
         #expect(devices.state.value.networkInfo == NetworkInfo())
         #expect(media.reports == nil)
@@ -224,36 +232,38 @@ struct DeviceStoreTests {
 
     // MARK: Set-up
 
-    /// A user with its media engine.
-    private struct Guest {
+    /// A user whose media engine is a `FakeMedia`.
+    private struct UserWithMedia {
         let user: AppUser
         var plaza: LivePlaza { self.user.plaza }
         var media: FakeMedia? { self.plaza.deviceStore.mediaEngine as? FakeMedia }
     }
 
-    /// Makes a live `eve` with its host, and a guest without a seat whose media engine is a `FakeMedia`.
-    private static func makeLive() async throws -> (cluster: SimulatedCluster, host: AppUser, guest: Guest) {
+    /// Makes the live `eve` with its host, and the viewer Carol with a fake media engine.
+    private static func makeLive() async throws -> (cluster: SimulatedCluster, host: AppUser, carol: UserWithMedia) {
         let cluster = SimulatedCluster(seed: 11)
         let host = AppUser("host", on: cluster, live: "eve")
-        let guest = Guest(user: AppUser("guest", on: cluster, live: "eve"))
-        guest.plaza.deviceStore.mediaEngine = FakeMedia()
+        let carol = UserWithMedia(user: AppUser("carol", on: cluster, live: "eve"))
+        carol.plaza.deviceStore.mediaEngine = FakeMedia()
         try await host.login()
-        try await guest.user.login()
+        try await carol.user.login()
         try await host.createLive("eve")
-        try await guest.user.joinLive("eve")
-        return (cluster, host, guest)
+        try await carol.user.joinLive("eve")
+        return (cluster, host, carol)
     }
 
-    /// Lets the guest apply for a seat, and the host accept.
-    private static func giveSeat(to guest: Guest, from host: AppUser, on cluster: SimulatedCluster) async throws {
-        try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
+    /// Makes Carol a guest on a seat: she applies, and the host accepts.
+    private static func giveSeat(
+        to carol: UserWithMedia, from host: AppUser, on cluster: SimulatedCluster
+    ) async throws {
+        try await carol.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
         cluster.settle()
-        try await host.plaza.coGuestStore(liveID: "eve").acceptApplication(userID: "guest")
+        try await host.plaza.coGuestStore(liveID: "eve").acceptApplication(userID: "carol")
         cluster.advance(by: .seconds(1))
     }
 
-    /// The guest's seat, as the host's store shows it.
-    private static func seat(of guest: Guest, at host: AppUser) -> SeatUserInfo? {
-        host.plaza.seatStore(liveID: "eve").state.value.seatList.first { $0.userInfo.userID == guest.user.id }?.userInfo
+    /// Carol's seat, as the host's store shows it; nil if she has none.
+    private static func seat(of carol: UserWithMedia, at host: AppUser) -> SeatUserInfo? {
+        host.plaza.seatStore(liveID: "eve").state.value.seatList.first { $0.userInfo.userID == carol.user.id }?.userInfo
     }
 }

@@ -4,9 +4,9 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// What apps do with each other on a cluster in memory.
+/// How the apps of several users act together on a simulated cluster, which is in memory.
 struct SimulatedClusterTests {
-    @Test func `messages, likes, a guest on a seat, a mute, a kick and the end reach host and guest`() async throws {
+    @Test func `host and guest see each other's messages, likes, seat requests, mutes and kicks`() async throws {
         let cluster = SimulatedCluster()
         let (host, guest) = (
             AppUser("host", on: cluster, live: "eve"), AppUser("guest", on: cluster, live: "eve")
@@ -40,7 +40,7 @@ struct SimulatedClusterTests {
         cluster.settle()
         #expect(guest.hasReceived("onKickedOutOfLive"))
         #expect(guest.plaza.liveListStore.state.value.currentLive.isEmpty)
-        // The refused message is not counted.
+        // The two messages of the beginning; the rejected message is not counted.
         #expect(try await host.plaza.liveListStore.endLive().totalMessageCount == 2)
     }
 
@@ -64,7 +64,7 @@ struct SimulatedClusterTests {
         try await host.login()
         try await host.createLive("one")
         try rival.createLive("two")
-        // Lists contain a new live after at most 5 s.
+        // A new live appears in lists after at most 5 s.
         cluster.advance(by: .seconds(5))
         let coHosts = host.plaza.coHostStore(liveID: "one")
         try await coHosts.getCoHostCandidates(cursor: "")
@@ -76,14 +76,14 @@ struct SimulatedClusterTests {
         let battles = host.plaza.battleStore(liveID: "one")
         let (battle, codes) = try await battles.requestBattle(
             config: BattleConfig(duration: 30), userIDList: ["rival"], timeout: 10)
-        // By user id; 0 means that the battle includes this user.
+        // The code of each requested user, by user id; 0 means that the user takes part.
         #expect(codes == ["rival": 0])
         try cluster.backend().call(
             "battle.score", json: #"{"battle":"\#(battle.battleID)","scores":[{"live":"one","score":7}]}"#)
         cluster.advance(by: .seconds(2))
         #expect(battles.state.value.battleScore["host"] == 7)
         cluster.advance(by: .seconds(26))
-        // With the 2 s from above, 28 of the battle's 30 s have passed.
+        // Together with the 2 s before, 28 of the battle's 30 s have passed.
         #expect(battles.state.value.currentBattleInfo != nil)
         cluster.advance(by: .seconds(4))
         #expect(host.hasReceived("onBattleEnded"))
@@ -101,15 +101,15 @@ struct SimulatedClusterTests {
             let audiencePage = try viewer.call("audience.list", json: #"{"live":"eve"}"#)
             return ["\(crowd.totals)", audiencePage, try viewer.call("live.summary", json: #"{"live":"eve"}"#)]
         }
-        let withSeed3 = try await repliesAndTotals(seed: 3)
-        #expect(try await repliesAndTotals(seed: 3) == withSeed3)
-        #expect(try await repliesAndTotals(seed: 4) != withSeed3)
+        let resultOfSeed3 = try await repliesAndTotals(seed: 3)
+        #expect(try await repliesAndTotals(seed: 3) == resultOfSeed3)
+        #expect(try await repliesAndTotals(seed: 4) != resultOfSeed3)
     }
 }
 
 /// Faults of the simulated cluster, and how clients recover from them.
 struct SimulatedFaultTests {
-    /// A cluster with a live `eve`, its host and a viewer.
+    /// Makes a cluster with a live `eve`, its host (a user without stores), and a viewer whose client has stores.
     private static func makeLive() async throws -> (cluster: SimulatedCluster, host: ScriptedUser, viewer: AppUser) {
         let cluster = SimulatedCluster(seed: 5)
         let host = try cluster.user("host")
@@ -120,11 +120,11 @@ struct SimulatedFaultTests {
         return (cluster, host, viewer)
     }
 
-    @Test func `I7 a client that was away for 70 s has every message once and in order`() async throws {
+    @Test func `I7 a client that was unreachable for 70 s gets every message once and in order`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         try host.say("before", in: "eve")
         cluster.setReachable(false, "viewer")
-        // 70 s is less than the lease of 90 s, so the client stays in the live.
+        // 70 s is less than the lease of 90 s, so the viewer stays in the live.
         for second in 0..<70 {
             try host.say("away \(second)", in: "eve")
             cluster.advance(by: .seconds(1))
@@ -139,41 +139,44 @@ struct SimulatedFaultTests {
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
     }
 
-    @Test func `a client that stays away longer than its lease leaves the live`() async throws {
+    @Test func `a viewer who is unreachable for longer than the lease is no longer in the live`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.setReachable(false, "viewer")
-        // The lease ends after 90 s.
+        // The lease ends after 90 s: not yet after 85 s, but after 85 + 10 s.
         cluster.advance(by: .seconds(85))
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
         cluster.advance(by: .seconds(10))
         #expect(try !host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
-        // The client exists until here, so only its silence can end its membership.
+        // The viewer's client exists until here: it was silent, but has not left.
         _ = viewer
     }
 
-    @Test func `I5 nobody leaves when all leases are lost`() async throws {
+    @Test func `I5 the viewers of a live stay in it when Redis loses all leases`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.loseLeases()
-        // The gateway has 12 s to assert its members; no lease ends before.
+        // Gateways have 12 s to assert their sessions, and no lease ends meanwhile. The test waits longer.
         cluster.advance(by: .seconds(20))
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
         #expect(!viewer.plaza.liveListStore.state.value.currentLive.isEmpty)
     }
 
-    @Test func `a half-open connection, which delivers nothing, is detected and replaced`() async throws {
+    @Test func `a client replaces a half-open connection, and gets the messages sent meanwhile`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
+        // The connection stays open, but delivers nothing.
         cluster.setStalled(true, "viewer")
-        try host.say("unheard", in: "eve")
-        // The client pings after 20 s of silence, and gives the connection up after 10 s without an answer.
+        try host.say("sent during the stall", in: "eve")
+        // After 20 s of silence the client pings, and after 10 s without an answer it gives the connection up.
         cluster.advance(by: .seconds(60))
         cluster.setStalled(false, "viewer")
+        // Longer than the longest pause between two attempts to connect.
         cluster.advance(by: .seconds(60))
-        #expect(viewer.messageTexts(in: "eve") == ["unheard"])
+        #expect(viewer.messageTexts(in: "eve") == ["sent during the stall"])
         #expect(viewer.plaza.loginStore.state.value.connectionStatus == .connected)
     }
 
-    @Test func `a store's call waits for a stopped service, and a scripted call fails`() async throws {
+    @Test func `while a service is stopped, a store's call waits, and a scripted user's call fails`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
+        // The service `barrage` handles messages.
         cluster.stop(.barrage)
         let outcome = Mutex<Result<Void, ErrorInfo>?>(nil)
         viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "late", extensionInfo: nil) { result in
@@ -186,10 +189,9 @@ struct SimulatedFaultTests {
         cluster.advance(by: .seconds(1))
         try #require(outcome.withLock { $0 }).get()
         #expect(viewer.messageTexts(in: "eve") == ["late"])
-        #expect(throws: ErrorInfo.self) {
-            cluster.stop(.presence)
-            try host.leaveLive("eve")
-        }
+        // The service `presence` handles leaves. The host is a scripted user, without stores.
+        cluster.stop(.presence)
+        #expect(throws: ErrorInfo.self) { try host.leaveLive("eve") }
     }
 
     @Test func `a token is renewed before it expires, and no message is missed`() async throws {
@@ -202,9 +204,9 @@ struct SimulatedFaultTests {
         let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: plaza)
         try await viewer.login(validFor: .seconds(600))
         try await viewer.joinLive("eve")
-        // Thirty minutes need at least three tokens of ten minutes.
+        // A token is valid for 10 minutes, so 30 minutes need at least three tokens.
         for minute in 0..<30 {
-            // The provider runs on the cluster's queue, so its token has arrived when `advance` returns.
+            // The token provider runs on the cluster's queue, so a new token has arrived when `advance` returns.
             cluster.advance(by: .seconds(60))
             try host.say("\(minute)", in: "eve")
         }

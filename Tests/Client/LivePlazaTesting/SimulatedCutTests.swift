@@ -48,12 +48,12 @@ struct SimulatedCutTests {
         var (userSnapshot, witnessSnapshot) = (StoreSnapshot(user, "eve"), StoreSnapshot(witness, "eve"))
         // A message that the user sends again may come after the host's message.
         #expect(userSnapshot.messages.count == 3 && Set(userSnapshot.messages) == ["one", "from the host", "two"])
-        userSnapshot.keepSharedStates()
-        witnessSnapshot.keepSharedStates()
+        userSnapshot.clearUserSpecificStates()
+        witnessSnapshot.clearUserSpecificStates()
         #expect(userSnapshot.differences(from: witnessSnapshot) == [])
         // A newcomer has no earlier messages, so they are not compared.
         var newcomerSnapshot = StoreSnapshot(newcomer, "eve")
-        newcomerSnapshot.keepSharedStates()
+        newcomerSnapshot.clearUserSpecificStates()
         (userSnapshot.messages, witnessSnapshot.messages, newcomerSnapshot.messages) = ([], [], [])
         #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
     }

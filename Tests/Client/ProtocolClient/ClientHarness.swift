@@ -5,27 +5,32 @@ import PlazaWire
 import ProtocolClient
 import Testing
 
-/// A client core, its recorded actions, and the server's side of the protocol.
+/// A client core whose actions are recorded; the test acts as the network and the server.
 struct ClientHarness {
     var core: ClientCore
     var actions: [ClientCore.Action] = []
-    /// The time of the client's clock in milliseconds, which each test begins at 1 s.
+    /// The time of the client's clock in milliseconds; a test begins at 1 s.
     var now: Int64 = 1000
+
+    /// The close code of a connection that ended without a close frame, for example because the network was lost.
+    static let lostCode: UInt16 = 1006
 
     /// A call that the client has sent.
     struct Call: Decodable, Equatable {
         var id: Int64
         var method: String
-        /// For a call that is sent again, the milliseconds since it was sent first.
+        /// The milliseconds since the call was first sent; nil unless the call is sent again.
         var age: Int64?
     }
 
-    /// The error when a connected client sends no login.
+    /// The error of a test whose client has connected and has not sent a login.
     struct NoLogin: Error {}
+    /// The parameters of a login call.
     private struct Login: Decodable {
         var params: LoginParams
     }
 
+    /// The options of the user Alice, after the test's change.
     static func options(_ change: (inout ClientCore.Options) -> Void = { _ in }) -> ClientCore.Options {
         var options = ClientCore.Options(token: "t", session: "phone", name: "Alice", avatarURL: "a")
         change(&options)
@@ -83,10 +88,12 @@ struct ClientHarness {
                     session: "phone", user: UserInfo(userID: "alice"), gateway: "g", notices: notices)))
     }
 
+    /// Receives a frame of the server.
     mutating func receive(_ frame: ServerFrame) {
         self.core.received(Wire.encode(frame), at: self.now, into: &self.actions)
     }
 
+    /// Receives the reply to the call with this id.
     mutating func reply(_ id: Int64, _ outcome: Outcome) { self.receive(.reply(id: id, outcome)) }
 
     /// Makes a call, and returns its id.
@@ -101,8 +108,9 @@ struct ClientHarness {
         _ = self.takeActions()
     }
 
-    /// Receives a feed frame whose items have these numbers; returns whether they are new or known, or nil for a frame
-    /// that cannot be scanned.
+    /// Receives a feed frame whose items have these numbers.
+    ///
+    /// - Returns: whether the items are new to the client or known; nil if the frame cannot be scanned.
     mutating func receiveFeed(
         _ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil
     ) -> FeedTracker.Verdict? {
@@ -111,7 +119,7 @@ struct ClientHarness {
     }
 
     /// Ends the connection with `code`, and advances the time until the client reconnects.
-    mutating func loseConnection(code: UInt16 = 1006) {
+    mutating func loseConnection(code: UInt16 = ClientHarness.lostCode) {
         self.core.disconnected(code: code, at: self.now, into: &self.actions)
         if case .waiting(let until) = self.core.state { self.now = until }
         self.core.tick(at: self.now, into: &self.actions)
@@ -129,7 +137,7 @@ enum FeedSamples {
         return .feed(live: "concert", epoch: epoch, items: items, token: token.text)
     }
 
-    /// A frame with messages from before the join; `token` is the position of the feed at the join.
+    /// A frame with the messages of these numbers from before the join; `token` is the feed's position at the join.
     static func history(_ numbers: [Int64], at token: String, epoch: Int64 = 77) -> ServerFrame {
         let items = numbers.map {
             FeedEntry(n: $0, at: .init(milliseconds: 1), content: .custom(sender: Self.bob, businessID: "b", data: ""))
@@ -137,7 +145,7 @@ enum FeedSamples {
         return .history(live: "concert", epoch: epoch, items: items, token: token)
     }
 
-    /// A user whose name looks like the end of a feed item.
+    /// A user whose name looks like the end of a feed item, so that a scanner may be misled.
     private static let bob = UserInfo(userID: "bob", userName: #""n":5}"#)
 
     /// A frame without items that gives the position of the feed.
@@ -145,6 +153,7 @@ enum FeedSamples {
         .feed(live: "concert", epoch: epoch, items: [], token: "\(epoch).\(number)")
     }
 
+    /// What the scanner finds in a frame; nil if the scanner rejects the frame.
     static func scan(_ frame: ServerFrame) -> FeedScan? { FeedScan(Wire.encode(frame).span) }
     static func scan(_ bytes: [UInt8]) -> FeedScan? { FeedScan(bytes.span) }
     static func isFeed(_ bytes: [UInt8]) -> Bool { FeedScan.isFeed(bytes.span) }

@@ -6,10 +6,10 @@ import Testing
 
 /// How a client connects, logs in and reconnects.
 @Suite struct ClientLoginTests {
-    @Test func `a client connects, logs in, and is open`() throws {
+    @Test func `a client that is started connects, logs in, and is open after the reply`() throws {
         var harness = ClientHarness()
         #expect(harness.core.state == .idle)
-        // The second start does nothing.
+        // Only the first of two starts has an effect.
         harness.core.start(into: &harness.actions)
         harness.core.start(into: &harness.actions)
         #expect(harness.takeActions() == [.connect(toNextAddress: false)])
@@ -25,14 +25,14 @@ import Testing
         #expect(harness.takeActions() == [.event(.loggedIn(user))])
     }
 
-    @Test func `no call is sent before the reply to the login`() throws {
+    @Test func `calls that are made before the reply to the login are sent after this reply`() throws {
         var harness = ClientHarness()
         harness.core.start(into: &harness.actions)
         let callBeforeLogin = harness.call("live.list")
         let login = try harness.connect()
         let callDuringLogin = harness.call("live.list")
         #expect(harness.takeSentCalls().isEmpty)
-        // A reply to an unknown id does not end the login.
+        // A reply to a call that the client has not made does not end the login.
         harness.reply(login.call.id + 99, .success(result: .done))
         #expect(harness.core.state == .loggingIn)
         harness.reply(
@@ -103,31 +103,32 @@ import Testing
         #expect(harness.core.reconnectCount == 1)
     }
 
-    @Test func `a client that is not allowed to reconnect ends with its connection`() {
+    @Test func `a client whose options forbid reconnects ends when its connection is lost`() {
         var harness = ClientHarness.loggedIn(ClientHarness.options { $0.reconnectsAutomatically = false })
-        harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+        harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
         #expect(harness.core.state == .ended)
     }
 
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
-    func `reconnects back off within bounds, with jitter`(seed: UInt64) {
+    func `the pause before a reconnect is random, and its limit doubles up to 5 s`(seed: UInt64) {
         var harness = ClientHarness(seed: seed)
         harness.core.start(into: &harness.actions)
         for attempt in 0..<12 {
-            harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+            harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
             guard case .waiting(let until) = harness.core.state else {
                 Issue.record("the client does not wait")
                 return
             }
-            // At most 100 ms after the first failure, doubled by each further one to at most 5 s.
+            // The limit is 100 ms after the first failure, doubles with each further one, and is at most 5 s. The shift
+            // by 6 gives 6.4 s, which is above this maximum already.
             let maxPause = min(5000, 100 << min(attempt, 6))
             #expect((0...Int64(maxPause)).contains(until - harness.now), "attempt \(attempt)")
             harness.now = until
             harness.core.tick(at: harness.now, into: &harness.actions)
         }
-        // A successful login resets the back-off.
+        // After a successful login the limit is 100 ms again.
         harness.logIn()
-        harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+        harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
         guard case .waiting(let until) = harness.core.state else {
             Issue.record("the client does not wait")
             return
@@ -135,21 +136,21 @@ import Testing
         #expect(until - harness.now <= 100)
     }
 
-    @Test func `clients that lose one gateway do not reconnect at the same time`() {
+    @Test func `clients whose gateway has failed do not all reconnect at the same time`() {
         var pauses: Set<Int64> = []
         for seed in 0..<200 as Range<UInt64> {
             var harness = ClientHarness(seed: seed)
             harness.core.start(into: &harness.actions)
             // After six failures the limit of the pause is 5 s, because 100 ms << 6 = 6.4 s is above this maximum.
             for _ in 0..<6 {
-                harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+                harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
                 harness.core.tick(at: harness.now + 5000, into: &harness.actions)
             }
-            // The connection is lost at 0, so `until` is the length of the pause.
-            harness.core.disconnected(code: 1006, at: 0, into: &harness.actions)
+            // This connection is lost at the time 0, so `until` is the length of the pause.
+            harness.core.disconnected(code: ClientHarness.lostCode, at: 0, into: &harness.actions)
             if case .waiting(let until) = harness.core.state { pauses.insert(until) }
         }
-        // 200 random pauses of 0 to 5000 ms: most differ, and they fill the range.
+        // Of 200 random pauses from 0 to 5000 ms most differ, some are near 0, and some are near 5000 ms.
         #expect(pauses.count > 150)
         #expect((pauses.max() ?? 0) > 4000)
         #expect((pauses.min() ?? 5000) < 1000)
@@ -161,27 +162,28 @@ import Testing
             var harness = ClientHarness.loggedIn(seed: seed)
             harness.receive(.drain(reconnectWithin: 700))
             #expect(harness.takeActions() == [.event(.draining)])
-            var waited: Int64 = 0
-            while harness.takeActions().isEmpty, waited <= 1000 {
-                harness.core.tick(at: harness.now + waited, into: &harness.actions)
+            // Ticks every 10 ms, until the client disconnects.
+            var waitedMilliseconds: Int64 = 0
+            while harness.takeActions().isEmpty, waitedMilliseconds <= 1000 {
+                harness.core.tick(at: harness.now + waitedMilliseconds, into: &harness.actions)
                 if harness.actions == [.disconnect] {
-                    moments.insert(waited)
+                    moments.insert(waitedMilliseconds)
                     break
                 }
-                waited += 10
+                waitedMilliseconds += 10
             }
-            // The limit is 700 ms, and the test ticks every 10 ms.
-            #expect(waited <= 710)
+            // The time that the gateway gave, and one tick.
+            #expect(waitedMilliseconds <= 700 + 10)
             harness.loseConnection(code: 1000)
             #expect(harness.core.state == .connecting)
             _ = harness.takeActions()
-            // The announced stop of the previous gateway does not end the next connection.
+            // The stop was announced by the previous gateway, so it does not end the connection to the next one.
             harness.logIn()
             _ = harness.takeActions()
             harness.core.tick(at: harness.now + 2000, into: &harness.actions)
             #expect(!harness.takeActions().contains(.disconnect))
         }
-        // 50 clients and 70 possible moments: many must differ.
+        // 50 clients choose among 70 possible moments, so many moments must differ.
         #expect(moments.count > 10)
     }
 
@@ -189,6 +191,7 @@ import Testing
         var harness = ClientHarness.loggedIn()
         let call = harness.call()
         _ = harness.takeActions()
+        // The second stop has no effect.
         harness.core.stop(into: &harness.actions)
         harness.core.stop(into: &harness.actions)
         let error = ReplyError(.failed, "the client was stopped")
@@ -198,9 +201,9 @@ import Testing
         #expect(harness.takeActions().isEmpty)
     }
 
-    @Test func `I4 a client without calls pings well within the lease`() {
+    @Test func `I4 a client that makes no calls pings every 20 s, well within its lease of 90 s`() {
         var harness = ClientHarness.loggedIn()
-        // A ping is due when nothing was sent for 20 s; a lease lasts 90 s.
+        // A ping is due when the client has sent nothing for 20 s. The login was sent now.
         var lastPingAt = harness.now
         for _ in 0..<1000 {
             harness.now += 50
@@ -212,9 +215,10 @@ import Testing
             }
             #expect(harness.now - lastPingAt < 20_050)
         }
-        // The 1000 steps of 50 ms take 50 s, so two pings were due: at 21 s and 41 s, as the clock began at 1 s.
+        // The clock began at 1 s, and 1000 steps of 50 ms take 50 s. So two pings were sent: at 21 s and at 41 s.
         #expect(lastPingAt > 40_000)
-        // Any call replaces a ping: 10 s after the call below none is due, although the last ping was 34 s ago.
+        // Any call replaces a ping. The last ping was sent at 41 s, and now a call is sent at 51 + 15 = 66 s. Therefore
+        // no ping is due at 76 s.
         harness.now += 15_000
         _ = harness.call("live.list")
         _ = harness.takeActions()

@@ -5,9 +5,13 @@ import PlazaWire
 import ProtocolClient
 import Testing
 
-/// Resuming a live after a reconnect, with a replay of the missed items.
+/// How a client resumes its live after a reconnect.
+///
+/// In these tests the live is `concert`, whose feed has the epoch 77. `harness.join()` gets the ticket 5.
 @Suite struct ClientResumeTests {
-    /// The successful outcome of a login that resumes the live at the feed's item `number`.
+    /// The outcome of a login that resumes the live at the feed's item `number`.
+    ///
+    /// `replayed`: whether the server sends the items that the client has missed.
     private func resumed(at number: Int64, epoch: Int64 = 77, replayed: Bool, ticket: Int64 = 9) -> Outcome {
         .success(
             result: .resumed(
@@ -20,7 +24,6 @@ import Testing
         #expect(harness.receiveFeed(1...4) == .fresh)
         harness.loseConnection()
         var login = try harness.connect()
-        // The harness's join has the ticket 5 and the epoch 77.
         #expect(
             login.params.resume
                 == ResumePoint(
@@ -29,7 +32,7 @@ import Testing
         #expect(harness.takeActions() == [.event(.resumed("concert", replayed: true))])
         #expect(harness.receiveFeed(5...9) == .fresh)
         #expect(harness.core.tracker.missing == 0 && harness.core.tracker.received == 9)
-        // The next resume uses the new ticket.
+        // The next resume uses the ticket of the previous resume, which is 9.
         harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.resume?.ticket == Ticket(9))
@@ -54,12 +57,12 @@ import Testing
         // A token consists of the epoch, the last item's number, and the offset of the item's record.
         #expect(login.params.resume?.token == "77.4.4711")
         harness.reply(login.call.id, self.resumed(at: 4, replayed: true))
-        // The items 3 and 4 are known.
+        // Two of the items, 3 and 4, are known.
         #expect(harness.receiveFeed(3...6, offset: 4720) == .partlyKnown(2))
         harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.resume?.token == "77.6.4720")
-        // After items that cannot be replayed, the offset of the record is unknown.
+        // After a resume without a replay, the client does not know the offset of the record, so the token has none.
         harness.reply(login.call.id, self.resumed(at: 9, replayed: false))
         harness.loseConnection()
         #expect(try harness.connect().params.resume?.token == "77.9")
@@ -69,11 +72,12 @@ import Testing
     @Test func `history sets the position of the feed and is not counted as new items`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
-        // The feed is at item 11. Not every item is a message, so the history has gaps.
+        // The feed is at item 11. History has only the items that are messages, so its numbers have gaps.
         let scan = try #require(FeedSamples.scan(FeedSamples.history([2, 5, 9], at: "77.11.800")))
         #expect(harness.core.feedReceived(scan) == .history)
         let secondFrame = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
-        #expect(harness.core.feedReceived(secondFrame) == .history, "a long history comes in several frames")
+        // A long history comes in several frames.
+        #expect(harness.core.feedReceived(secondFrame) == .history)
         #expect(harness.core.tracker.received == 0 && harness.core.tracker.missing == 0)
         #expect(harness.receiveFeed(12...13) == .fresh)
         #expect(
@@ -99,7 +103,7 @@ import Testing
         #expect(harness.core.tracker.received == 6)
     }
 
-    @Test func `a call without a reply is sent again after the resume, not before`() throws {
+    @Test func `a call without a reply is sent again only after the live is resumed`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
         let id = harness.call("barrage.sendText")
@@ -114,7 +118,7 @@ import Testing
     @Test(arguments: [
         ReplyError(.staleTicket, "you were put out"), ReplyError(.banned, "for a minute", retryAfter: 60_000),
     ])
-    func `a live that cannot be resumed is lost, and the client reconnects without it`(
+    func `a client that may not resume its live leaves the live and reconnects without it`(
         error: ReplyError
     ) throws {
         var harness = ClientHarness.loggedIn()
@@ -144,10 +148,10 @@ import Testing
     }
 
     /// Rules: R1.16.
-    @Test func `I6 a kicked client does not resume`() throws {
+    @Test func `I6 a client that was kicked out of its live does not resume this live`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
-        // A frame to a client does not name the app.
+        // A frame to a client does not name the app, so the app of the user key is empty.
         let noticeOfOtherLive = Notice(
             to: UserKey("", "alice"), live: "other", at: .init(milliseconds: 1), floor: Ticket(6),
             content: .kickedOut(reason: .byAdmin, by: "bob"))
@@ -166,7 +170,7 @@ import Testing
     @Test func `a notice older than the client's last join does not remove it from the live`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join(ticket: 9)
-        // The floor is the lowest valid ticket, so the client's ticket 9 stays valid.
+        // The floor is the lowest ticket that is still valid, so the client's ticket 9 is valid.
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1), floor: Ticket(9),
             content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice"))
@@ -186,7 +190,8 @@ import Testing
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1),
             content: .battleNotStarted(battle: "b"))
         harness.receive(.notice(id: "3-40", notice))
-        // The server's last notice id does not replace the id of a notice that this client has received.
+        // The reply to a login has the id of the server's last notice. The client keeps the id of the last notice that
+        // it has received itself.
         harness.reply(
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "3-41")))
@@ -195,7 +200,7 @@ import Testing
         #expect(login.params.notices == "3-40")
     }
 
-    @Test func `after a leave the client forgets its position, but not after a rejected leave`() throws {
+    @Test func `a client forgets its position when it has left the live, but not when the leave has failed`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
         #expect(harness.receiveFeed(1...2) == .fresh)
@@ -209,7 +214,7 @@ import Testing
         #expect(try harness.connect().params.resume == nil)
     }
 
-    @Test func `joining again keeps the position, and a join in another epoch resets it`() {
+    @Test func `a second join in the same epoch keeps the position, and a join in another epoch resets it`() {
         var harness = ClientHarness.loggedIn()
         harness.join()
         #expect(harness.receiveFeed(1...5) == .fresh)

@@ -6,7 +6,7 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// The error for an expectation of a case that the client does not meet.
+/// Tells that a case is malformed, or that the client does not meet one of its expectations.
 struct CaseFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -19,25 +19,30 @@ final class CaseRun {
     private let network: TestNetwork
     private let plaza: LivePlaza
     private let methods: StoreMethods
-    /// The ids of sent calls, by the names that steps give them.
-    private var ids: [String: Int64] = [:]
-    /// The outcomes of the app's calls, by the names that steps give them.
+    /// The request ids of the calls that the client has sent, by the names that `sent` steps give them.
+    private var requestIDs: [String: Int64] = [:]
+    /// The outcomes of the app's calls that have ended, by the names that `call` steps give them.
     private let outcomes = Locked<[String: Result<JSONValue, ErrorInfo>]>([:])
-    /// The events of each store that no step has checked yet.
+    /// For each store, the events that no step has checked yet.
     private let events = Locked<[String: [(type: String, detail: JSONValue)]]>([:])
-    /// The names of the codes of the faults that the client has reported and no step has checked yet.
-    private let reports = Locked<[String]>([])
+    /// The code names of the faults that the client has reported and that no step has checked yet.
+    private let faults = Locked<[String]>([])
     private var subscriptions: Set<AnyCancellable> = []
+    /// The live of a step that names none.
+    private static let defaultLive = "concert"
 
-    /// Makes a client and its server, which answers at once with the results in `answers`, by method.
+    /// Makes a client and its server.
     ///
-    /// A null stands for a method that the server does not answer by itself.
+    /// - Parameters:
+    ///   - answers: by method, the result with which the server answers a call at once. With null, or without an entry,
+    ///     the server answers only when a `reply` step tells it to.
+    ///   - userID: the user that logs in.
     init(answers: [String: JSONValue], userID: String) {
         self.network = TestNetwork(answers: answers.filter { $0.value != .null })
         let options = PlazaOptions(gateways: ["ws://gateway/v1"], transport: self.network, session: "s")
         self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 })
         self.methods = StoreMethods(plaza: self.plaza, userID: userID)
-        let (plaza, live) = (self.plaza, "concert")
+        let (plaza, live) = (self.plaza, Self.defaultLive)
         self.listen("login", plaza.loginStore.loginEventPublisher)
         self.listen("liveList", plaza.liveListStore.liveListEventPublisher)
         self.listen("audience", plaza.audienceStore(liveID: live).liveAudienceEventPublisher)
@@ -48,11 +53,11 @@ final class CaseRun {
         self.listen("battle", plaza.battleStore(liveID: live).battleEventPublisher)
         self.listen("gift", plaza.giftStore(liveID: live).giftEventPublisher)
         self.listen("like", plaza.likeStore(liveID: live).likeEventPublisher)
-        plaza.eventPublisher.sink { [events, reports] event in
+        plaza.eventPublisher.sink { [events, faults] event in
             switch event {
-            case .fault(let error): reports.withLock { $0.append(ReplyCode(error.code).name) }
+            case .fault(let error): faults.withLock { $0.append(ReplyCode(error.code).name) }
             case .connectionEnded(let code, _):
-                // In other SDKs this is an event of the login store.
+                // Cases expect this event of the login store, to which it belongs in the other SDKs.
                 let detail: JSONValue = ["code": .integer(Int64(code))]
                 events.withLock { $0["login", default: []].append(("connectionEnded", detail)) }
             }
@@ -60,7 +65,7 @@ final class CaseRun {
         .store(in: &self.subscriptions)
     }
 
-    /// Records the events of a store.
+    /// Records the events of a store under the name that steps use for the store.
     private func listen<Event>(_ store: String, _ publisher: PassthroughSubject<Event, Never>) {
         publisher.sink { [events] event in
             events.withLock { $0[store, default: []].append(Reflection.event(event)) }
@@ -68,24 +73,25 @@ final class CaseRun {
         .store(in: &self.subscriptions)
     }
 
-    /// Performs a step, and then all work of the client that follows from it.
+    /// Performs a step, and then all work of the client that follows from this step.
     func runStep(_ step: JSONValue) throws {
         guard let (kind, value) = step.members.first, step.members.count == 1 else {
             throw CaseFailure("a step without a kind")
         }
-        if kind == "repeat" { return try self.runRepeatedly(CaseParams(value: value)) }
+        if kind == "repeat" { return try self.runRepeatStep(CaseParams(value: value)) }
         if try !self.performAction(kind, value), try !self.checkExpectation(kind, value) {
             throw CaseFailure("no step of the kind \(kind)")
         }
         self.queue.drain()
     }
 
-    /// Ends the client.
+    /// Disconnects the client.
     func end() {
         self.plaza.engine.onQueue { $0.disconnect() }
         self.queue.drain()
     }
 
+    /// The latest connection of the client.
     private var socket: TestSocket {
         get throws {
             guard let socket = self.network.socket else { throw CaseFailure("there is no connection") }
@@ -95,7 +101,7 @@ final class CaseRun {
 
     /// Does what the app, the server or the network does in a step.
     ///
-    /// - Returns: false if the step is of another kind, or its value of a wrong type; `runStep` then fails.
+    /// - Returns: false if the step is no action, or its value has a wrong type; `runStep` then fails.
     private func performAction(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         switch kind {
@@ -114,8 +120,11 @@ final class CaseRun {
             guard case .integer(let milliseconds) = value else { return false }
             self.clock.advance(by: Double(milliseconds), self.queue)
         case "reply":
-            guard let id = self.ids[params.text("to")] else { throw CaseFailure("no call of that name") }
+            guard let id = self.requestIDs[params.text("to")] else {
+                throw CaseFailure("no earlier step has named a call \(params.text("to"))")
+            }
             var reply = value.members
+            // `to` is the name of the call in the case; the frame has the request id in its place.
             reply["to"] = nil
             reply["id"] = .integer(id)
             try self.socket.receive(["reply": .object(reply)])
@@ -124,111 +133,116 @@ final class CaseRun {
         return true
     }
 
-    /// Makes a call of the app, and records its outcome by the name that the step gives it.
+    /// Makes a call of the app, and records the outcome under the name that the step gives the call.
     private func call(_ params: CaseParams) throws {
-        let name = params.text("as", "last")
+        let name = params.text("as", default: "last")
         self.outcomes.withLock { $0[name] = nil }
         let isKnown = self.methods.call(
             params.text("store"), params.text("method"), CaseParams(value: params.value.members["params"] ?? .null),
-            live: params.text("live", "concert")
+            live: params.text("live", default: Self.defaultLive)
         ) { [outcomes] result in outcomes.withLock { $0[name] = result } }
-        guard isKnown else { throw CaseFailure("no method of that name") }
+        guard isKnown else { throw CaseFailure("this runner does not know the store or its method") }
     }
 
     /// Checks what the client has done.
     ///
-    /// - Returns: false if the step is of another kind.
+    /// - Returns: false if the step is no expectation; `runStep` then fails.
     private func checkExpectation(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
-        // The name is the whole value of some steps.
+        // The value of some steps is only a name: of a method, a store, a call or a code.
         let name = if case .text(let text) = value { text } else { "" }
         switch kind {
         case "sent": try self.checkSent(params)
         case "notSent":
             let isSent = try self.socket.sent.contains { $0.method == name && !$0.isTaken }
-            if isSent { throw CaseFailure("it was sent") }
-        case "closed": if try !self.socket.isClosed { throw CaseFailure("it is open") }
+            if isSent { throw CaseFailure("\(name) was sent") }
+        case "closed": if try !self.socket.isClosed { throw CaseFailure("the connection is open") }
         case "state": try self.match(self.state(params), params.value.members["is"], of: params)
         case "event": try self.checkEvent(params)
         case "noEvents":
             let events = self.events.withLock { $0[name] ?? [] }
-            if !events.isEmpty { throw CaseFailure("there are \(events)") }
+            if !events.isEmpty { throw CaseFailure("the store has published \(events)") }
         case "result":
             switch self.outcomes.withLock({ $0[params.text("of")] }) {
             case .success(let result)?: try self.match(result, params.value.members["is"], of: params)
-            case .failure(let error)?: throw CaseFailure("it failed: \(error)")
-            case nil: throw CaseFailure("it is not finished")
+            case .failure(let error)?: throw CaseFailure("the call failed: \(error)")
+            case nil: throw CaseFailure("the call has not ended")
             }
         case "error":
             guard case .failure(let error)? = self.outcomes.withLock({ $0[params.text("of")] }) else {
-                throw CaseFailure("it has not failed")
+                throw CaseFailure("the call has not failed")
             }
-            guard ReplyCode(error.code).name == params.text("codeName") else { throw CaseFailure("it is \(error)") }
+            guard ReplyCode(error.code).name == params.text("codeName") else {
+                throw CaseFailure("the error is \(error)")
+            }
             if let expected = params.value.members["retryAfter"] {
                 let actual = error.retryMilliseconds.map { JSONValue.integer(Int64($0)) }
-                if actual != expected { throw CaseFailure("it is \(error)") }
+                if actual != expected { throw CaseFailure("the error is \(error)") }
             }
-        case "unfinished": if self.outcomes.withLock({ $0[name] }) != nil { throw CaseFailure("it is finished") }
+        case "unfinished": if self.outcomes.withLock({ $0[name] }) != nil { throw CaseFailure("the call has ended") }
         case "reported":
-            let report = self.reports.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            if report != name { throw CaseFailure("it is \(report ?? "nothing")") }
+            let fault = self.faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if fault != name { throw CaseFailure("the client has reported \(fault ?? "nothing")") }
         default: return false
         }
         return true
     }
 
-    /// Checks that the client has sent a call with these parameters, and takes the call, so no later step finds it.
+    /// Checks that the client has sent a call with these parameters, and takes the call: no later step finds it.
     private func checkSent(_ params: CaseParams) throws {
         let socket = try self.socket
         guard let call = socket.takeCall(params.text("method")) else {
-            throw CaseFailure("not sent; others are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
+            throw CaseFailure("not sent; the sent calls are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
         }
         if let expected = params.value.members["params"], call.params != expected {
-            // The Swift SDK sends more than the cases: all fields of `LiveInfo` with a creation, and a timeout.
+            // The Swift SDK sends more than a case names: in `live.create` all fields of `LiveInfo`, else a timeout.
             let additional = Set(call.params.members.keys).subtracting(expected.members.keys)
-            // `difference` ignores additional members: nil means that the expected ones have their values.
-            let differsAsExpected =
-                (call.method == "live.create" || additional == ["timeout"])
-                && Reflection.difference(call.params, expected) == nil
-            if !differsAsExpected { throw CaseFailure("its parameters are \(call.params)") }
+            let mayHaveAdditional = call.method == "live.create" || additional == ["timeout"]
+            // `difference` ignores parameters that `expected` does not name; nil means that all others are equal.
+            if !mayHaveAdditional || Reflection.difference(call.params, expected) != nil {
+                throw CaseFailure("the parameters of the call are \(call.params)")
+            }
         }
         if case .text(let name)? = params.value.members["as"] {
-            if let id = self.ids[name], id != call.id { throw CaseFailure("it has another id, \(call.id)") }
-            self.ids[name] = call.id
+            // A name that has an id already stands for a call that the client sends again.
+            if let id = self.requestIDs[name], id != call.id {
+                throw CaseFailure("the call is sent again with the id \(call.id) instead of \(id)")
+            }
+            self.requestIDs[name] = call.id
         }
-        if call.age != params.value.members["age"] { throw CaseFailure("its age is \(String(describing: call.age))") }
+        if call.age != params.value.members["age"] { throw CaseFailure("the age is \(String(describing: call.age))") }
     }
 
-    /// Checks the store's next event, and takes the event.
+    /// Checks the first event of the store that no step has checked yet, and removes the event.
     private func checkEvent(_ params: CaseParams) throws {
         let (store, type) = (params.text("store"), params.text("type"))
-        // Only other SDKs have this event.
+        // The Swift SDK has no event of this type.
         if type == "onBattleNotStarted" { return }
         let event = self.events.withLock { events -> (type: String, detail: JSONValue)? in
             guard events[store]?.isEmpty == false else { return nil }
             return events[store]?.removeFirst()
         }
-        guard let event, event.type == type else { throw CaseFailure("it is \(String(describing: event))") }
+        guard let event, event.type == type else { throw CaseFailure("the event is \(String(describing: event))") }
         try self.match(event.detail, params.value.members["detail"], of: params)
     }
 
-    /// Members that only other SDKs have in their events and states, by store.
-    private static let notInSwift: [String: Set<String>] = [
+    /// By store, the members of events and states that the Swift SDK does not have.
+    private static let membersNotInSwift: [String: Set<String>] = [
         "coGuest": ["extraInfo", "seatIndex"], "liveList": ["statistics", "audienceCount"],
     ]
 
-    /// Compares a value with the expected one, without the members that only other SDKs have.
+    /// Compares a value with the one that a step expects, without the members that the Swift SDK does not have.
     private func match(_ actual: JSONValue, _ expected: JSONValue?, of params: CaseParams) throws {
         guard let expected else { return }
-        var ignored = Self.notInSwift[params.text("store")] ?? []
-        // This event has its seat in Swift, too.
+        var ignored = Self.membersNotInSwift[params.text("store")] ?? []
+        // This event has its `seatIndex` in the Swift SDK, too.
         if params.text("type") == "onKickedOffSeat" { ignored = [] }
         if let difference = Reflection.difference(actual, Self.without(ignored, expected)) {
             throw CaseFailure(difference)
         }
     }
 
-    /// The value without the members of these names, at any depth.
+    /// Removes the members of these names from a value, at any depth.
     private static func without(_ names: Set<String>, _ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let values): .array(values.map { Self.without(names, $0) })
@@ -240,7 +254,7 @@ final class CaseRun {
 
     /// The state of the step's store, as JSON.
     private func state(_ params: CaseParams) -> JSONValue {
-        let (plaza, live) = (self.plaza, params.text("live", "concert"))
+        let (plaza, live) = (self.plaza, params.text("live", default: Self.defaultLive))
         return switch params.text("store") {
         case "login": Reflection.json(plaza.loginStore.state.value)
         case "liveList": Reflection.json(plaza.liveListStore.state.value)
@@ -257,29 +271,29 @@ final class CaseRun {
         }
     }
 
-    /// Performs the steps of a `repeat` step as often as it says.
-    private func runRepeatedly(_ params: CaseParams) throws {
+    /// Performs the steps in a `repeat` step, `times` times.
+    private func runRepeatStep(_ params: CaseParams) throws {
         guard case .array(let steps)? = params.value.members["steps"] else {
             throw CaseFailure("a repeat without steps")
         }
-        for turn in 0..<params.number("times", 0) {
-            for step in steps { try self.runStep(Self.numbered(step, turn)) }
+        for turn in 0..<params.number("times", default: 0) {
+            for step in steps { try self.runStep(Self.insertTurn(turn, into: step)) }
         }
     }
 
-    /// A step in which the number of the turn, from 0, replaces `$i` in texts; `$i+5` and the object `{"$i":5}` add 5.
-    private static func numbered(_ value: JSONValue, _ turn: Int64) -> JSONValue {
+    /// Replaces `$i` in texts by the number of the turn, from 0; in place of `$i+5` and `{"$i":5}` stands turn + 5.
+    private static func insertTurn(_ turn: Int64, into value: JSONValue) -> JSONValue {
         switch value {
         case .text(let text):
-            let numbered = text.replacing(/\$i(?:\+(\d+))?/) { match in
+            let result = text.replacing(/\$i(?:\+(\d+))?/) { match in
                 let offset = match.output.1.flatMap { Int64($0) } ?? 0
                 return String(turn + offset)
             }
-            return .text(numbered)
-        case .array(let values): return .array(values.map { Self.numbered($0, turn) })
+            return .text(result)
+        case .array(let values): return .array(values.map { Self.insertTurn(turn, into: $0) })
         case .object(let members):
             if case .integer(let offset)? = members["$i"] { return .integer(turn + offset) }
-            return .object(members.mapValues { Self.numbered($0, turn) })
+            return .object(members.mapValues { Self.insertTurn(turn, into: $0) })
         default: return value
         }
     }

@@ -10,12 +10,12 @@ import Testing
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
-    /// The results with which the server answers at once, by method.
+    /// By method, the result with which the server answers a call at once.
     let answers: [String: JSONValue]
-    /// The steps of the setup, and then the steps of the case.
+    /// The steps of the case's setup, then the case's own steps.
     let steps: [JSONValue]
-    /// The number of steps of the setup.
-    let setupCount: Int
+    /// How many of the steps belong to the setup.
+    let setupStepCount: Int
 
     /// The user in the first reply to a login; `carol` if the case has no login.
     var userID: String {
@@ -50,20 +50,21 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         self.answers = answers.merging(members["answers"]?.members ?? [:]) { _, caseAnswer in caseAnswer }
         let setupSteps = Self.list(setup["steps"])
         self.steps = setupSteps + Self.list(members["steps"])
-        self.setupCount = setupSteps.count
+        self.setupStepCount = setupSteps.count
     }
 
     private static func readJSON(_ fileName: String) throws -> JSONValue {
         try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(fileName)")))
     }
 
+    /// The entries of an array; none if the value is no array.
     private static func list(_ value: JSONValue?) -> [JSONValue] {
         if case .array(let values)? = value { return values }
         return []
     }
 }
 
-/// The Swift client passes the cases that all SDKs share.
+/// Runs the conformance cases, which all SDKs share, with the Swift client.
 @Suite struct ConformanceTests {
     @Test func `more than a hundred conformance cases are found`() throws {
         #expect(try ConformanceCase.all().count > 100)
@@ -76,9 +77,10 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
             do {
                 try run.runStep(step)
             } catch {
-                // The steps of the setup have negative numbers, and the first step of the case has the number 0.
+                // Steps of the setup get negative numbers, and the case's own steps are numbered from 0.
+                let number = index - testCase.setupStepCount
                 let text = String(decoding: Wire.encode(step), as: UTF8.self)
-                Issue.record("step \(index - testCase.setupCount) \(text.prefix(300)): \(error)")
+                Issue.record("step \(number) \(text.prefix(300)): \(error)")
                 break
             }
         }

@@ -3,9 +3,9 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// Values of the SDK as JSON, by the names of their properties, cases and labels.
+/// Turns values of the SDK into JSON, whose keys are the names of properties, enumeration cases and labels.
 enum Reflection {
-    /// A value as JSON: a structure as an object, an enumeration's case without values as its name.
+    /// A value as JSON: a structure is an object, an enumeration case without associated values is its name.
     static func json(_ value: Any) -> JSONValue {
         switch value {
         case let value as Bool: return .bool(value)
@@ -20,13 +20,13 @@ enum Reflection {
         case .optional: return mirror.children.first.map { Self.json($0.value) } ?? .null
         case .collection, .set: return .array(mirror.children.map { Self.json($0.value) })
         case .enum: return mirror.children.isEmpty ? .text("\(value)") : .object(Self.members(of: mirror))
-        // The result of a method without one.
+        // An empty tuple is the result of a method without a result.
         case .tuple where mirror.children.isEmpty: return .null
         default: return .object(Self.members(of: mirror))
         }
     }
 
-    /// Splits an event into the name of its case, and an object of its values by their labels.
+    /// Splits an event, a case of an enumeration, into the case's name and an object of its values by their labels.
     static func event(_ value: Any) -> (type: String, detail: JSONValue) {
         guard let (label, payload) = Mirror(reflecting: value).children.first else { return ("\(value)", .object([:])) }
         let mirror = Mirror(reflecting: payload)
@@ -43,9 +43,10 @@ enum Reflection {
         Int64(exactly: value).map { .integer($0) } ?? .number(value)
     }
 
-    /// Compares a value with the one that a case expects; members that an expected object does not name are ignored.
+    /// Compares a value with the one that a conformance case expects.
     ///
-    /// An expected object with `$length`, `$first` or `$last` describes an array.
+    /// Members that an expected object does not name are ignored. An expected object with `$length`, `$first` or
+    /// `$last` describes an array by its length, first or last entry.
     ///
     /// - Returns: the first difference; nil if the values match.
     static func difference(_ actual: JSONValue, _ expected: JSONValue, at path: String = "") -> String? {

@@ -4,18 +4,18 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// The parameters of a step of a conformance case, by their labels.
+/// The parameters of a step of a conformance case: usually an object, whose keys are the labels of the parameters.
 struct CaseParams {
     let value: JSONValue
 
     /// The parameter with this label; `defaultText` if it is missing or no text.
-    func text(_ label: String, _ defaultText: String = "") -> String {
+    func text(_ label: String, default defaultText: String = "") -> String {
         if case .text(let text)? = self.value.members[label] { return text }
         return defaultText
     }
 
     /// The parameter with this label; `defaultNumber` if it is missing or no whole number.
-    func number(_ label: String, _ defaultNumber: Int64) -> Int64 {
+    func number(_ label: String, default defaultNumber: Int64) -> Int64 {
         if case .integer(let number)? = self.value.members[label] { return number }
         return defaultNumber
     }
@@ -24,34 +24,34 @@ struct CaseParams {
     func bool(_ label: String) -> Bool { self.value.members[label] == .bool(true) }
 
     /// The texts in the array with this label; empty if it is missing.
-    func texts(_ label: String) -> [String] { Self.texts(self.value.members[label]) }
-
-    static func texts(_ value: JSONValue?) -> [String] {
-        guard case .array(let values)? = value else { return [] }
+    func texts(_ label: String) -> [String] {
+        guard case .array(let values)? = self.value.members[label] else { return [] }
         return values.compactMap { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    /// All members that are texts, by their keys.
+    /// All parameters that are texts, by their labels.
     var textMembers: [String: String] {
         self.value.members.compactMapValues { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    /// The members of the object with this label; none if it is missing.
+    /// The parameters in the object with this label; none if the object is missing.
     func object(_ label: String) -> CaseParams { CaseParams(value: self.value.members[label] ?? .object([:])) }
 }
 
 /// Calls the methods of the stores by the names that conformance cases use.
+///
+/// Each private `call` has the methods of one store; it returns false if the store has no method of the name.
 struct StoreMethods {
-    /// Receives the outcome of a call.
+    /// Receives the outcome of a call; the result of a method without a result is null.
     typealias Done = @Sendable (Result<JSONValue, ErrorInfo>) -> Void
 
     let plaza: LivePlaza
-    /// The user whose token logs in.
+    /// The user that logs in.
     let userID: String
 
-    /// Calls a method of a store.
+    /// Calls a method of a store; `live` is the live of this store, if it is a store of one live.
     ///
-    /// - Returns: false if there is no method of this name here.
+    /// - Returns: false if there is no store or no method of this name here.
     func call(_ store: String, _ method: String, _ params: CaseParams, live: String, _ done: @escaping Done) -> Bool {
         let plaza = self.plaza
         switch store {
@@ -64,11 +64,7 @@ struct StoreMethods {
         case "coHost": return self.call(plaza.coHostStore(liveID: live), method, params, done)
         case "battle": return self.call(plaza.battleStore(liveID: live), method, params, done)
         case "gift": return self.call(plaza.giftStore(liveID: live), method, params, done)
-        case "like":
-            // The store has only this method. A case that names another one fails, because false is returned.
-            let count = UInt(params.number("count", 1))
-            plaza.likeStore(liveID: live).sendLike(count: count, completion: Self.void(done))
-            return method == "sendLike"
+        case "like": return self.call(plaza.likeStore(liveID: live), method, params, done)
         default: return false
         }
     }
@@ -76,16 +72,16 @@ struct StoreMethods {
     private func call(_ store: LoginStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "login":
-            // The case's server does not check the token.
+            // The server of a conformance case does not check the token.
             store.login(sdkAppID: 1, userID: self.userID, userSig: "t.o.ken") { result in
-                // The method returns nothing, so the user is read from the state.
+                // `login` has no result, but conformance cases expect the user, which the state has.
                 done(result.map { Reflection.json(store.state.value.loginUserInfo as Any) })
             }
-        case "logout": store.logout(completion: Self.void(done))
+        case "logout": store.logout(completion: Self.noValue(done))
         case "setSelfInfo":
             store.setSelfInfo(
                 userProfile: UserProfile(userID: self.userID, nickname: params.text("nickname")),
-                completion: Self.void(done))
+                completion: Self.noValue(done))
         default: return false
         }
         return true
@@ -93,18 +89,19 @@ struct StoreMethods {
 
     private func call(_ store: LiveListStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
-        case "createLive": store.createLive(Self.info(params), completion: Self.value(done))
-        case "joinLive": store.joinLive(liveID: params.text("liveID"), completion: Self.value(done))
-        case "leaveLive": store.leaveLive(completion: Self.void(done))
-        case "endLive": store.endLive(completion: Self.value(done))
+        case "createLive": store.createLive(Self.liveInfo(params), completion: Self.withValue(done))
+        case "joinLive": store.joinLive(liveID: params.text("liveID"), completion: Self.withValue(done))
+        case "leaveLive": store.leaveLive(completion: Self.noValue(done))
+        case "endLive": store.endLive(completion: Self.withValue(done))
         case "fetchLiveList":
-            let count = Int(params.number("count", 20))
-            store.fetchLiveList(cursor: params.text("cursor"), count: count, completion: Self.void(done))
-        case "queryMetaData": store.queryMetaData(keys: params.texts("keys"), completion: Self.value(done))
-        case "updateLiveMetaData": store.updateLiveMetaData(params.textMembers, completion: Self.void(done))
-        // Cases change no other field than these two.
+            let count = Int(params.number("count", default: 20))
+            store.fetchLiveList(cursor: params.text("cursor"), count: count, completion: Self.noValue(done))
+        case "queryMetaData": store.queryMetaData(keys: params.texts("keys"), completion: Self.withValue(done))
+        case "updateLiveMetaData": store.updateLiveMetaData(params.textMembers, completion: Self.noValue(done))
+        // Conformance cases change no other fields than the name and the notice.
         case "updateLiveInfo":
-            store.updateLiveInfo(Self.info(params), modifyFlag: [.liveName, .notice], completion: Self.void(done))
+            let info = Self.liveInfo(params)
+            store.updateLiveInfo(info, modifyFlag: [.liveName, .notice], completion: Self.noValue(done))
         case "reset":
             store.reset()
             done(.success(.null))
@@ -120,11 +117,11 @@ struct StoreMethods {
         switch method {
         case "disableSendMessage":
             store.disableSendMessage(
-                userID: user, isDisable: params.bool("isDisable"), completion: Self.void(done))
-        case "kickUserOutOfRoom": store.kickUserOutOfRoom(userID: user, completion: Self.void(done))
-        case "setAdministrator": store.setAdministrator(userID: user, completion: Self.void(done))
-        case "revokeAdministrator": store.revokeAdministrator(userID: user, completion: Self.void(done))
-        case "fetchAudienceList": store.fetchAudienceList(completion: Self.void(done))
+                userID: user, isDisable: params.bool("isDisable"), completion: Self.noValue(done))
+        case "kickUserOutOfRoom": store.kickUserOutOfRoom(userID: user, completion: Self.noValue(done))
+        case "setAdministrator": store.setAdministrator(userID: user, completion: Self.noValue(done))
+        case "revokeAdministrator": store.revokeAdministrator(userID: user, completion: Self.noValue(done))
+        case "fetchAudienceList": store.fetchAudienceList(completion: Self.noValue(done))
         default: return false
         }
         return true
@@ -133,10 +130,10 @@ struct StoreMethods {
     private func call(_ store: BarrageStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "sendTextMessage":
-            store.sendTextMessage(text: params.text("text"), extensionInfo: nil, completion: Self.void(done))
+            store.sendTextMessage(text: params.text("text"), extensionInfo: nil, completion: Self.noValue(done))
         case "sendCustomMessage":
             store.sendCustomMessage(
-                businessID: params.text("businessID"), data: params.text("data"), completion: Self.void(done))
+                businessID: params.text("businessID"), data: params.text("data"), completion: Self.noValue(done))
         case "appendLocalTip":
             var tip = Barrage()
             tip.textContent = params.text("textContent")
@@ -148,57 +145,55 @@ struct StoreMethods {
     }
 
     private func call(_ store: LiveSeatStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
-        // The seat −1 stands for the lowest free one.
-        let (seat, user) = (Int(params.number("seatIndex", -1)), params.text("userID"))
+        let (seat, user) = (Self.seatIndex(params), params.text("userID"))
         switch method {
-        case "takeSeat": store.takeSeat(seatIndex: seat, completion: Self.void(done))
-        case "leaveSeat": store.leaveSeat(completion: Self.void(done))
-        case "lockSeat": store.lockSeat(seatIndex: seat, completion: Self.void(done))
-        case "unlockSeat": store.unlockSeat(seatIndex: seat, completion: Self.void(done))
-        case "kickUserOutOfSeat": store.kickUserOutOfSeat(userID: user, completion: Self.void(done))
+        case "takeSeat": store.takeSeat(seatIndex: seat, completion: Self.noValue(done))
+        case "leaveSeat": store.leaveSeat(completion: Self.noValue(done))
+        case "lockSeat": store.lockSeat(seatIndex: seat, completion: Self.noValue(done))
+        case "unlockSeat": store.unlockSeat(seatIndex: seat, completion: Self.noValue(done))
+        case "kickUserOutOfSeat": store.kickUserOutOfSeat(userID: user, completion: Self.noValue(done))
         case "moveUserToSeat":
             let policies: [String: MoveSeatPolicy] = [
                 "abortWhenOccupied": .abortWhenOccupied, "forceReplace": .forceReplace, "swapPosition": .swapPosition,
             ]
             store.moveUserToSeat(
-                userID: user, targetIndex: Int(params.number("targetIndex", 0)),
-                policy: policies[params.text("policy")], completion: Self.void(done))
-        case "unmuteMicrophone": store.unmuteMicrophone(completion: Self.void(done))
+                userID: user, targetIndex: Int(params.number("targetIndex", default: 0)),
+                policy: policies[params.text("policy")], completion: Self.noValue(done))
+        case "unmuteMicrophone": store.unmuteMicrophone(completion: Self.noValue(done))
         case "muteMicrophone":
             store.muteMicrophone()
             done(.success(.null))
         case "openRemoteMicrophone":
-            store.openRemoteMicrophone(userID: user, policy: .unlockOnly, completion: Self.void(done))
+            store.openRemoteMicrophone(userID: user, policy: .unlockOnly, completion: Self.noValue(done))
         case "openRemoteCamera":
-            store.openRemoteCamera(userID: user, policy: .unlockOnly, completion: Self.void(done))
-        case "closeRemoteMicrophone": store.closeRemoteMicrophone(userID: user, completion: Self.void(done))
-        case "closeRemoteCamera": store.closeRemoteCamera(userID: user, completion: Self.void(done))
+            store.openRemoteCamera(userID: user, policy: .unlockOnly, completion: Self.noValue(done))
+        case "closeRemoteMicrophone": store.closeRemoteMicrophone(userID: user, completion: Self.noValue(done))
+        case "closeRemoteCamera": store.closeRemoteCamera(userID: user, completion: Self.noValue(done))
         default: return false
         }
         return true
     }
 
     private func call(_ store: CoGuestStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
-        let (seat, user) = (Int(params.number("seatIndex", -1)), params.text("userID"))
-        // A case that names no timeout expects the default of the SDKs that have one, 30 s.
-        let timeout = TimeInterval(params.number("timeout", 30))
+        let (seat, user) = (Self.seatIndex(params), params.text("userID"))
+        let timeout = Self.timeout(params, default: 30)
         switch method {
         case "applyForSeat":
             store.applyForSeat(
-                seatIndex: seat, timeout: timeout, extraInfo: params.text("extraInfo"), completion: Self.void(done))
-        case "cancelApplication": store.cancelApplication(completion: Self.void(done))
+                seatIndex: seat, timeout: timeout, extraInfo: params.text("extraInfo"), completion: Self.noValue(done))
+        case "cancelApplication": store.cancelApplication(completion: Self.noValue(done))
         case "inviteToSeat":
             store.inviteToSeat(
-                userID: user, seatIndex: seat, timeout: timeout, extraInfo: nil, completion: Self.void(done))
+                userID: user, seatIndex: seat, timeout: timeout, extraInfo: nil, completion: Self.noValue(done))
         case "cancelInvitation":
-            store.cancelInvitation(inviteeID: params.text("inviteeID"), completion: Self.void(done))
-        case "acceptApplication": store.acceptApplication(userID: user, completion: Self.void(done))
-        case "rejectApplication": store.rejectApplication(userID: user, completion: Self.void(done))
+            store.cancelInvitation(inviteeID: params.text("inviteeID"), completion: Self.noValue(done))
+        case "acceptApplication": store.acceptApplication(userID: user, completion: Self.noValue(done))
+        case "rejectApplication": store.rejectApplication(userID: user, completion: Self.noValue(done))
         case "acceptInvitation":
-            store.acceptInvitation(inviterID: params.text("inviterID"), completion: Self.void(done))
+            store.acceptInvitation(inviterID: params.text("inviterID"), completion: Self.noValue(done))
         case "rejectInvitation":
-            store.rejectInvitation(inviterID: params.text("inviterID"), completion: Self.void(done))
-        case "disConnect": store.disConnect(completion: Self.void(done))
+            store.rejectInvitation(inviterID: params.text("inviterID"), completion: Self.noValue(done))
+        case "disConnect": store.disConnect(completion: Self.noValue(done))
         default: return false
         }
         return true
@@ -207,22 +202,22 @@ struct StoreMethods {
     private func call(_ store: CoHostStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "requestHostConnection":
-            // 600 is `hostDynamicGrid`, 601 is `hostDynamic1v6`.
-            let isOneHostLarge = params.number("layoutTemplate", 600) == 601
+            // The layouts by their numbers: 600 is `hostDynamicGrid`, 601 is `hostDynamic1v6`.
+            let layoutNumber = params.number("layoutTemplate", default: 600)
             store.requestHostConnection(
                 targetHost: params.text("targetHost"),
-                layoutTemplate: isOneHostLarge ? .hostDynamic1v6 : .hostDynamicGrid,
-                timeout: TimeInterval(params.number("timeout", 30)), extraInfo: params.text("extraInfo"),
-                completion: Self.void(done))
+                layoutTemplate: layoutNumber == 601 ? .hostDynamic1v6 : .hostDynamicGrid,
+                timeout: Self.timeout(params, default: 30), extraInfo: params.text("extraInfo"),
+                completion: Self.noValue(done))
         case "cancelHostConnection":
-            store.cancelHostConnection(toHostLiveID: params.text("toHostLiveID"), completion: Self.void(done))
+            store.cancelHostConnection(toHostLiveID: params.text("toHostLiveID"), completion: Self.noValue(done))
         case "acceptHostConnection":
-            store.acceptHostConnection(fromHostLiveID: params.text("fromHostLiveID"), completion: Self.void(done))
+            store.acceptHostConnection(fromHostLiveID: params.text("fromHostLiveID"), completion: Self.noValue(done))
         case "rejectHostConnection":
-            store.rejectHostConnection(fromHostLiveID: params.text("fromHostLiveID"), completion: Self.void(done))
-        case "exitHostConnection": store.exitHostConnection(completion: Self.void(done))
+            store.rejectHostConnection(fromHostLiveID: params.text("fromHostLiveID"), completion: Self.noValue(done))
+        case "exitHostConnection": store.exitHostConnection(completion: Self.noValue(done))
         case "getCoHostCandidates":
-            store.getCoHostCandidates(cursor: params.text("cursor"), completion: Self.void(done))
+            store.getCoHostCandidates(cursor: params.text("cursor"), completion: Self.noValue(done))
         default: return false
         }
         return true
@@ -235,18 +230,18 @@ struct StoreMethods {
             let config = params.object("config")
             store.requestBattle(
                 config: BattleConfig(
-                    duration: TimeInterval(config.number("duration", 0)), needResponse: config.bool("needResponse"),
-                    extensionInfo: config.text("extensionInfo")),
-                userIDList: params.texts("userIDList"), timeout: TimeInterval(params.number("timeout", 10))
+                    duration: TimeInterval(config.number("duration", default: 0)),
+                    needResponse: config.bool("needResponse"), extensionInfo: config.text("extensionInfo")),
+                userIDList: params.texts("userIDList"), timeout: Self.timeout(params, default: 10)
             ) { result in
                 done(
                     result.map { info, codes in
                         ["battleInfo": Reflection.json(info), "resultMap": Reflection.json(codes)]
                     })
             }
-        case "acceptBattle": store.acceptBattle(battleID: battle, completion: Self.void(done))
-        case "rejectBattle": store.rejectBattle(battleID: battle, completion: Self.void(done))
-        case "exitBattle": store.exitBattle(battleID: battle, completion: Self.void(done))
+        case "acceptBattle": store.acceptBattle(battleID: battle, completion: Self.noValue(done))
+        case "rejectBattle": store.rejectBattle(battleID: battle, completion: Self.noValue(done))
+        case "exitBattle": store.exitBattle(battleID: battle, completion: Self.noValue(done))
         default: return false
         }
         return true
@@ -254,12 +249,13 @@ struct StoreMethods {
 
     private func call(_ store: GiftStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
-        case "refreshUsableGifts": store.refreshUsableGifts(completion: Self.void(done))
+        case "refreshUsableGifts": store.refreshUsableGifts(completion: Self.noValue(done))
         case "sendGift":
             store.sendGift(
-                giftID: params.text("giftID"), count: UInt(params.number("count", 1)), completion: Self.void(done))
+                giftID: params.text("giftID"), count: UInt(params.number("count", default: 1)),
+                completion: Self.noValue(done))
         case "setLanguage":
-            // This step has no labels: its parameter is the language itself.
+            // The parameters of `setLanguage` are no object, but the language itself.
             guard case .text(let language) = params.value else { return false }
             store.setLanguage(language)
             done(.success(.null))
@@ -268,7 +264,22 @@ struct StoreMethods {
         return true
     }
 
-    private static func info(_ params: CaseParams) -> LiveInfo {
+    private func call(_ store: LikeStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
+        guard method == "sendLike" else { return false }
+        store.sendLike(count: UInt(params.number("count", default: 1)), completion: Self.noValue(done))
+        return true
+    }
+
+    /// The parameter `seatIndex`; −1 stands for the lowest free seat.
+    private static func seatIndex(_ params: CaseParams) -> Int { Int(params.number("seatIndex", default: -1)) }
+
+    /// The parameter `timeout`; cases may leave it to the server, but Swift's methods require one.
+    private static func timeout(_ params: CaseParams, default seconds: Int64) -> TimeInterval {
+        TimeInterval(params.number("timeout", default: seconds))
+    }
+
+    /// The info of a live with the fields that conformance cases set.
+    private static func liveInfo(_ params: CaseParams) -> LiveInfo {
         var info = LiveInfo()
         info.liveID = params.text("liveID")
         info.liveName = params.text("liveName")
@@ -278,12 +289,12 @@ struct StoreMethods {
     }
 
     /// Makes the completion of a method without a result.
-    private static func void(_ done: @escaping Done) -> @Sendable (Result<Void, ErrorInfo>) -> Void {
+    private static func noValue(_ done: @escaping Done) -> @Sendable (Result<Void, ErrorInfo>) -> Void {
         { result in done(result.map { .null }) }
     }
 
     /// Makes the completion of a method with a result.
-    private static func value<T>(_ done: @escaping Done) -> @Sendable (Result<T, ErrorInfo>) -> Void {
+    private static func withValue<T>(_ done: @escaping Done) -> @Sendable (Result<T, ErrorInfo>) -> Void {
         { result in done(result.map { Reflection.json($0) }) }
     }
 }

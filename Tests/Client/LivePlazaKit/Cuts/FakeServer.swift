@@ -5,11 +5,11 @@ import PlazaWire
 
 /// A server with one live, which implements the calls of a viewer.
 ///
-/// It stores the answer to each call, and repeats it if the call comes again. It numbers the items of the feed, and
-/// replays the items that a resuming client has missed. `decideCut` may cut the connection at each frame in either
-/// direction. Everything runs on the test's thread.
+/// The server stores its answer to each call, and repeats the answer if the call comes again. It numbers the items of
+/// the feed, and replays the items that a resuming client has missed. `decideCut` may cut the connection at each frame
+/// in either direction. Everything runs on the test's thread.
 final class FakeServer: Transport, @unchecked Sendable {
-    /// Where a connection is cut: before or after a frame.
+    /// When a connection is cut: before a frame, which is then lost, or after the frame.
     enum Cut { case before, after }
 
     /// The answer to a call.
@@ -19,6 +19,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         /// The feed items in the frame that follows the reply; nil if no frame follows.
         var items: [JSONValue]?
 
+        /// A result of this kind, such as `joined`.
         static func ok(_ kind: String, _ body: JSONValue = [:], items: [JSONValue]? = nil) -> Answer {
             Answer(members: ["result": .object([kind: body])], items: items)
         }
@@ -37,15 +38,16 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     /// Decides for each frame, by its number, whether the connection is cut there.
     var decideCut: (Int) -> Cut? = { _ in nil }
-    /// How many frames were sent so far, in both directions together.
+    /// How many frames were sent so far, in both directions together. It is also the number of the next frame.
     private(set) var frameCount = 0
-    /// The feed's items.
+    /// All items of the feed, beginning with item 1.
     private(set) var feed: [JSONValue] = []
-    /// How often each call was applied, by id.
+    /// How often each call was applied, by the call's id.
     private(set) var applyCounts: [Int64: Int] = [:]
     /// The client's violations of the protocol.
     private(set) var violations: [String] = []
     private let queue: ManualQueue
+    /// The calls that were applied, by their ids.
     private var appliedCalls: [Int64: AppliedCall] = [:]
     /// The highest id of the calls so far.
     private var lastID: Int64 = 0
@@ -53,8 +55,10 @@ final class FakeServer: Transport, @unchecked Sendable {
     private var ticket: Int64 = 420
     /// Whether the viewer is in the live.
     private var hasJoined = false
+    /// The latest connection.
     private var socket: FakeSocket?
 
+    /// The user of the client.
     static let user: JSONValue = ["userID": "carol", "userName": "carol", "avatarURL": ""]
 
     init(_ queue: ManualQueue) { self.queue = queue }
@@ -68,7 +72,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         return socket
     }
 
-    /// Adds an item and sends it to the viewer.
+    /// Adds a chat message to the feed, and sends it to the viewer.
     func publish(_ text: String, from user: JSONValue = FakeServer.user) {
         let number = Int64(self.feed.count + 1)
         let item: JSONValue = [
@@ -86,21 +90,22 @@ final class FakeServer: Transport, @unchecked Sendable {
         self.queue.async { self.deliverUnlessCut(socket) { self.handle(call, socket) } }
     }
 
+    /// Sends a frame to the client.
     private func send(_ socket: FakeSocket, _ frame: JSONValue) {
         self.queue.async { self.deliverUnlessCut(socket) { socket.receive(frame) } }
     }
 
+    /// Sends a feed frame; its token is the position of the last item or, without items, of the feed.
     private func sendFeed(_ socket: FakeSocket, _ items: [JSONValue]) {
-        // A frame without items names the last position of the feed.
-        let number = items.last?.members["n"] ?? .integer(Int64(self.feed.count))
-        guard case .integer(let last) = number else { preconditionFailure("an item has no number") }
+        let lastNumber = items.last?.members["n"] ?? .integer(Int64(self.feed.count))
+        guard case .integer(let number) = lastNumber else { preconditionFailure("an item has no number") }
         let body: JSONValue = [
-            "live": "concert", "epoch": 77, "token": .text("77.\(last)"), "items": .array(items),
+            "live": "concert", "epoch": 77, "token": .text("77.\(number)"), "items": .array(items),
         ]
         self.send(socket, ["feed": body])
     }
 
-    /// Delivers a frame, unless `decideCut` cuts the connection before the frame; it may also cut after the frame.
+    /// Delivers a frame, unless the connection is cut before the frame; cuts the connection as `decideCut` says.
     private func deliverUnlessCut(_ socket: FakeSocket, _ deliver: () -> Void) {
         if socket.isClosed { return }
         let cut = self.decideCut(self.frameCount)
@@ -109,9 +114,10 @@ final class FakeServer: Transport, @unchecked Sendable {
         if cut != nil, !socket.isClosed { socket.end(code: CloseCode.lost) }
     }
 
+    /// Applies a new call, or repeats the answer to a call that was applied already.
     private func handle(_ call: SentCall, _ socket: FakeSocket) {
         let (id, method) = (call.id, call.method)
-        // A login is never a repeat: each connection has a login of its own.
+        // Each connection begins with a new login, so a login is never a call that is sent again.
         if method != "login", let appliedCall = self.appliedCalls[id] {
             if call.age == nil { self.violations.append("\(method) \(id) came again without its age") }
             if appliedCall.method != method || appliedCall.params != call.params {
@@ -119,7 +125,7 @@ final class FakeServer: Transport, @unchecked Sendable {
             }
             return self.reply(socket, id, appliedCall.answer)
         }
-        // Only a call that is sent again may have an old id, and such a call states its age.
+        // Only a call that is sent again may have an id below earlier ones, and such a call states its age.
         if self.appliedCalls[id] == nil, id <= self.lastID, call.age == nil {
             self.violations.append("\(method) \(id) is not above \(self.lastID)")
         }
@@ -136,6 +142,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         self.send(socket, ["reply": .object(answer.members.merging(["id": .integer(id)]) { answered, _ in answered })])
     }
 
+    /// Does what a call asks for, and returns the answer.
     private func apply(_ call: SentCall, _ socket: FakeSocket) -> Answer {
         switch call.method {
         case "login": return self.login(call.params.members, socket)
@@ -166,9 +173,11 @@ final class FakeServer: Transport, @unchecked Sendable {
     private func login(_ params: [String: JSONValue], _ socket: FakeSocket) -> Answer {
         socket.isLoggedIn = true
         guard let resume = params["resume"]?.members else {
+            // The id of the last notice: the one that the client names or, in its first login, any id.
             let notices = params["notices"] ?? "1-1"
             return .ok("loggedIn", ["gateway": "g", "notices": notices, "session": "s", "user": Self.user])
         }
+        // A resume needs the ticket of the last join.
         guard self.hasJoined, resume["ticket"] == .integer(self.ticket), let position = resume["position"],
             case .integer(let number)? = position.members["number"]
         else { return .error(60107, "staleTicket") }
@@ -201,5 +210,6 @@ final class FakeSocket: TransportConnection, @unchecked Sendable {
         self.onEvent(.closed(code: code))
     }
 
+    /// Delivers a frame of the server to the client.
     func receive(_ frame: JSONValue) { self.onEvent(.text(Wire.encode(frame))) }
 }

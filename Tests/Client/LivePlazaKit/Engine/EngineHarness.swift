@@ -9,18 +9,20 @@ import PlazaWire
 enum ShownItem: Equatable {
     case loginStatus(ConnectionStatus)
     case currentLive(String)
-    /// The sequence numbers of the chat's messages.
+    /// All messages of the chat, by their item numbers in the feed.
     case messages([Int])
     case listEvent(LiveListEvent)
     case loginEvent(LoginEvent)
     case plazaEvent(PlazaEvent)
-    /// The end of a call that the test has made.
+    /// The end of a call that the test has made: the call's name, and after a failure the name of the reply code.
     case callEnded(String)
 }
 
 /// Records what an engine shows and publishes, in place of the stores of a client.
 final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
-    let shown = Locked<[ShownItem]>([])
+    /// What was shown or published since the last `takeShownItems()`.
+    private let shown = Locked<[ShownItem]>([])
+    /// The states of the live that were shown last.
     let states = Locked(LiveStates())
 
     func add(_ item: ShownItem) { self.shown.withLock { $0.append(item) } }
@@ -52,6 +54,9 @@ struct EngineHarness {
     let stores = RecordingStores()
     let engine: PlazaEngine
 
+    /// Makes an engine that knows two gateways.
+    ///
+    /// `answers`: by method, the result with which the server answers a call at once.
     init(answers: [String: JSONValue] = [:], tokenProvider: (@Sendable () async throws -> String)? = nil) {
         self.network = TestNetwork(answers: answers)
         let options = PlazaOptions(
@@ -65,7 +70,7 @@ struct EngineHarness {
                 publish: { stores.add(.plazaEvent($0)) }))
     }
 
-    /// Begins a call, and runs all work that follows from it.
+    /// Begins a call, whose end is recorded as `callEnded` with this name, and runs all work that follows.
     func begin<T: Sendable>(
         _ name: String, _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
     ) {
@@ -80,13 +85,13 @@ struct EngineHarness {
         self.queue.drain()
     }
 
-    /// Acts as the server or the network, and runs all work that follows.
+    /// Lets `body` act on the latest connection as the server or the network does, and runs all work that follows.
     func actAsServer(_ body: (TestSocket) -> Void) {
         if let socket = self.network.socket { body(socket) }
         self.queue.drain()
     }
 
-    /// Answers the first unanswered call of the method; does nothing if there is none.
+    /// Answers the first call of the method that has no answer yet; does nothing if there is none.
     func reply(_ method: String, _ result: JSONValue) {
         self.actAsServer { socket in
             guard let call = socket.takeCall(method) else { return }
@@ -110,7 +115,7 @@ struct EngineHarness {
             "login", ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": Self.user]])
     }
 
-    /// Enters the live `concert`, whose feed is at item 11.
+    /// Enters the live `concert`, whose feed is at item 11 of the epoch 77.
     func enter() {
         self.begin("enter") { (engine) throws(ErrorInfo) in _ = try await engine.enter("concert") }
         self.reply("live.join", ["joined": ["ticket": 421, "epoch": 77, "confirmed": true, "token": "77.11.500"]])
@@ -126,7 +131,7 @@ struct EngineHarness {
             ])
     }
 
-    /// The info of a live, as the server sends it.
+    /// The info of the live `concert`, as the server sends it.
     static var info: JSONValue {
         let owner = UserInfo(userID: UserID("alice"), userName: "A", avatarURL: "")
         let info = PlazaModel.LiveInfo(liveID: LiveID("concert"), liveOwner: owner) { $0.liveName = "Concert" }

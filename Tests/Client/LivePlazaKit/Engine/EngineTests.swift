@@ -6,8 +6,10 @@ import Testing
 @testable import LivePlazaKit
 
 /// What an engine, the part of a client behind its stores, shows and publishes.
+///
+/// The user logs in with `harness.login()`, and enters the live `concert` with `harness.enter()`.
 @Suite struct EngineTests {
-    @Test func `a login shows each connection status before its call ends`() {
+    @Test func `a login shows that it connects and has connected, before the login call ends`() {
         let harness = EngineHarness()
         harness.login()
         #expect(
@@ -16,11 +18,11 @@ import Testing
             ])
     }
 
-    @Test func `a second login is refused`() {
+    @Test func `a second login fails while the client is logged in`() {
         let harness = EngineHarness()
         harness.login()
-        harness.begin("again") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
-        #expect(harness.stores.takeShownItems().last == .callEnded("again: failed"))
+        harness.begin("second login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
+        #expect(harness.stores.takeShownItems().last == .callEnded("second login: failed"))
     }
 
     @Test func `a live is shown before the call that enters it ends`() {
@@ -55,14 +57,14 @@ import Testing
             socket.receive(Self.message(13))
         }
         let shown = harness.stores.takeShownItems()
-        // Each feed frame makes the engine show the live and its messages once.
+        // Each of the two messages came in a frame of its own, and each frame makes the engine show live and messages.
         #expect(
             shown.suffix(4) == [
                 .currentLive("concert"), .messages([12]), .currentLive("concert"), .messages([12, 13]),
             ])
     }
 
-    @Test func `a lost connection is resumed at the next gateway, and the call is sent again`() {
+    @Test func `after a lost connection the live is resumed at the next gateway, and an open call is sent again`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
@@ -81,7 +83,7 @@ import Testing
         #expect(repeatedCall?.id == likeID && repeatedCall?.age == 50)
     }
 
-    @Test func `the client leaves a live that has ended, and publishes why`() {
+    @Test func `when the live ends, the client leaves it and publishes the reason`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
@@ -94,7 +96,7 @@ import Testing
         #expect(harness.stores.takeShownItems().suffix(3) == [.currentLive(""), .messages([]), .listEvent(endEvent)])
     }
 
-    @Test func `calls fail when the session continues on another connection`() {
+    @Test func `open calls fail when another connection has taken over the session`() {
         let harness = EngineHarness()
         harness.login()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
@@ -106,7 +108,7 @@ import Testing
     }
 
     /// Rules: R2.26.
-    @Test func `a token provider is asked at the login and before the token expires`() {
+    @Test func `a token provider is asked for a token at the login, and for another before the token expires`() {
         let requestCount = Locked(0)
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
             requestCount.withLock { $0 += 1 }
@@ -117,21 +119,21 @@ import Testing
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         #expect(requestCount.withLock { $0 } == 1)
-        // A fifth of the validity, 20 s, is the margin. With the random number 0.5 the renewal is due one and a half
-        // margins before the token expires: after 70 s.
+        // The margin is a fifth of the token's validity: 20 s. The renewal is due one margin plus a random part of a
+        // margin before the token expires; with the random number 0.5 this is after 100 - 20 - 10 = 70 s.
         harness.advance(by: 71_000)
         #expect(requestCount.withLock { $0 } == 2)
-        // The new token is sent in a login on the open connection.
+        // The client sends the new token in a login on the open connection.
         #expect(harness.network.socket?.takeCall("login") != nil)
     }
 
-    @Test func `a login whose addresses are all invalid fails, and another login may be tried`() {
+    @Test func `a login fails when all gateway addresses are invalid, and a later login succeeds`() {
         let harness = EngineHarness()
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
-        harness.begin("bad") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
+        harness.begin("failing login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
         #expect(
             harness.stores.takeShownItems().suffix(2) == [
-                .loginStatus(.disconnected), .callEnded("bad: invalidParameter"),
+                .loginStatus(.disconnected), .callEnded("failing login: invalidParameter"),
             ])
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
         harness.login()
@@ -141,10 +143,11 @@ import Testing
             ])
     }
 
-    @Test func `a reconnect skips an invalid address, and ends with events if all are invalid`() {
+    @Test func `a reconnect skips an invalid address, and the client gives up if all addresses are invalid`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
+        // The next address is invalid, so the client reconnects to the address after it, which is the first one again.
         harness.network.badAddresses.withLock { $0 = ["ws://two/v1"] }
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         // The pause before the first attempt is 50 ms.
@@ -154,6 +157,7 @@ import Testing
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
         #expect(harness.stores.takeShownItems().last == .loginStatus(.connected))
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
+        // Now both addresses are invalid: the reconnect fails, and the client leaves the live and gives up.
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         harness.advance(by: 50)
@@ -163,15 +167,16 @@ import Testing
                 .loginStatus(.reconnecting), .currentLive(""), .messages([]), .loginStatus(.disconnected),
                 .plazaEvent(.connectionEnded(code: CloseCode.lost, error)), .callEnded("like: invalidParameter"),
             ])
+        // The app may log in again.
         harness.network.badAddresses.withLock { $0 = [] }
         harness.login()
         #expect(harness.stores.takeShownItems().last == .callEnded("login"))
     }
 
     /// Rules: R2.27.
-    @Test func `the server's time is shown whatever the device's clock says`() {
+    @Test func `after the login the server's time is shown, and not the time of the device's clock`() {
         let harness = EngineHarness()
-        // Before the login only the device's clock is known, which shows 1 s after its start.
+        // Before the login only the device's clock is known; it is the harness's clock.
         #expect(harness.engine.serverTime == 1_700_000_001_000)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
         harness.actAsServer { $0.open() }
@@ -184,17 +189,18 @@ import Testing
                     "at": 1_800_000_000_000,
                 ]
             ])
-        // The login took 400 ms; half of that is added to the time in the reply.
+        // The login took 400 ms, so the time in the reply is assumed to be 200 ms old.
         #expect(harness.engine.serverTime == 1_800_000_000_200)
         harness.advance(by: 20_000)
         #expect(harness.engine.serverTime == 1_800_000_020_200)
-        // The ping was sent 20 s after the login call, and is answered 1.4 s later; half of that is added.
+        // A ping was sent 20 s after the login call, which is 400 ms ago. It is answered 1 s from now, so after 1.4 s,
+        // and the time in its reply is assumed to be 700 ms old.
         harness.advance(by: 1000)
         harness.reply("ping", ["done": ["at": 1_800_000_020_000]])
         #expect(harness.engine.serverTime == 1_800_000_020_700)
     }
 
-    @Test func `a reconnect after an expired token goes to the next address`() {
+    @Test func `a client whose connection ends because its token expired reconnects to the next address`() {
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) { Self.tokenFor100Seconds }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
@@ -206,11 +212,11 @@ import Testing
         #expect(harness.network.socket?.address == "ws://two/v1")
     }
 
-    @Test func `a token provider that does not answer is asked again`() {
+    @Test func `a token provider that does not answer is asked again after 30 s`() {
         let requestCount = Locked(0)
         let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
-            // The first request is the login's. The second one, after the connection has ended, gets no answer.
+            // The login makes the first request. The reconnect makes the second one, which gets no answer.
             let isHanging = requestCount.withLock { count in
                 count += 1
                 return count == 2
@@ -223,6 +229,7 @@ import Testing
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
+        // Longer than the pause before the first attempt, which is 50 ms.
         harness.advance(by: 100)
         #expect(requestCount.withLock { $0 } == 2)
         // The wait for a token ends after 30 s, and the next attempt follows within a second.
@@ -230,22 +237,24 @@ import Testing
         harness.advance(by: 1000)
         #expect(requestCount.withLock { $0 } == 3)
         #expect(harness.network.socket?.address == "ws://two/v1")
+        // A continuation must be resumed, so the second request gets its answer at the end of the test.
         for caller in waitingCallers.withLock({ $0 }) { caller.resume() }
         harness.queue.drain()
     }
 
-    @Test func `a token provider that fails ends the login with its own error`() {
+    @Test func `a login fails with the error of its token provider, which is also published as a fault`() {
         let harness = EngineHarness { throw ErrorInfo(code: -5, message: "no account") }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         let shown = harness.stores.takeShownItems()
         #expect(shown.contains(.plazaEvent(.fault(ErrorInfo(code: -5, message: "no account")))))
+        // A code without a name is called "error" and its number.
         #expect(shown.last == .callEnded("login: error-5"))
     }
 
-    /// A token with the claims {"exp":1700000101}: it expires 100 s after the start of the harness's clock.
+    /// A token with the claims {"exp":1700000101}, a Unix time in seconds. The tests begin 100 s before that.
     private static let tokenFor100Seconds = "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
 
-    /// A frame with one chat message of this number.
+    /// A feed frame with one chat message, the item of this number.
     private static func message(_ number: Int64) -> JSONValue {
         let content: JSONValue = ["text": ["sender": EngineHarness.user, "text": "m"]]
         return [

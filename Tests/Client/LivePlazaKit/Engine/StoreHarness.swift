@@ -11,9 +11,10 @@ struct StoreHarness {
     let clock = SimulationClock.forTest()
     let network: TestNetwork
 
-    /// Makes a network that answers calls at once, by method.
+    /// Makes a network whose server answers the calls of a login, a join and a leave at once.
     ///
-    /// `answers`: more results, or other ones, by method; null stands for a method that the server does not answer.
+    /// `answers`: by method, further results, or results in place of the default ones; with null the server does not
+    /// answer calls of this method.
     init(answers: [String: JSONValue] = [:]) {
         let details: JSONValue = [
             "audience": ["live": "concert", "count": 1, "totalViewers": 1, "stale": false, "at": 1], "epoch": 77,
@@ -24,7 +25,7 @@ struct StoreHarness {
             "live.join": ["joined": ["ticket": 421, "epoch": 77, "confirmed": true]],
             "live.leave": ["done": [:]], "live.get": ["room": ["details": details]],
         ]
-        let allAnswers = defaultAnswers.merging(answers) { _, given in given }
+        let allAnswers = defaultAnswers.merging(answers) { _, givenAnswer in givenAnswer }
         self.network = TestNetwork(answers: allAnswers.filter { $0.value != .null })
     }
 
@@ -50,6 +51,7 @@ struct StoreHarness {
         self.queue.drain()
     }
 
+    /// Leaves the live in which the client is.
     func leave(_ plaza: LivePlaza) {
         plaza.liveListStore.leaveLive(completion: nil)
         self.queue.drain()
@@ -61,7 +63,7 @@ struct StoreHarness {
         self.enter(plaza)
     }
 
-    /// Receives a frame with items of a live's feed; the first item has this number.
+    /// Receives a frame with items of the live's feed, of which the first has the number `number`.
     func receive(_ contents: [JSONValue], from number: Int64 = 1, live: String = "concert") {
         let items = contents.enumerated().map { index, content -> JSONValue in
             ["n": .integer(number + Int64(index)), "at": 1, "content": content]
@@ -78,7 +80,7 @@ struct StoreHarness {
         ["text": ["sender": EngineHarness.user, "text": .text(text)]]
     }
 
-    /// The content of an item that a viewer was muted; it makes the audience store publish an event and a new state.
+    /// The content of an item about the mute of a viewer, for which the audience store publishes an event and a state.
     static func mute(_ user: String) -> JSONValue {
         [
             "messageDisabled": [

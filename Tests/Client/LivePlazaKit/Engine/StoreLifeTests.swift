@@ -7,7 +7,11 @@ import Testing
 @testable import LivePlazaKit
 
 /// How long the stores of a live and their publishers exist.
+///
+/// The client retains only the stores of the live that it is in. For other lives its registry has an entry with weak
+/// references: to the stores, which the app retains, and to their publishers, which the app's subscriptions retain.
 @Suite(.timeLimit(.minutes(1))) struct StoreLifeTests {
+    /// The server answers at once all calls that the client makes by itself.
     private let harness = StoreHarness(
         answers: [
             "audience.list": ["audience": ["page": ["count": 0, "cursor": "", "members": []]]],
@@ -29,20 +33,21 @@ import Testing
         func add(_ value: Value) { self.received.withLock { $0.append(value) } }
     }
 
-    /// Requests stores of so many other lives that the client forgets the lives that nobody references.
+    /// Requests stores of so many other lives that the registry removes the entries of lives that nobody references.
     ///
-    /// `StoreRegistry` does so when it has entries of 16 lives, or of twice the lives that are referenced.
-    private func visitOtherLives(_ plaza: LivePlaza) {
+    /// The registry does this when it has 16 entries, or twice as many as the last removal has left.
+    private func cleanUpRegistry(_ plaza: LivePlaza) {
         for number in 0..<100 { _ = plaza.barrageStore(liveID: "other-\(number)") }
     }
 
-    @Test func `a live has the same store object while it is referenced, and the store is released afterwards`() {
+    @Test func `requests give the same store object while the app references it, and then it is released`() {
         let plaza = self.harness.makeClient()
         weak var stores: LiveStores?
+        // The app references the store until the end of this scope.
         do {
             let store = plaza.barrageStore(liveID: "concert")
             stores = plaza.stores(of: "concert")
-            self.visitOtherLives(plaza)
+            self.cleanUpRegistry(plaza)
             #expect(plaza.barrageStore(liveID: "concert") === store)
             #expect(plaza.stores(of: "concert") === stores)
         }
@@ -53,7 +58,7 @@ import Testing
         let plaza = self.harness.makeClient()
         self.harness.loginAndEnter(plaza)
         weak let stores = plaza.stores(of: "concert")
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         #expect(stores != nil)
         self.harness.receive([StoreHarness.message("hello")])
         #expect(plaza.barrageStore(liveID: "concert").state.value.messageList.map(\.textContent) == ["hello"])
@@ -79,19 +84,19 @@ import Testing
     }
 
     @Test(arguments: StateSubscription.allCases)
-    func `a cancellable alone keeps its subscription to states over a leave and another join`(
+    func `a subscription to states lasts over a leave and another join if the app retains its cancellable only`(
         _ kind: StateSubscription
     ) {
         let plaza = self.harness.makeClient()
         let received = Received<[String]>()
         let cancellable = kind.publisher(of: plaza.barrageStore(liveID: "concert").state).sink { received.add($0) }
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         self.harness.loginAndEnter(plaza)
         self.harness.receive([StoreHarness.message("hello")])
         #expect(received.values.last == ["hello"])
         self.harness.leave(plaza)
         #expect(received.values.last == [])
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         self.harness.enter(plaza)
         self.harness.receive([StoreHarness.message("again")])
         #expect(received.values.last == ["again"])
@@ -100,28 +105,29 @@ import Testing
         #expect(received.values.last == ["again"])
     }
 
-    @Test func `a cancellable alone keeps its subscription to events over a leave and another join`() {
+    @Test func `a subscription to events lasts over a leave and another join if only its cancellable is retained`() {
         let plaza = self.harness.makeClient()
         let received = Received<LiveAudienceEvent>()
         let cancellable = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
             .sink { received.add($0) }
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         self.harness.loginAndEnter(plaza)
         self.harness.receive([StoreHarness.mute("bob")])
         #expect(received.values.count == 1)
         self.harness.leave(plaza)
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         self.harness.enter(plaza)
         self.harness.receive([StoreHarness.mute("dave")])
         #expect(received.values.count == 2)
         cancellable.cancel()
     }
 
-    @Test func `stores that are made again publish to the subscribers of the earlier ones`() {
+    @Test func `a store that is made after the release of the first one publishes to the first one's subscribers`() {
         let plaza = self.harness.makeClient()
         let received = Received<[String]>()
         let cancellable = plaza.barrageStore(liveID: "concert").state.subscribe()
             .sink { received.add($0.messageList.map(\.textContent)) }
+        // Nobody references the first store any more, only its publisher is still subscribed to.
         let laterStore = plaza.barrageStore(liveID: "concert")
         self.harness.loginAndEnter(plaza)
         self.harness.receive([StoreHarness.message("hello")])
@@ -130,32 +136,32 @@ import Testing
         cancellable.cancel()
     }
 
-    /// Reads the gifts, and returns the language in this call; nil if it names none.
-    private func refreshLanguage(_ plaza: LivePlaza) throws -> JSONValue? {
+    /// Refreshes the gifts, and returns the language that this call names; nil if it names none.
+    private func languageOfRefresh(_ plaza: LivePlaza) throws -> JSONValue? {
         plaza.giftStore(liveID: "concert").refreshUsableGifts(completion: nil)
         self.harness.queue.drain()
         let call = self.harness.network.socket?.sent.last { $0.method == "gift.list" }
         return try #require(call).params.members["language"]
     }
 
-    @Test func `a cancellable alone keeps the language of the gifts until it is cancelled`() throws {
+    @Test func `the language of the gifts is kept until the only subscription to the gift store is cancelled`() throws {
         let plaza = self.harness.makeClient()
         self.harness.login(plaza)
         let cancellable = plaza.giftStore(liveID: "concert").state.subscribe().sink { _ in }
         plaza.giftStore(liveID: "concert").setLanguage("zh-CN")
-        self.visitOtherLives(plaza)
-        #expect(try self.refreshLanguage(plaza) == .text("zh-CN"))
+        self.cleanUpRegistry(plaza)
+        #expect(try self.languageOfRefresh(plaza) == .text("zh-CN"))
         self.harness.enter(plaza)
         self.harness.leave(plaza)
-        #expect(try self.refreshLanguage(plaza) == .text("zh-CN"))
+        #expect(try self.languageOfRefresh(plaza) == .text("zh-CN"))
         cancellable.cancel()
-        #expect(try self.refreshLanguage(plaza) == nil)
+        #expect(try self.languageOfRefresh(plaza) == nil)
     }
 
     @Test func `a model that the app holds without the store shows the state of the live`() {
         let plaza = self.harness.makeClient()
         let model = plaza.barrageStore(liveID: "concert").state.model()
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         self.harness.loginAndEnter(plaza)
         self.harness.receive([StoreHarness.message("hello")])
         #expect(model.messageList.map(\.textContent) == ["hello"])
@@ -165,12 +171,12 @@ import Testing
         let plaza = self.harness.makeClient()
         var states = plaza.barrageStore(liveID: "concert").state.values.makeAsyncIterator()
         var events = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher.events().makeAsyncIterator()
-        self.visitOtherLives(plaza)
+        self.cleanUpRegistry(plaza)
         self.harness.loginAndEnter(plaza)
         self.harness.receive([StoreHarness.message("hello"), StoreHarness.mute("bob")])
         #expect(await states.next()?.messageList.map(\.textContent) == ["hello"])
         guard case .onAudienceMessageDisabled(let user, true)? = await events.next() else {
-            Issue.record("no event")
+            Issue.record("expected the event that bob was muted")
             return
         }
         #expect(user.userID == "bob")
@@ -180,7 +186,7 @@ import Testing
         let plaza = self.harness.makeClient()
         weak var state: StateStorage<BarrageState>?
         weak var events: PassthroughSubject<LiveAudienceEvent, Never>?
-        /// Makes the two publishers, and sets the weak references to what they must release.
+        /// Makes a publisher of states and one of events, and sets the weak references to what must be released.
         func makePublishers() -> (StatePublisher<BarrageState>, PassthroughSubject<LiveAudienceEvent, Never>) {
             let barrage = plaza.barrageStore(liveID: "concert").state
             let audienceEvents = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
@@ -194,7 +200,7 @@ import Testing
             #expect(cancellables.count == 2)
         }
         #expect(state == nil && events == nil)
-        // A sequence that nobody has read, and a model.
+        // Sequences that nobody reads, and a model.
         do {
             let (barrage, audienceEvents) = makePublishers()
             _ = (barrage.values, audienceEvents.events())
@@ -202,7 +208,7 @@ import Testing
             #expect(model.messageList.isEmpty)
         }
         #expect(state == nil && events == nil)
-        // A sequence whose reader was cancelled.
+        // Sequences whose readers are cancelled.
         do {
             let (barrage, audienceEvents) = makePublishers()
             let (values, allEvents) = (barrage.values, audienceEvents.events())
@@ -215,7 +221,7 @@ import Testing
         #expect(state == nil && events == nil)
     }
 
-    @Test func `a thousand lives that were visited leave no memory`() {
+    @Test func `a client that was in a thousand lives retains the stores of none of them`() {
         struct WeakStores { weak var stores: LiveStores? }
         let plaza = self.harness.makeClient()
         self.harness.login(plaza)
@@ -231,17 +237,17 @@ import Testing
             visited.append(WeakStores(stores: plaza.stores(of: live)))
             self.harness.receive([StoreHarness.message("hello"), StoreHarness.mute("bob")], live: live)
             self.harness.leave(plaza)
-            // The message counts 0, 1, and 0 after the leave; -1 is the event of the mute.
+            // The message counts: 0 at first, 1, and 0 after the leave. -1 stands for the event of the mute.
             #expect(received.values == [0, 1, -1, 0])
             for cancellable in cancellables { cancellable.cancel() }
-            // A client makes a limited number of calls a second.
+            // The client limits its calls a second, so each round takes one second.
             self.harness.clock.advance(by: 1000, self.harness.queue)
         }
         #expect(visited.filter { $0.stores != nil }.isEmpty)
         _ = plaza.barrageStore(liveID: "last")
-        // The registry removes the entries of released lives when it has 16 entries and gets another.
+        // The registry removes the entries of released stores when it has 16 entries and gets another one: at most 17.
         #expect(plaza.registry.liveCount <= 17)
-        // At most the timer of the connection is left.
+        // At most the timer for the next ping of the connection is left.
         #expect(self.harness.clock.timerCount <= 1)
     }
 }
