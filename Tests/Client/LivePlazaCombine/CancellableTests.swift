@@ -17,7 +17,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test func `a set and an array keep subscriptions until they are emptied`() {
+    @Test func `subscriptions in a set or an array last until the set or array is emptied`() {
         let subject = PassthroughSubject<Int, Never>()
         var set: Set<AnyCancellable> = []
         var array: [AnyCancellable] = []
@@ -32,7 +32,7 @@ import Testing
         #expect(values == [1, -1, -2])
     }
 
-    @Test func `cancelling releases what the closures capture, even if the subject still exists`() {
+    @Test func `a cancel releases what the closures of a subscription capture, even if the subject still exists`() {
         final class Screen { let isShown = true }
         let subject = PassthroughSubject<Int, Never>()
         weak var weakScreen: Screen?
@@ -40,7 +40,7 @@ import Testing
         do {
             let screen = Screen()
             weakScreen = screen
-            // The first two publishers retain the screen by their own closures, all four by that of the sink.
+            // The closures of the first two publishers capture the screen, and so do the closures of all four sinks.
             for publisher in [
                 subject.map { ($0, screen).0 }.eraseToAnyPublisher(),
                 subject.filter { _ in screen.isShown }.eraseToAnyPublisher(),
@@ -56,7 +56,7 @@ import Testing
         #expect(weakScreen == nil)
     }
 
-    @Test func `the completion releases what the closures capture, even if the cancellable still exists`() {
+    @Test func `the completion releases what the closures capture, even while the cancellable exists`() {
         final class Screen {}
         let subject = PassthroughSubject<Int, Never>()
         weak var weakScreen: Screen?
@@ -73,7 +73,7 @@ import Testing
         cancellable.cancel()
     }
 
-    @Test func `a subscription retains its subject until it ends`() {
+    @Test func `a subscription retains its subject until the subscription is cancelled, released or completed`() {
         weak var passthrough: PassthroughSubject<Int, Never>?
         weak var current: CurrentValueSubject<Int, Never>?
         func subscribe() -> [AnyCancellable] {
@@ -85,19 +85,20 @@ import Testing
         #expect(passthrough != nil && current != nil)
         for cancellable in cancelled { cancellable.cancel() }
         #expect(passthrough == nil && current == nil)
+        // The second pair of subscriptions is released, and the third one is completed.
         var released = subscribe()
         #expect(passthrough != nil && current != nil)
         released = []
         #expect(passthrough == nil && current == nil)
-        let ended = subscribe()
+        let completed = subscribe()
         passthrough?.send(completion: .finished)
         current?.send(completion: .finished)
         #expect(passthrough == nil && current == nil)
-        // The cancellables of ended subscriptions exist until here.
-        #expect(ended.count == 2 && released.isEmpty)
+        // The cancellables of the completed subscriptions exist until here.
+        #expect(completed.count == 2 && released.isEmpty)
     }
 
-    @Test func `two cancellables may cancel each other`() {
+    @Test func `two cancellables whose actions cancel each other run their actions once`() {
         var second: AnyCancellable?
         var count = 0
         let first = AnyCancellable {

@@ -4,9 +4,10 @@ import Testing
 
 /// `combineLatest` with two to four publishers.
 ///
-/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
+/// An `UnrulyPublisher` sends what the test says, and records requests for demand. A `ManualSubscriber` requests demand
+/// when the test says, and records values. `_ = cancellable` keeps a subscription until the end of a test.
 @Suite struct CombineLatestTests {
-    @Test func `combineLatest begins when both sources have sent a value, and then publishes each change`() {
+    @Test func `combineLatest publishes when both sources have sent a value, and then at each further value`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<String, Never>())
         var values: [String] = []
         let cancellable = first.combineLatest(second).sink { values.append("\($0)\($1)") }
@@ -22,7 +23,7 @@ import Testing
         #expect(values.count == 3)
     }
 
-    @Test func `combineLatest takes three and four publishers`() {
+    @Test func `combineLatest combines three or four publishers, with and without a transformation`() {
         let (first, second) = (CurrentValueSubject<Int, Never>(1), CurrentValueSubject<Int, Never>(2))
         let (third, fourth) = (CurrentValueSubject<Int, Never>(3), CurrentValueSubject<Int, Never>(4))
         var values: [[Int]] = []
@@ -75,7 +76,8 @@ import Testing
         let (first, second) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         first.combineLatest(second) { $0 * 10 + $1 }.subscribe(subscriber)
-        subscriber.onValue = { $0 == 12 ? .max(1) : .none }
+        // At the combination 12 the subscriber requests one more.
+        subscriber.demandAfterValue = { $0 == 12 ? .max(1) : .none }
         #expect(first.requests == [.max(1)])
         #expect(second.requests == [.max(1)])
         first.emit(1)
@@ -83,7 +85,7 @@ import Testing
         #expect(subscriber.values == [12])
         #expect(first.requests == [.max(1), .max(1)])
         first.emit(3)
-        // There is no demand for a combination with 4, so this value is stored until the next one.
+        // There is no demand for the combination of 3 and 4. But 4 is kept for the next combination.
         second.emit(4)
         #expect(subscriber.values == [12, 32])
         subscriber.request(.max(1))
@@ -91,7 +93,7 @@ import Testing
         #expect(subscriber.values == [12, 32, 54])
     }
 
-    @Test func `a value that is sent from within the sink makes a new combination`() {
+    @Test func `a value that the sink of combineLatest sends makes a new combination`() {
         let (first, second) = (CurrentValueSubject<Int, Never>(1), CurrentValueSubject<Int, Never>(1))
         var values: [[Int]] = []
         let cancellable = first.combineLatest(second).sink { firstValue, secondValue in

@@ -15,7 +15,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `a value changed in place is sent`() {
+    @Test func `a value that is changed in place is sent`() {
         let subject = CurrentValueSubject<[Int], Never>([])
         var values: [[Int]] = []
         let cancellable = subject.sink { values.append($0) }
@@ -24,7 +24,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `a subscriber that asks late gets only the latest value`() {
+    @Test func `a subscriber gets only the latest value when it requests a value late`() {
         let subject = CurrentValueSubject<Int, Never>(1)
         let subscriber = ManualSubscriber<Int, Never>()
         subject.subscribe(subscriber)
@@ -34,20 +34,20 @@ import Testing
         subscriber.request(.max(1))
         #expect(subscriber.values == [3])
         subscriber.request(.max(1))
-        // The subscriber has the latest value already, so this request waits for the next one.
+        // The subscriber has the latest value, 3, already. So this request waits for the next value.
         #expect(subscriber.values == [3])
         subject.send(4)
         subject.send(5)
         #expect(subscriber.values == [3, 4])
         subscriber.request(.max(2))
-        // One of the two requested values is 5; the other one is the next that is sent.
+        // Two values are requested: the latest one, 5, comes at once, and the next one, 6, when it is sent.
         #expect(subscriber.values == [3, 4, 5])
         subject.send(6)
         subject.send(7)
         #expect(subscriber.values == [3, 4, 5, 6])
     }
 
-    @Test func `a value sent while the first one is delivered comes after it`() {
+    @Test func `a value that is sent during a delivery is delivered next`() {
         let subject = CurrentValueSubject<Int, Never>(0)
         var values: [Int] = []
         let cancellable = subject.sink { value in
@@ -59,7 +59,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `after the completion the value stays, and a new subscriber gets only the completion`() {
+    @Test func `after the completion the value cannot change, and a new subscriber gets only the completion`() {
         let subject = CurrentValueSubject<Int, TestError>(1)
         subject.send(completion: .failure(TestError()))
         subject.send(2)
@@ -71,7 +71,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `an optional value may be nil`() {
+    @Test func `a subject of an optional type sends nil as a value`() {
         let subject = CurrentValueSubject<Int?, Never>(nil)
         var values: [Int?] = []
         let cancellable = subject.sink { values.append($0) }
@@ -89,6 +89,7 @@ import Testing
             deinit { self.onDeinit() }
         }
         let subject = CurrentValueSubject<DeinitObserver?, Never>(nil)
+        // `deinit` reads the subject's value, which would not return if the subject's lock were held.
         var wasNilAtDeinit: Bool?
         subject.value = DeinitObserver { wasNilAtDeinit = subject.value == nil }
         subject.value = nil

@@ -4,7 +4,8 @@ import Testing
 
 /// `merge` with any number of publishers.
 ///
-/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
+/// An `UnrulyPublisher` sends what the test says, and records requests for demand. A `ManualSubscriber` requests demand
+/// when the test says, and records values. `_ = cancellable` keeps a subscription until the end of a test.
 @Suite struct MergeTests {
     @Test func `values of all sources arrive in the order in which they are sent`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
@@ -19,7 +20,8 @@ import Testing
         #expect(values == [1, 2, 3])
     }
 
-    @Test func `any number of sources, of several publisher types, are merged`() {
+    @Test func `any number of sources, of several publisher types, can be merged`() {
+        // The subject sends nothing.
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         let cancellables = [
@@ -45,12 +47,13 @@ import Testing
         #expect(subscriber.values == [1])
     }
 
-    @Test func `an error of one source ends the merge, and cancels the others`() {
+    @Test func `an error of one source ends the merge, and cancels the other sources`() {
         let source = UnrulyPublisher<Int, TestError>()
         let subject = PassthroughSubject<Int, TestError>()
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
         source.merge(with: subject).subscribe(subscriber)
         subject.send(completion: .failure(TestError()))
+        // The cancelled source sends nevertheless, which must have no effect.
         source.emit(1)
         source.complete(.failure(TestError(number: 2)))
         #expect(source.cancelCount == 1)
@@ -58,7 +61,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `merging nothing finishes at once`() {
+    @Test func `a merge of no sources finishes at once`() {
         let subscriber = ManualSubscriber<Int, Never>()
         Publishers.MergeMany([Just<Int>]()).subscribe(subscriber)
         #expect(subscriber.completions == [.finished])
@@ -70,14 +73,17 @@ import Testing
         first.merge(with: second).subscribe(subscriber)
         #expect(first.requests == [.max(1)])
         #expect(second.requests == [.max(1)])
+        // The subscriber gets 1, and the first source is asked for another value.
         first.emit(1)
         #expect(first.requests == [.max(1), .max(1)])
+        // 2 and 3 wait, because the subscriber has requested one value only.
         first.emit(2)
         second.emit(3)
         #expect(subscriber.values == [1])
         #expect(first.requests == [.max(1), .max(1)])
         first.complete(.finished)
         second.complete(.finished)
+        // The completion comes after the values that wait.
         #expect(subscriber.completions == [])
         subscriber.request(.max(2))
         #expect(subscriber.values == [1, 2, 3])
@@ -87,6 +93,7 @@ import Testing
     @Test func `with unlimited demand merge requests all values of each source once`() {
         let (first, second) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
         let subscriber = ManualSubscriber<Int, Never>()
+        // Before the subscriber has requested any value, the merge requests one of each source.
         first.merge(with: second).subscribe(subscriber)
         subscriber.request(.unlimited)
         subscriber.request(.max(1))
@@ -97,18 +104,18 @@ import Testing
         #expect(second.requests == [.max(1), .unlimited])
     }
 
-    @Test func `a value that is sent from within the sink arrives before the send returns`() {
+    @Test func `a value that a merge's sink sends arrives before this send returns`() {
         let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
         var log: [String] = []
         let cancellable = first.merge(with: second).sink { value in
             log.append("\(value)")
             if value == 1 {
                 second.send(2)
-                log.append("sent")
+                log.append("send returned")
             }
         }
         first.send(1)
-        #expect(log == ["1", "2", "sent"])
+        #expect(log == ["1", "2", "send returned"])
         _ = cancellable
     }
 }

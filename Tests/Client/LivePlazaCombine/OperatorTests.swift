@@ -4,7 +4,8 @@ import Testing
 
 /// Operators without timers, publishers of fixed values, and the arithmetic of demands.
 ///
-/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
+/// An `UnrulyPublisher` sends what the test says, and records requests for demand. A `ManualSubscriber` requests demand
+/// when the test says, and records values. `_ = cancellable` keeps a subscription until the end of a test.
 @Suite struct OperatorTests {
     private struct User { var name = "ann" }
 
@@ -13,7 +14,8 @@ import Testing
         var values: [Int] = []
         let cancellable = subject.map { $0 + "0" }.compactMap { Int($0) }.filter { $0 > 10 }.removeDuplicates()
             .dropFirst().sink { values.append($0) }
-        // "x0" is no number, 10 is not above 10, and the first value of 20, 30, 20 is dropped.
+        // The texts become 20, 20, x0, 10, 30, 30, 20, 20. `x0` is no number, and 10 is not above 10. Without
+        // duplicates 20, 30, 20 remain, of which the first is dropped.
         for text in ["2", "2", "x", "1", "3", "3", "2", "2"] { subject.send(text) }
         #expect(values == [30, 20])
         _ = cancellable
@@ -28,7 +30,7 @@ import Testing
         _ = (first, second)
     }
 
-    @Test func `map may publish nil`() {
+    @Test func `map publishes nil as a value`() {
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int?] = []
         let cancellable = subject.map { $0 > 1 ? $0 : nil }.sink { values.append($0) }
@@ -41,15 +43,15 @@ import Testing
     @Test func `for each value that a filter leaves out, one more value is requested`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
-        subscriber.onValue = { $0 == 4 ? .max(3) : .none }
+        subscriber.demandAfterValue = { $0 == 4 ? .max(3) : .none }
         source.filter { $0.isMultiple(of: 2) }.subscribe(subscriber)
         for value in 1...4 { source.emit(value) }
         #expect(source.requests == [.max(1)])
-        // 1 and 3 are left out, and the subscriber asks for 3 more values at 4.
+        // For each of 1 and 3, which are left out, the filter requests one more value. At 4 the subscriber requests 3.
         #expect(source.returnedDemands == [.max(1), .none, .max(1), .max(3)])
     }
 
-    @Test func `demand and a cancel reach the source unchanged`() {
+    @Test func `requests and a cancel pass through a chain of operators unchanged`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>()
         source.map { $0 }.compactMap { $0 }.dropFirst(2).removeDuplicates().subscribe(subscriber)
@@ -57,6 +59,7 @@ import Testing
         subscriber.request(.max(3))
         subscriber.request(.unlimited)
         #expect(source.requests == [.max(3), .unlimited])
+        // The second cancel has no effect.
         subscriber.cancel()
         subscriber.cancel()
         #expect(source.cancelCount == 1)
@@ -66,7 +69,7 @@ import Testing
         #expect(subscriber.completions == [])
     }
 
-    @Test func `values and completions after the completion are ignored`() {
+    @Test func `an operator ignores values and completions that its source sends after the completion`() {
         let source = UnrulyPublisher<Int, TestError>()
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
         source.map { $0 }.subscribe(subscriber)
@@ -78,7 +81,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `a second subscription for the same subscriber is cancelled`() {
+    @Test func `an operator that gets a second subscription cancels it and keeps the first`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>()
         source.map { $0 }.subscribe(subscriber)
@@ -87,11 +90,11 @@ import Testing
         #expect(subscriber.subscriptions.count == 1)
     }
 
-    @Test func `removeDuplicates compares with the value published last`() {
+    @Test func `removeDuplicates compares each value with the last one that it has published`() {
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         let cancellable = subject.removeDuplicates { abs($0 - $1) < 3 }.sink { values.append($0) }
-        // 2 and 3 are close to 1, and 5 is close to 4.
+        // The predicate treats values as equal that differ by less than 3: 2 and 3 equal 1, and 5 equals 4.
         for value in [1, 2, 3, 4, 5, 1] { subject.send(value) }
         #expect(values == [1, 4, 1])
         _ = cancellable
@@ -111,11 +114,12 @@ import Testing
         _ = (first, second)
     }
 
-    @Test func `a sequence is delivered on demand, and completes right after the last element`() {
+    @Test func `a sequence publishes its elements on demand, and completes right after the last element`() {
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         [1, 2, 3].publisher.subscribe(subscriber)
         #expect(subscriber.values == [1])
-        subscriber.onValue = { $0 == 2 ? .max(1) : .none }
+        // The request asks for 2, and at 2 the subscriber asks for 3.
+        subscriber.demandAfterValue = { $0 == 2 ? .max(1) : .none }
         subscriber.request(.max(1))
         #expect(subscriber.values == [1, 2, 3])
         #expect(subscriber.completions == [.finished])
@@ -123,11 +127,12 @@ import Testing
 
     @Test func `a request during the delivery of a sequence does not nest deliveries`() {
         let subscriber = ManualSubscriber<Int, Never>(asking: .none)
+        // How many deliveries are in progress now, and how many were at most.
         var depth = 0
-        var deepest = 0
-        subscriber.onValue = { _ in
+        var maxDepth = 0
+        subscriber.demandAfterValue = { _ in
             depth += 1
-            deepest = max(deepest, depth)
+            maxDepth = max(maxDepth, depth)
             subscriber.request(.max(1))
             depth -= 1
             return .none
@@ -135,10 +140,10 @@ import Testing
         (0..<10_000).publisher.subscribe(subscriber)
         subscriber.request(.max(1))
         #expect(subscriber.values.count == 10_000)
-        #expect(deepest == 1)
+        #expect(maxDepth == 1)
     }
 
-    @Test func `Just waits for demand, Empty and Fail do not`() {
+    @Test func `Just sends its value on demand, and Empty and Fail complete without demand`() {
         let just = ManualSubscriber<Int, Never>()
         Just(1).subscribe(just)
         #expect(just.values.isEmpty && just.completions.isEmpty)
@@ -153,7 +158,7 @@ import Testing
         #expect(fail.completions == [.failure(TestError())])
     }
 
-    @Test func `an erased publisher forwards demand and values, even if it was erased twice`() {
+    @Test func `a publisher whose type is erased, even twice, forwards demand and values`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(2))
         source.eraseToAnyPublisher().eraseToAnyPublisher().subscribe(subscriber)
@@ -162,7 +167,7 @@ import Testing
         #expect(subscriber.values == [1])
     }
 
-    @Test func `assign sets a property until it is cancelled`() {
+    @Test func `assign sets a property until its subscription is cancelled`() {
         final class Label { var text = "" }
         let label = Label()
         let subject = PassthroughSubject<String, Never>()
@@ -173,7 +178,7 @@ import Testing
         #expect(label.text == "a")
     }
 
-    @Test func `demands add up, saturate and compare`() {
+    @Test func `demands can be added, subtracted, multiplied and compared, without an overflow`() {
         #expect(Subscribers.Demand.max(1) + .max(2) == .max(3))
         #expect(Subscribers.Demand.max(1) + .unlimited == .unlimited)
         #expect(Subscribers.Demand.unlimited - .max(1) == .unlimited)

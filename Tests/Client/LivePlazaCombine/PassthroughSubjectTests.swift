@@ -2,9 +2,10 @@
 import LivePlazaCombine
 import Testing
 
-/// A subject without a current value: demand, completion, and sends and cancels within a sink.
+/// A subject without a current value: demand, completion, and sends and cancels within a closure of a subscriber.
 ///
-/// An `UnrulyPublisher` sends what the test says, and records requests. A `ManualSubscriber` asks when the test says.
+/// An `UnrulyPublisher` sends what the test says, and records requests for demand. A `ManualSubscriber` requests demand
+/// when the test says, and records values. `_ = cancellable` keeps a subscription until the end of a test.
 @Suite struct PassthroughSubjectTests {
     @Test func `a subscriber gets the values that are sent while it is subscribed`() {
         let subject = PassthroughSubject<Int, Never>()
@@ -18,7 +19,7 @@ import Testing
         #expect(values == [2, 3])
     }
 
-    @Test func `without demand values are dropped, and demand adds up`() {
+    @Test func `values are dropped while there is no demand, and requests for demand add up`() {
         let subject = PassthroughSubject<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>()
         subject.subscribe(subscriber)
@@ -27,10 +28,10 @@ import Testing
         subscriber.request(.max(1))
         subscriber.request(.max(1))
         for value in 2...4 { subject.send(value) }
-        #expect(subscriber.values == [2, 3])
-        subscriber.onValue = { $0 == 5 ? .max(2) : .none }
+        #expect(subscriber.values == [2, 3], "expected that 4 is dropped, because only two values were requested")
+        subscriber.demandAfterValue = { $0 == 5 ? .max(2) : .none }
         subscriber.request(.max(1))
-        // 5 uses this demand and returns 2 more, for 6 and 7; 8 and 9 are dropped.
+        // This demand is for 5. At 5 the subscriber returns a demand of 2, for 6 and 7. So 8 and 9 are dropped.
         for value in 5...9 { subject.send(value) }
         #expect(subscriber.values == [2, 3, 5, 6, 7])
         subscriber.request(.unlimited)
@@ -47,7 +48,7 @@ import Testing
         #expect(subscriber.values.isEmpty)
     }
 
-    @Test func `the completion arrives once, without demand, and nothing follows it`() {
+    @Test func `the completion arrives once, even without demand, and no value follows the completion`() {
         let subject = PassthroughSubject<Int, TestError>()
         let subscriber = ManualSubscriber<Int, TestError>()
         subject.subscribe(subscriber)
@@ -59,7 +60,7 @@ import Testing
         #expect(subscriber.values == [])
     }
 
-    @Test func `a subscriber that is attached after the completion gets it at once`() {
+    @Test func `a subscriber that is attached after the completion gets the completion at once`() {
         let subject = PassthroughSubject<Int, TestError>()
         subject.send(completion: .failure(TestError(number: 7)))
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
@@ -68,24 +69,24 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError(number: 7))])
     }
 
-    @Test func `a value sent from within a sink arrives before the send returns, at every subscriber`() {
+    @Test func `a value that is sent within a sink arrives at every subscriber before this send returns`() {
         let subject = PassthroughSubject<Int, Never>()
         var log: [String] = []
         let first = subject.sink { value in
             log.append("first \(value)")
             if value == 1 {
                 subject.send(2)
-                log.append("sent")
+                log.append("send returned")
             }
         }
         let second = subject.sink { log.append("second \($0)") }
         subject.send(1)
         // Each subscriber gets the values in the order in which they were sent.
-        #expect(log == ["first 1", "first 2", "second 1", "second 2", "sent"])
+        #expect(log == ["first 1", "first 2", "second 1", "second 2", "send returned"])
         _ = (first, second)
     }
 
-    @Test func `a subscriber may cancel itself within its sink`() {
+    @Test func `a subscriber that cancels itself within its sink gets no further value`() {
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         var cancellable: AnyCancellable?
@@ -112,7 +113,7 @@ import Testing
         _ = first
     }
 
-    @Test func `a subscriber that subscribes within a sink gets the next value, not the present one`() {
+    @Test func `a subscription that is made within a sink gets the next value, but not the present one`() {
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         var inner: AnyCancellable?
@@ -125,10 +126,10 @@ import Testing
         _ = outer
     }
 
-    @Test func `a completion sent from within a sink ends the sequence after that value`() {
+    @Test func `a completion that is sent within a sink ends the subscription after the present value`() {
         let subject = PassthroughSubject<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>(asking: .unlimited)
-        subscriber.onValue = { value in
+        subscriber.demandAfterValue = { value in
             if value == 1 {
                 subject.send(completion: .finished)
                 subject.send(2)
@@ -141,13 +142,14 @@ import Testing
         #expect(subscriber.completions == [.finished])
     }
 
-    @Test func `a subject passes on the values of another publisher when it has demand`() {
+    @Test func `a subject that subscribes to another publisher passes on its values when there is demand`() {
         let source = UnrulyPublisher<Int, Never>()
         let subject = PassthroughSubject<Int, Never>()
         let subscription = source.subscribe(subject)
         #expect(source.requests == [])
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         subject.subscribe(subscriber)
+        // The subject requests all values from the source; its subscriber has requested one.
         #expect(source.requests == [.unlimited])
         source.emit(1)
         source.emit(2)
@@ -156,7 +158,7 @@ import Testing
         #expect(source.cancelCount == 1)
     }
 
-    @Test func `a released subscription releases its subject and its subscriber's objects`() {
+    @Test func `a subscription retains its subject and what its closure captures, until it is released`() {
         final class Captured { var values: [Int] = [] }
         weak var weakCaptured: Captured?
         weak var weakSubject: PassthroughSubject<Int, Never>?
@@ -169,7 +171,7 @@ import Testing
             subject.sink { captured.values.append($0) }.store(in: &cancellables)
         }
         weakSubject?.send(1)
-        #expect(weakCaptured?.values == [1], "the subscription retains both")
+        #expect(weakCaptured?.values == [1], "expected that the subscription retains the subject and the object")
         cancellables.removeAll()
         #expect(weakCaptured == nil)
         #expect(weakSubject == nil)

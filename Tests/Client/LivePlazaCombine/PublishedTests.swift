@@ -14,6 +14,7 @@ import Testing
 
     @Test func `a subscriber gets the current value, and each new value before the property has that value`() {
         let model = Model()
+        // For each delivery: the new value, and the value that the property has at this moment.
         var newAndCurrent: [[Int]] = []
         let cancellable = model.$count.sink { newAndCurrent.append([$0, model.count]) }
         model.count = 1
@@ -23,7 +24,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `the object announces a change before any of its properties changes`() {
+    @Test func `an observable object announces each change of a property before the change`() {
         let model = Model()
         var countsBeforeChange: [Int] = []
         let cancellable = model.objectWillChange.sink { countsBeforeChange.append(model.count) }
@@ -44,7 +45,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `assign to a property lasts as long as its object`() {
+    @Test func `an assignment to a published property lasts as long as the object of the property`() {
         let subject = CurrentValueSubject<String?, Never>("a")
         weak var weakModel: Model?
         do {
@@ -56,7 +57,7 @@ import Testing
             #expect(model.name == "b")
         }
         #expect(weakModel == nil)
-        // Without the object a value is still safe.
+        // A value that is sent after the release of the object must not trap.
         subject.send("c")
     }
 

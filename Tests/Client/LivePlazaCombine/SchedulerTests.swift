@@ -4,9 +4,9 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// The schedulers of the system, in real time.
+/// Dispatch queues, operation queues and run loops as schedulers, in real time.
 ///
-/// The tests check the queue or thread on which actions run, and their order, but not the time.
+/// The tests check the queue or thread on which actions run, and the order of actions, but not the time.
 @Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
     /// Waits for the completion of a publisher, and returns its values.
     private func values<P: Publisher>(of publisher: P) async -> [P.Output] where P.Output: Sendable {
@@ -19,8 +19,9 @@ import Testing
         return values.all
     }
 
-    @Test func `a serial queue delivers in order, on the queue`() async {
+    @Test func `a serial queue delivers values in order, on the queue`() async {
         let queue = DispatchQueue(label: "test")
+        // Only this queue has the value 7 for the key.
         let key = DispatchSpecificKey<Int>()
         queue.setSpecific(key: key, value: 7)
         let valuesAndKeys = await self.values(
@@ -28,27 +29,27 @@ import Testing
         #expect(valuesAndKeys == (0..<100).map { [$0, 7] })
     }
 
-    @Test func `a concurrent queue delivers in order, one at a time`() async {
+    @Test func `a concurrent queue delivers values in order, one at a time`() async {
         let queue = DispatchQueue(label: "test", attributes: .concurrent)
         let values = await self.values(of: (0..<2_000).publisher.receive(on: queue))
         #expect(values == Array(0..<2_000))
     }
 
-    @Test func `an operation queue delivers in order`() async {
+    @Test func `an operation queue delivers values in order`() async {
         let values = await self.values(of: (0..<200).publisher.receive(on: OperationQueue()))
         #expect(values == Array(0..<200))
     }
 
     /// On Linux, another thread may serve the main queue once the main thread has ended, so the test checks the queue.
-    @Test func `the main queue delivers on the main queue`() async {
+    @Test func `values are delivered on the main queue if this queue is the scheduler`() async {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
-        let areOnMainQueue = await self.values(
+        let wereOnMainQueue = await self.values(
             of: Just(0).receive(on: DispatchQueue.main).map { _ in DispatchQueue.getSpecific(key: key) ?? false })
-        #expect(areOnMainQueue == [true])
+        #expect(wereOnMainQueue == [true])
     }
 
-    @Test func `debounce and throttle run on a dispatch queue`() async {
+    @Test func `debounce and throttle deliver the last value with the timers of a dispatch queue`() async {
         let queue = DispatchQueue(label: "test")
         let subject = PassthroughSubject<Int, Never>()
         let values = LockedList<Int>()
@@ -62,7 +63,7 @@ import Testing
             for value in 1...5 { subject.send(value) }
         }
         #expect(values.all.last == 5)
-        // The interval is 0.005 s.
+        // The interval in seconds: 5 ms.
         let throttled = await self.values(
             of: [1, 2, 3].publisher.throttle(for: 0.005, scheduler: queue, latest: true))
         #expect(throttled.last == 3)
@@ -70,9 +71,9 @@ import Testing
 
     @Test func `a repeated action stops when it is cancelled`() async {
         let queue = DispatchQueue(label: "test")
-        // One element for each run of the first action.
+        // One element for each run of the first action, which cancels itself in its third run.
         let runs = LockedList<Int>()
-        // One element for each run of a second action, with the same interval, after the first action was cancelled.
+        // One element for each run of a second action, with the same interval, since the first one was cancelled.
         let laterRuns = LockedList<Int>()
         let cancellables = LockedList<any Cancellable>()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -86,7 +87,7 @@ import Testing
                 cancellables.append(
                     queue.schedule(after: queue.now, interval: .milliseconds(1)) {
                         if runs.all.count >= 3 { laterRuns.append(1) }
-                        // In 20 runs of the second action, an action that was not cancelled would run again.
+                        // During 20 runs of the second action, the first one would run again if it were not cancelled.
                         if laterRuns.all.count == 20 {
                             cancellables.all[1].cancel()
                             continuation.resume()
@@ -97,7 +98,7 @@ import Testing
         #expect(runs.all.count == 3)
     }
 
-    @Test func `a run loop delivers on its own thread in order`() async {
+    @Test func `a run loop delivers values on its own thread, in order`() async {
         let subject = PassthroughSubject<Int, Never>()
         let values = LockedList<String>()
         // Contains the thread's loop once the thread is ready.
@@ -110,18 +111,18 @@ import Testing
                     values.append("\(value) \(Thread.current === loopThread)")
                     isDone = value == 3
                 }
-                // A loop without a source does not wait. This timer never fires.
+                // A loop without a source or timer would not wait, so it gets a timer that never fires.
                 RunLoop.current.add(
                     Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
                 ready.append(RunLoop.current)
-                // A timer that fires does not end `run`, so each turn has a deadline.
+                // A scheduled action is a timer, which does not end `run`. Therefore `run` has a deadline of 50 ms.
                 while !isDone { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) }
                 cancellable.cancel()
                 continuation.resume()
             }
             thread.start()
             DispatchQueue.global().async {
-                // The values are sent once the thread has its loop.
+                // The values are sent only after the thread has added its loop.
                 while ready.all.isEmpty { DispatchQueue.global().sync {} }
                 for value in 1...3 { subject.send(value) }
             }
@@ -131,17 +132,18 @@ import Testing
 
     @Test func `a run loop performs an action once after a delay, and another repeatedly`() {
         let loop = RunLoop.current
-        var count = 0
-        var hasRun = false
-        loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { hasRun = true }
-        let repeated = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count += 1 }
-        while count < 3 || !hasRun { _ = loop.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02)) }
-        repeated.cancel()
-        #expect(count >= 3)
+        var runCount = 0
+        var hasDelayedRun = false
+        loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { hasDelayedRun = true }
+        let repeatedAction = loop.schedule(after: loop.now, interval: .milliseconds(1)) { runCount += 1 }
+        while runCount < 3 || !hasDelayedRun { _ = loop.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02)) }
+        repeatedAction.cancel()
+        #expect(runCount >= 3)
     }
 
     @Test func `strides of time convert between units, add up and stay within their limits`() {
         typealias Span = DispatchQueue.SchedulerTimeType.Stride
+        // The magnitude is in nanoseconds; a literal is in seconds.
         #expect(Span.seconds(2).magnitude == 2_000_000_000)
         #expect(Span.seconds(0.5) == .milliseconds(500))
         #expect(Span.milliseconds(1) + .microseconds(1) == .nanoseconds(1_001_000))

@@ -4,9 +4,9 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// Code that apps write for the stores: a `StatePublisher` for each store, event publishers, and screens that subscribe.
+/// Screens of an app that subscribe to the state and the events of a store, by LivePlazaCombine.
 @Suite(.timeLimit(.minutes(1))) struct StoreUseTests {
-    // These are short copies of LivePlazaKit's store types, under their public names.
+    // Short copies of LivePlazaKit's store types under their public names; this module does not depend on LivePlazaKit.
     private final class StatePublisher<State>: ObservableObject {
         @Published var value: State
         init(initialState: State) { self.value = initialState }
@@ -48,11 +48,10 @@ import Testing
         let liveListEventPublisher = PassthroughSubject<LiveListEvent, Never>()
     }
 
-    // This is the code of an app.
+    /// A screen as an app developer writes it.
     private final class Screen: @unchecked Sendable {
         var shownLiveIDs: [String] = []
         var endedLiveIDs: [String] = []
-        var isDeviceShown = false
         private var cancellableSet = Set<AnyCancellable>()
 
         func bind(_ store: LiveListStore, on scheduler: some Scheduler) {
@@ -78,10 +77,11 @@ import Testing
         func unbind() { self.cancellableSet.removeAll() }
     }
 
-    @Test func `a screen gets the selected field only when it changes, and each event`() {
+    @Test func `a screen gets each event, and the field that it has selected only when this field changes`() {
         let (store, screen, scheduler) = (LiveListStore(), Screen(), VirtualTimeScheduler())
         screen.bind(store, on: scheduler)
         store.state.value.currentLive.liveID = "live-1"
+        // These two changes are in fields that the screen has not selected.
         store.state.value.currentLive.metaData["k"] = "v"
         store.state.value.liveList.append(Live(liveID: "live-2"))
         store.liveListEventPublisher.send(.onKickedOutOfLive(liveID: "live-1"))
@@ -95,7 +95,7 @@ import Testing
         #expect(screen.shownLiveIDs == ["live-1"])
     }
 
-    @Test func `a screen bound on the main queue is called on the main queue`() async {
+    @Test func `a screen that receives on the main queue gets events there that another thread sends`() async {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
         let (store, screen) = (LiveListStore(), Screen())
@@ -107,7 +107,7 @@ import Testing
                     #expect(DispatchQueue.getSpecific(key: key) == true)
                     continuation.resume()
                 })
-            // The list takes the store, which is not `Sendable`, to the other thread.
+            // The other thread's closure may capture a locked list, but no store, which is not `Sendable`.
             let stores = LockedList<LiveListStore>()
             stores.append(store)
             DispatchQueue.global().async { stores.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }
@@ -115,15 +115,16 @@ import Testing
         #expect(screen.endedLiveIDs == ["x"])
     }
 
-    @Test func `two selected fields are combined, and one that is not equatable is selected`() {
+    @Test func `three selected values are combined, of which one is not equatable`() {
         let store = LiveListStore()
         var shown: [String] = []
         let list = StatePublisherSelector<LiveListState, [Live]>(keyPath: \.liveList)
         let current = StatePublisherSelector(keyPath: \LiveListState.currentLive)
+        // A closure that counts the list, as a value that is not equatable.
+        let counter = StatePublisherSelector { (state: LiveListState) -> () -> Int in { state.liveList.count } }
         let cancellable = Publishers.CombineLatest3(
             store.state.subscribe(list).map(\.count), store.state.subscribe(current).compactMap { $0.metaData["t"] },
-            store.state.subscribe(
-                StatePublisherSelector { (state: LiveListState) -> () -> Int in { state.liveList.count } })
+            store.state.subscribe(counter)
         )
         .map { count, title, countAgain in "\(title) \(count) \(countAgain())" }
         .removeDuplicates()
@@ -135,7 +136,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `a burst of states is throttled for a list, and debounced for a search`() {
+    @Test func `of thirty quick changes throttle delivers one per interval, and debounce only the last`() {
         let (store, scheduler) = (LiveListStore(), VirtualTimeScheduler())
         var (throttled, debounced): ([Int], [Int]) = ([], [])
         var cancellables: Set<AnyCancellable> = []
@@ -149,8 +150,8 @@ import Testing
             store.state.value.liveList.append(Live())
         }
         scheduler.advance(milliseconds: 100)
-        // The first state is delivered at once. Then a state is sent every 10 ms, and one is delivered every 100 ms. The
-        // state 10 is sent at 100 ms, right after the delivery of the state 9.
+        // The first count, 0, is delivered at once. Then a count is sent every 10 ms, and one delivered every 100 ms.
+        // At 100 ms the count 9 is delivered first, and then the count 10 is sent.
         #expect(throttled == [0, 9, 19, 29, 30])
         #expect(debounced == [30])
     }

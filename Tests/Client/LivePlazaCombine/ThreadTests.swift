@@ -4,22 +4,22 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// Several threads send values, subscribe and cancel at the same time.
+/// What subscribers get when several threads send values, subscribe and cancel at the same time.
 ///
-/// Run these tests with the thread sanitizer too: it finds races that the tests miss.
+/// The thread sanitizer finds races that these tests miss, so run the tests with the sanitizer, too.
 @Suite struct ThreadTests {
     private static let threadCount = 4
     private static let valuesPerThread = 2_000
 
-    /// Records values, and counts how often two threads are within `enter` at once.
+    /// Records values, and counts how often a thread calls `record` while another thread is in this method.
     private final class OverlapDetector: @unchecked Sendable {
         private let lock = NSLock()
-        private(set) var overlaps = 0
+        private(set) var overlapCount = 0
         private(set) var values: [Int] = []
 
-        func enter(_ value: Int) {
+        func record(_ value: Int) {
             if !self.lock.try() {
-                self.overlaps += 1
+                self.overlapCount += 1
                 return
             }
             self.values.append(value)
@@ -28,13 +28,14 @@ import Testing
     }
 
     @Test func `values of several threads all arrive, one at a time, and those of one thread in order`() {
+        // Thread 0 sends 0 to 1,999, thread 1 sends 2,000 to 3,999, and so on.
         let subject = PassthroughSubject<Int, Never>()
         let detector = OverlapDetector()
-        let cancellable = subject.sink { detector.enter($0) }
+        let cancellable = subject.sink { detector.record($0) }
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
             for round in 0..<Self.valuesPerThread { subject.send(thread * Self.valuesPerThread + round) }
         }
-        #expect(detector.overlaps == 0)
+        #expect(detector.overlapCount == 0)
         #expect(detector.values.count == Self.threadCount * Self.valuesPerThread)
         for thread in 0..<Self.threadCount {
             let valuesOfThread = detector.values.filter { $0 / Self.valuesPerThread == thread }
@@ -43,7 +44,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `the value that is delivered last is the subject's value, whichever thread sent it`() {
+    @Test func `all subscribers get the values of several threads in the same order, ending with the current value`() {
         let subject = CurrentValueSubject<Int, Never>(-1)
         let (first, second) = (LockedList<Int>(), LockedList<Int>())
         let cancellables = [subject.sink { first.append($0) }, subject.sink { second.append($0) }]
@@ -55,7 +56,7 @@ import Testing
         _ = cancellables
     }
 
-    @Test func `subscribing, cancelling and completing while others send is safe`() {
+    @Test func `a thread may subscribe, cancel or complete a subject while other threads send`() {
         let subject = CurrentValueSubject<Int, Never>(0)
         let (rounds, roundOfCompletion) = (500, 400)
         // The subscriptions that were completed: thread * rounds + round.
@@ -77,21 +78,22 @@ import Testing
         #expect(completedByThread0 == Array(roundOfCompletion + 1..<rounds))
     }
 
-    @Test func `merge and combineLatest call their subscriber by one thread at a time`() {
+    @Test func `merge and combineLatest of several threads' values call their subscriber one at a time`() {
         let subjects = (0..<Self.threadCount).map { _ in PassthroughSubject<Int, Never>() }
         let (merged, combined) = (OverlapDetector(), OverlapDetector())
         let cancellables = [
-            Publishers.MergeMany(subjects).sink { merged.enter($0) },
-            subjects[0].combineLatest(subjects[1]).sink { combined.enter($0 + $1) },
+            Publishers.MergeMany(subjects).sink { merged.record($0) },
+            subjects[0].combineLatest(subjects[1]).sink { combined.record($0 + $1) },
         ]
         for subject in subjects { subject.send(0) }
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
             for round in 0..<Self.valuesPerThread { subjects[thread].send(round) }
         }
-        #expect(merged.overlaps == 0)
+        #expect(merged.overlapCount == 0)
         #expect(merged.values.count == Self.threadCount * (Self.valuesPerThread + 1))
-        #expect(combined.overlaps == 0)
-        // One combination of the first values, and one for each later value of either subject.
+        #expect(combined.overlapCount == 0)
+        // Each subject has sent one value more, 0, before the threads began. The first combination is of the two zeros,
+        // and each of the later values of the two subjects makes another one.
         #expect(combined.values.count == 2 * Self.valuesPerThread + 1)
         #expect(combined.values.last == 2 * (Self.valuesPerThread - 1))
         _ = cancellables
@@ -128,9 +130,9 @@ import Testing
     func `a sender does not wait for a delivery that another thread has in progress`() async {
         let subject = PassthroughSubject<Int, Never>()
         let values = LockedList<Int>()
-        let subscribed = subject.sink { value in
+        let cancellable = subject.sink { value in
             if value == 1 {
-                // The send must return while this delivery is in progress. Otherwise `group.wait()` never returns.
+                // The other thread's send must return while this delivery is in progress, or `wait` never returns.
                 let group = DispatchGroup()
                 DispatchQueue.global().async(group: group) { subject.send(2) }
                 group.wait()
@@ -146,6 +148,6 @@ import Testing
             }
         }
         #expect(values.all == [1, 2])
-        _ = subscribed
+        _ = cancellable
     }
 }

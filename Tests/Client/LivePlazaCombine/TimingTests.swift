@@ -3,6 +3,8 @@ import LivePlazaCombine
 import Testing
 
 /// `debounce`, `throttle` and `receive(on:)` over a scheduler whose time the test controls.
+///
+/// `subscriber` requests all values at once; a test about demand makes a subscriber that requests few.
 @Suite struct TimingTests {
     private let subject = PassthroughSubject<Int, TestError>()
     private let scheduler = VirtualTimeScheduler()
@@ -16,7 +18,7 @@ import Testing
         self.scheduler.advance(milliseconds: 60)
         #expect(self.subscriber.values == [])
         self.scheduler.advance(milliseconds: 40)
-        // 60 + 40 = 100 ms have passed since the value 2.
+        // The interval, 60 + 40 = 100 ms, has passed since the value 2.
         #expect(self.subscriber.values == [2])
         self.subject.send(3)
         self.scheduler.advance(milliseconds: 99)
@@ -25,7 +27,7 @@ import Testing
         #expect(self.subscriber.values == [2, 3])
     }
 
-    @Test func `debounce has one timer for any number of values`() {
+    @Test func `debounce has one scheduled action at a time, however many values arrive`() {
         self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
         for value in 1...1_000 {
             self.subject.send(value)
@@ -47,14 +49,16 @@ import Testing
         #expect(self.subscriber.completions == [.finished])
     }
 
-    @Test func `debounce asks for all values, and drops those for which there is no demand`() {
+    @Test func `debounce requests all values, and drops those for which its subscriber has no demand`() {
         let source = UnrulyPublisher<Int, TestError>()
         let limitedSubscriber = ManualSubscriber<Int, TestError>()
         source.debounce(for: .milliseconds(10), scheduler: self.scheduler).subscribe(limitedSubscriber)
         #expect(source.requests == [.unlimited])
+        // The subscriber has requested no value, so 1 is dropped.
         source.emit(1)
         self.scheduler.advance(milliseconds: 10)
-        limitedSubscriber.onValue = { $0 == 2 ? .max(1) : .none }
+        // The request is for 2, and at 2 the subscriber requests 3. So 4 is dropped.
+        limitedSubscriber.demandAfterValue = { $0 == 2 ? .max(1) : .none }
         limitedSubscriber.request(.max(1))
         for value in 2...4 {
             source.emit(value)
@@ -64,7 +68,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `throttle delivers the first value at once, and one of each interval at its end`(latest: Bool) {
+    func `throttle delivers the first value at once, and at the end of an interval one value of this interval`(
+        latest: Bool
+    ) {
         self.subject.throttle(for: .milliseconds(100), scheduler: self.scheduler, latest: latest)
             .subscribe(self.subscriber)
         self.subject.send(1)
@@ -73,16 +79,18 @@ import Testing
         #expect(self.subscriber.values == [1])
         self.scheduler.advance(milliseconds: 30)
         for value in 2...4 { self.subject.send(value) }
+        // The interval of 100 ms ends after 30 + 69 + 1 ms.
         self.scheduler.advance(milliseconds: 69)
         #expect(self.subscriber.values == [1])
         self.scheduler.advance(milliseconds: 1)
-        #expect(self.subscriber.values == [1, latest ? 4 : 2])
+        let valueOfInterval = latest ? 4 : 2
+        #expect(self.subscriber.values == [1, valueOfInterval])
         self.scheduler.advance(milliseconds: 250)
         #expect(self.subscriber.values.count == 2)
-        // The interval after the last delivery is over, so the next value is delivered at once.
+        // More than an interval has passed since the last delivery, so the next value is delivered at once.
         self.subject.send(5)
         self.scheduler.runDueActions()
-        #expect(self.subscriber.values == [1, latest ? 4 : 2, 5])
+        #expect(self.subscriber.values == [1, valueOfInterval, 5])
     }
 
     @Test func `throttle delivers the waiting value at the end of the interval, and then the completion`() {
@@ -102,22 +110,24 @@ import Testing
 
     @Test func `throttle completes at once if no value waits`() {
         self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: false).subscribe(self.subscriber)
+        // The second completion is ignored.
         self.subject.send(completion: .finished)
         self.subject.send(completion: .finished)
         self.scheduler.runDueActions()
         #expect(self.subscriber.completions == [.finished])
     }
 
-    @Test func `after cancelling no timer delivers anything`() {
+    @Test func `after a cancel, debounce, throttle and receive deliver nothing that was waiting`() {
         let otherSubscribers = (0..<2).map { _ in ManualSubscriber<Int, TestError>(asking: .unlimited) }
         self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
         self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: true).subscribe(otherSubscribers[0])
         self.subject.receive(on: self.scheduler).subscribe(otherSubscribers[1])
         self.subject.send(1)
         self.subject.send(completion: .finished)
-        for subscriber in [self.subscriber] + otherSubscribers { subscriber.cancel() }
+        let allSubscribers = [self.subscriber] + otherSubscribers
+        for subscriber in allSubscribers { subscriber.cancel() }
         self.scheduler.advance(milliseconds: 3_000)
-        for subscriber in [self.subscriber] + otherSubscribers {
+        for subscriber in allSubscribers {
             #expect(subscriber.values.isEmpty)
             #expect(subscriber.completions.isEmpty)
         }
@@ -128,6 +138,7 @@ import Testing
         for value in 1...3 { self.subject.send(value) }
         self.subject.send(completion: .finished)
         #expect(self.subscriber.values == [])
+        // Three values and the completion wait.
         #expect(self.scheduler.waitingCount == 4)
         self.scheduler.runDueActions()
         #expect(self.subscriber.values == [1, 2, 3])
@@ -137,9 +148,10 @@ import Testing
     @Test func `receive passes on the demand that the subscriber returns`() {
         let source = UnrulyPublisher<Int, TestError>()
         let limitedSubscriber = ManualSubscriber<Int, TestError>(asking: .max(1))
-        limitedSubscriber.onValue = { _ in .max(2) }
+        limitedSubscriber.demandAfterValue = { _ in .max(2) }
         source.receive(on: self.scheduler).subscribe(limitedSubscriber)
         source.emit(1)
+        // The subscriber gets the value later, so its demand is not returned here, but requested later.
         #expect(source.returnedDemands == [.none])
         self.scheduler.runDueActions()
         #expect(source.requests == [.max(1), .max(2)])

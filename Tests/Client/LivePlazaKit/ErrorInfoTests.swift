@@ -3,7 +3,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// The message and the name of an error of the SDK.
+/// The message and the name of an SDK error.
 @Suite struct ErrorInfoTests {
     @Test("an error's localized description is its message")
     func message() {
@@ -12,11 +12,11 @@ import Testing
         )
     }
 
-    @Test("a known code has a named case, and an unknown one has its number as its name")
+    @Test("the name of a known code is a case of its own, and the name of an unknown code has its number")
     func name() {
         switch ErrorInfo(code: -2380, message: "").name {
         case .roomMuted: break
-        default: Issue.record("not roomMuted")
+        default: Issue.record("expected that the code -2380 is named roomMuted")
         }
         #expect(ErrorInfo(code: 12345, message: "").name.rawValue == "error12345")
     }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Models of states that views observe, and states and events as asynchronous sequences.
+/// Models, which are states that views observe, and asynchronous sequences of states and events.
 @Suite struct ObservationTests {
     private let publisher = StatePublisher(initialState: BarrageState())
 
-    @Test func `a model notifies the readers of a field only when that field changes`() {
+    @Test func `a model notifies the reader of a field when this field changes, and not when another one changes`() {
         let model = self.publisher.model()
         let changes = Locked(0)
         withObservationTracking {
@@ -34,11 +34,11 @@ import Testing
             #expect(model.messageList.count == 1)
         }
         #expect(weakModel == nil)
-        // Without the model a change is still safe.
+        // A change after the release of the model must not trap.
         self.publisher.value.messageList = []
     }
 
-    @Test func `a slow reader of a state gets only the newest state`() async {
+    @Test func `a reader that is slower than the changes of a state gets only the newest state`() async {
         var states = self.publisher.values.makeAsyncIterator()
         self.publisher.value.allowSendMessage = false
         self.publisher.value.messageList = [Barrage()]
@@ -48,7 +48,7 @@ import Testing
         #expect(await states.next()?.messageList.isEmpty == true)
     }
 
-    @Test func `events wait for a slow reader up to a limit, beyond which the oldest are dropped`() async {
+    @Test func `only the newest events, up to a limit, wait for a slow reader`() async {
         let subject = PassthroughSubject<Int, Never>()
         let events = subject.events(bufferingNewest: 3)
         for number in 1...5 { subject.send(number) }
@@ -58,7 +58,8 @@ import Testing
         #expect(received == [3, 4, 5])
     }
 
-    @Test func `a cancelled reader ends its subscription`() async {
+    @Test func `the subscription of a sequence ends when the reader is cancelled`() async {
+        // The publisher retains this object, so the object tells whether the publisher was released.
         final class Token: Sendable {}
         weak var weakToken: Token?
         let subject = PassthroughSubject<Int, Never>()
@@ -73,6 +74,6 @@ import Testing
             reader.cancel()
             await reader.value
         }
-        #expect(weakToken == nil, "the subscription still retains its publisher")
+        #expect(weakToken == nil, "expected that the ended subscription has released its publisher")
     }
 }

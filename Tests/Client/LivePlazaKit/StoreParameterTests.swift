@@ -18,40 +18,40 @@ import Testing
         func set(_ result: Result<Value, ErrorInfo>) { self.result.withLock { $0 = result } }
     }
 
-    @Test func `a seat template sets the number of seats and the number of its layout`() {
-        // In the protocol the layouts have numbers: 50 is `karaoke`, 70 `audioSalon`, 601 `videoDynamicFloat7Seats`.
+    @Test func `a seat template sets the number of seats and the id of its layout`() {
+        // The ids of layouts in the protocol: 50 is `karaoke`, 70 `audioSalon`, 601 `videoDynamicFloat7Seats`.
         var info = LivePlazaKit.LiveInfo(seatTemplate: .karaoke(seatCount: 6))
         #expect(info.maxSeatCount == 6 && info.seatLayoutTemplateID == 50)
         info.seatTemplate = .audioSalon(seatCount: 10)
         #expect(info.maxSeatCount == 10 && info.seatLayoutTemplateID == 70)
         info.maxSeatCount = 4
         #expect(info.creationParams["maxSeatCount"] == 4)
-        // A video template has a fixed number of seats, which the server knows, so the client sends no number.
+        // The server knows how many seats a video template has, so the client sends no number.
         info.seatTemplate = .videoDynamicFloat7Seats
         #expect(info.maxSeatCount == 0 && info.creationParams["maxSeatCount"] == nil)
         #expect(info.creationParams["seatTemplate"] == 601)
     }
 
     @Test(arguments: [("1400000001", 1_400_000_001, true), ("1400000001", 7, false), ("demo", 7, true)])
-    func `the app's number must be that of the token, if the token's app is a number`(
-        app: String, number: Int, isAccepted: Bool
+    func `a login needs the number of the token's app, if this app is a number`(
+        appOfToken: String, sdkAppID: Int, isAccepted: Bool
     ) {
         let harness = StoreHarness()
         let plaza = harness.makeClient()
         let outcome = Outcome<Void>()
         plaza.loginStore.login(
-            sdkAppID: Int32(number), userID: "carol", userSig: Self.token(app: app), completion: outcome.set)
+            sdkAppID: Int32(sdkAppID), userID: "carol", userSig: Self.token(app: appOfToken), completion: outcome.set)
         harness.queue.drain()
         harness.network.socket?.open()
         harness.queue.drain()
         #expect(outcome.hasSucceeded == isAccepted)
         guard !isAccepted else { return }
         #expect(outcome.error?.name == .sdkAppIDNotFound && outcome.error?.code == -1000)
-        #expect(harness.network.socket == nil, "the client has not connected")
+        #expect(harness.network.socket == nil, "expected that the client does not connect")
         #expect(plaza.loginStore.state.value.loginStatus == .unlogin)
     }
 
-    @Test func `the app's number is compared with a provider's token too`() async throws {
+    @Test func `a login with a number that is not that of the app of a provided token fails`() async throws {
         let harness = StoreHarness()
         let plaza = harness.makeClient()
         let token = Self.token(app: "1400000001")
@@ -67,7 +67,7 @@ import Testing
         #expect(plaza.loginStore.state.value == LoginState())
     }
 
-    @Test func `reading a category's page and removing metadata send their parameters, and succeed`() throws {
+    @Test func `calls for lives of a category and for removing metadata send their parameters, and succeed`() throws {
         let harness = StoreHarness(
             answers: [
                 "live.list": ["lives": ["items": [], "cursor": ""]], "metadata.delete": ["done": [:]],
@@ -87,7 +87,7 @@ import Testing
             sent.first { $0.method == "metadata.delete" }?.params == ["live": "concert", "keys": ["product"]])
     }
 
-    /// A token with no claim but its app.
+    /// A token whose only claim is its app.
     private static func token(app: String) -> String {
         let claims = Data(#"{"app":"\#(app)"}"#.utf8).base64EncodedString().replacing("=", with: "")
         return "h.\(claims).s"

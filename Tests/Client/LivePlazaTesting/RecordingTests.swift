@@ -3,9 +3,9 @@ import LivePlazaKit
 import LivePlazaTesting
 import Testing
 
-/// A client's sessions are recorded, and can be replayed up to any time.
+/// Recordings of what a client sends and receives, and replays of recordings up to any time.
 struct RecordingTests {
-    @Test func `a replay shows the stores as they were at each recorded time`() async throws {
+    @Test func `a replay up to a time shows the stores as they were at that time`() async throws {
         let cluster = SimulatedCluster(seed: 9)
         let host = try cluster.user("host")
         try host.createLive("eve", name: "Evening")
@@ -14,6 +14,7 @@ struct RecordingTests {
         try await viewer.login()
         cluster.advance(by: .seconds(1))
         try await viewer.joinLive("eve")
+        // The host sends eight messages. Meanwhile the viewer's connection is cut, and the viewer sends a message.
         var snapshots: [(elapsed: Duration, stores: StoreSnapshot)] = []
         for step in 0..<8 {
             try host.say("step \(step)", in: "eve")
@@ -24,9 +25,9 @@ struct RecordingTests {
             cluster.advance(by: .seconds(1))
         }
         let lines = recorder.recording.lines
-        // A recording does not contain the claims of the user's token, its second part.
+        // A recording must not contain the claims of the user's token, which are the second part of the token. Their
+        // first 20 characters are the same in every token of this user.
         let claims = cluster.token("viewer").split(separator: ".")[1]
-        // Their first 20 characters would be enough to find them.
         #expect(!lines.contains(claims.prefix(20)))
         let recording = try #require(SessionRecording(lines: lines))
         #expect(recording == recorder.recording)
@@ -36,20 +37,22 @@ struct RecordingTests {
             replay.advance(to: snapshot.elapsed)
             #expect(StoreSnapshot(replay.plaza, "eve").differences(from: snapshot.stores) == [])
         }
-        // There are eight messages of the host, and one of the viewer.
+        // Eight messages of the host, and one of the viewer.
         #expect(snapshots.last?.stores.messages.count == 9)
     }
 
-    @Test func `lines that are no recording are refused, and no lines are an empty recording`() {
+    @Test func `lines that are no recording cannot be read, and an empty text is an empty recording`() {
         #expect(SessionRecording(lines: "{\"at\":1}") == nil)
         #expect(SessionRecording(lines: "hello") == nil)
         #expect(SessionRecording(lines: "")?.duration == .zero)
     }
 }
 
-/// Crowds for tests of an app under load.
+/// Crowds: simulated users who act in a live, for tests of an app under load.
+///
+/// A crowd's host creates the live. The options of `Crowd` say how much the users do each second.
 struct CrowdTests {
-    @Test func `one call adds a crowd, and an app sees its messages, gifts and battle`() async throws {
+    @Test func `an app in the live of a crowd shows the crowd's messages, gifts and battle`() async throws {
         let cluster = SimulatedCluster(seed: 2)
         let crowd = try cluster.addCrowd(Crowd(viewers: 15, messagesPerSecond: 15, hasBattle: true), to: "party")
         let viewer = AppUser("viewer", on: cluster, live: "party")
@@ -61,8 +64,9 @@ struct CrowdTests {
         cluster.settle()
         let totalsAfter = crowd.totals
         let messagesInMinute = totalsAfter.messages - totalsBefore.messages
-        #expect(messagesInMinute > 600, "15 a second are 900; some are refused while the feed is busy")
-        // One gift a second, the default, gives about 60.
+        // 15 messages a second are 900 in a minute, of which some are rejected while the feed is busy.
+        #expect(messagesInMinute > 600)
+        // The default is one gift a second: about 60 in a minute.
         #expect(totalsAfter.gifts > 30)
         #expect(viewer.hasReceived("onReceiveGift"))
         #expect(viewer.hasReceived("onAudienceLeft"))
@@ -71,32 +75,34 @@ struct CrowdTests {
         #expect(messages.count <= 1000)
         #expect(messages.map(\.sequence) == messages.map(\.sequence).sorted())
         let scores = viewer.plaza.battleStore(liveID: "party").state.value.battleScore
-        // The crowd's host runs the live.
+        // The crowd's host owns the live, so the gifts count for this host.
         #expect((scores["party-host"] ?? 0) > 0)
     }
 
-    @Test func `users whose join was not answered act once presence has handled it`() throws {
+    @Test func `users of a crowd whose joins are not answered act as soon as presence has handled the joins`() throws {
         let cluster = SimulatedCluster(seed: 4)
         try cluster.user("host").createLive("party")
+        // Presence handles joins.
         cluster.stop(.presence)
         let crowd = try cluster.addCrowd(Crowd(viewers: 10, messagesPerSecond: 10, changesPerSecond: 0), to: "party")
         cluster.advance(by: .seconds(1))
         #expect(crowd.totals.messages == 0)
         cluster.start(.presence)
         cluster.advance(by: .seconds(5))
-        // Ten messages a second are 50 in five seconds.
+        // Ten messages a second are at most 50 in five seconds.
         #expect(crowd.totals.messages > 30)
     }
 
-    @Test func `a user who joins is not toggled before the join is answered`() throws {
+    @Test func `a user of a crowd makes no other call before the first join is answered`() throws {
         let cluster = SimulatedCluster(seed: 4)
         try cluster.user("host").createLive("party")
+        // Without presence no join is answered. The crowd's only user would leave or join ten times a second.
         cluster.stop(.presence)
         let crowd = try cluster.addCrowd(
             Crowd(viewers: 1, messagesPerSecond: 0, giftsPerSecond: 0, likesPerSecond: 0, changesPerSecond: 10),
             to: "party")
         cluster.advance(by: .seconds(1))
-        // Only the first join has failed.
+        // Only the first join was made, and it has failed.
         #expect(crowd.totals.refused == 1)
     }
 
@@ -119,7 +125,7 @@ struct CrowdTests {
     @Test func `in real time a crowd acts without calls of the test`() async throws {
         let cluster = SimulatedCluster()
         let crowd = try cluster.addCrowd(Crowd(viewers: 5), to: "party")
-        // At 40 messages a second, the default, and 20-fold speed, 100 messages take an eighth of a second.
+        // The default is 40 messages a second, which are 800 at 20-fold speed: 100 messages take an eighth of a second.
         cluster.runInRealTime(speed: 20)
         let giveUpAt = ContinuousClock.now + .seconds(20)
         while crowd.totals.messages < 100, ContinuousClock.now < giveUpAt {

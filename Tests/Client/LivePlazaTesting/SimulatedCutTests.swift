@@ -4,24 +4,26 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// Each test plays the same session and cuts the user's connection before a different frame.
+/// What a user's stores show when the user's connection is cut once, at any frame of a session.
 ///
-/// At the end, the user's stores must equal those of a witness whose connection was never cut, and those of a newcomer.
+/// All tests play the same session in the live `eve`: the user sends messages, likes, and sits on a seat. At the end,
+/// the user's stores must equal those of a witness, who is in the live from the beginning and is never cut off, and
+/// those of a newcomer, who enters at the end.
 struct SimulatedCutTests {
     /// How many frames are delivered before the cut, in both directions together.
     ///
     /// The session has fewer frames than the largest number, so the last sessions are not cut.
-    private static let framesBeforeCut = 0..<60
+    private static let frameCountsBeforeCut = 0..<60
 
-    @Test(arguments: Self.framesBeforeCut)
-    func `I7 I15 a session that is cut before a frame ends with the stores of a witness and a newcomer`(
-        _ frames: Int
+    @Test(arguments: Self.frameCountsBeforeCut)
+    func `I7 I15 after a cut at any frame the user's stores equal those of a witness and a newcomer`(
+        frameCount: Int
     ) throws {
-        let cluster = SimulatedCluster(seed: UInt64(frames) + 1)
+        let cluster = SimulatedCluster(seed: UInt64(frameCount) + 1)
         let host = try cluster.user("host", userName: "Host")
         try host.createLive("eve", name: "Evening")
         let witness = try Self.enter("witness", cluster)
-        cluster.cutConnection(of: "user", afterFrames: frames)
+        cluster.cutConnection(of: "user", afterFrames: frameCount)
         let user = try Self.enter("user", cluster)
         let failures = Failures()
         let barrage = user.barrageStore(liveID: "eve")
@@ -42,26 +44,26 @@ struct SimulatedCutTests {
         try host.like(5, in: "eve")
         Self.passTime(cluster)
 
-        #expect(failures.all.isEmpty)
+        #expect(failures.all == [], "expected that every call succeeds")
         let newcomer = try Self.enter("newcomer", cluster)
         Self.passTime(cluster)
         var (userSnapshot, witnessSnapshot) = (StoreSnapshot(user, "eve"), StoreSnapshot(witness, "eve"))
-        // A message that the user sends again may come after the host's message.
+        // The order may differ: a message that the user must send again may come after the host's message.
         #expect(userSnapshot.messages.count == 3 && Set(userSnapshot.messages) == ["one", "from the host", "two"])
         userSnapshot.clearUserSpecificStates()
         witnessSnapshot.clearUserSpecificStates()
         #expect(userSnapshot.differences(from: witnessSnapshot) == [])
-        // A newcomer has no earlier messages, so they are not compared.
+        // The newcomer has no messages from before the join, so messages are not compared.
         var newcomerSnapshot = StoreSnapshot(newcomer, "eve")
         newcomerSnapshot.clearUserSpecificStates()
         (userSnapshot.messages, witnessSnapshot.messages, newcomerSnapshot.messages) = ([], [], [])
         #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
     }
 
-    /// Advances the time by more than a reconnect takes, with its pauses.
+    /// Advances the time by more than a client needs to reconnect and to send its calls again.
     private static func passTime(_ cluster: SimulatedCluster) { cluster.advance(by: .seconds(12)) }
 
-    /// Makes a client, logs it in, and enters the live.
+    /// Makes a client with stores, which logs in and enters the live.
     private static func enter(_ name: String, _ cluster: SimulatedCluster) throws -> LivePlaza {
         let plaza = cluster.client(name)
         let failures = Failures()
@@ -73,20 +75,20 @@ struct SimulatedCutTests {
             if case .success = result { hasEntered.withLock { $0 = true } }
         }
         Self.passTime(cluster)
-        #expect(failures.all.isEmpty)
+        #expect(failures.all == [], "expected that the login succeeds")
         #expect(hasEntered.withLock { $0 })
         return plaza
     }
 }
 
-/// Records the calls that have failed or have not ended.
+/// The calls that have failed or have not ended.
 final class Failures: Sendable {
     /// The names of the calls that have not ended.
     private let unanswered = Mutex<Set<String>>([])
     /// The names of the failed calls, with their errors.
     private let failedCalls = Mutex<[String]>([])
 
-    /// Returns the completion of a call that is about to be made; the completion records the end and a failure.
+    /// Records that a call is made, and returns the completion of the call, which records its end or its failure.
     func record(_ name: String) -> CompletionClosure {
         self.unanswered.withLock { _ = $0.insert(name) }
         return { result in

@@ -16,8 +16,9 @@ final class EventLog: Sendable {
     }
 }
 
-/// A server on its own thread that sends each text back; after the text `close CODE` it closes the connection with that
-/// code.
+/// A WebSocket server on its own thread that sends each text back.
+///
+/// After the text `close CODE` the server closes the connection with the close code CODE.
 final class EchoServer: Sendable {
     let port: UInt16
     private let thread: LoopThread
@@ -34,13 +35,14 @@ final class EchoServer: Sendable {
         }
     }
 
+    /// Stops the server, and waits until its thread has ended.
     func stop() {
         self.thread.stop()
         self.thread.join()
     }
 }
 
-/// Sends each text back, or closes the connection.
+/// What the server does with a text: sends the text back, or closes the connection.
 private final class Echo: WebSocketDelegate {
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
 

@@ -7,7 +7,7 @@ import WebSocket
 
 @testable import LivePlazaTransport
 
-/// The parsing of gateway addresses, and connections without TLS.
+/// How gateway addresses are read, and connections without TLS.
 @Suite struct LoopTransportTests {
     @Test(arguments: [
         ("ws://gateway/v1", "gateway", 80, "/v1"), ("ws://127.0.0.1:9001", "127.0.0.1", 9001, "/"),
@@ -20,8 +20,9 @@ import WebSocket
         #expect(address.host == host && address.port == UInt16(port) && address.path == path)
         let secure = try GatewayAddress("wss" + text.dropFirst("ws".count))
         #expect(secure.isSecure && !address.isSecure)
-        // The default port of `ws` is 80, and that of `wss` is 443.
-        #expect(secure.host == host && secure.port == UInt16(port == 80 ? 443 : port) && secure.path == path)
+        // An address without a port has the default port of its scheme: 80 of `ws`, 443 of `wss`.
+        let expectedSecurePort = port == 80 ? 443 : port
+        #expect(secure.host == host && secure.port == UInt16(expectedSecurePort) && secure.path == path)
     }
 
     @Test(arguments: [
@@ -33,7 +34,7 @@ import WebSocket
         #expect { try transport.connect(to: text) { _ in } } throws: { ($0 as? ErrorInfo)?.name == .invalidParameter }
     }
 
-    @Test func `texts go both ways, and the server's close code comes back`() throws {
+    @Test func `a client gets the texts that the server sends, and the code with which the server closes`() throws {
         let server = try EchoServer()
         defer { server.stop() }
         let transport = try LoopTransport()
@@ -47,7 +48,7 @@ import WebSocket
         #expect(log.events(waitingForCount: 3).last == .closed(code: 4102))
     }
 
-    @Test func `a connection that cannot be opened is reported as closed with 1006`() throws {
+    @Test func `a connection that cannot be opened is closed with the code 1006, as a lost one`() throws {
         let server = try EchoServer()
         let port = server.port
         // Nothing listens at this port any more.

@@ -17,13 +17,13 @@ struct TLSTransportTests {
         let log = EventLog()
         let connection = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
         #expect(log.events(waitingForCount: 1) == [.opened])
-        // The last size exceeds the sockets' buffers and many TLS records.
+        // A text of the last size needs many TLS records, and exceeds the buffers of the sockets.
         for (index, size) in [1, 125, 16_384, 65_536, 900_000].enumerated() {
             let text = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
             connection.send(text)
-            // The first event was `opened`.
+            // The events are `opened`, and a text for each size so far.
             let isEchoed = log.events(waitingForCount: index + 2).last == .text(text)
-            #expect(isEchoed, "\(size) bytes")
+            #expect(isEchoed, "expected that the server sends \(size) bytes back")
         }
         // This text makes the echo server close the connection with the code 4102.
         connection.send(Array("close 4102".utf8))
@@ -40,14 +40,16 @@ struct TLSTransportTests {
         #expect(log.events(waitingForCount: 1) == [.opened])
         let texts = (0..<500).map { Array("\($0) \(String(repeating: "x", count: $0))".utf8) }
         for text in texts { connection.send(text) }
-        // The first event is `opened`.
+        // The events are `opened` and 500 texts.
         #expect(log.events(waitingForCount: 501).dropFirst() == ArraySlice(texts.map { .text($0) }))
     }
 
-    @Test func `a server is trusted only under its own authority and at the address in its certificate`() throws {
+    @Test func `a client trusts a server only by its authority and at the address in its certificate`() throws {
         let server = try SecureEchoServer()
         defer { server.stop() }
         let otherAuthority = try PrivateAuthority()
+        // The client trusts another authority, or only the system's authorities (nil), or connects to a host that is
+        // not in the certificate.
         for (host, authorities) in [
             ("127.0.0.1", otherAuthority.certificate), ("127.0.0.1", nil), ("localhost", server.authority.certificate),
         ] {
@@ -74,7 +76,7 @@ struct TLSTransportTests {
         #expect(log.events(waitingForCount: 1) == [.closed(code: code)])
     }
 
-    @Test func `a missing file of authorities, or one without certificates, is an invalid parameter`() throws {
+    @Test func `a missing file of authorities, or a file without certificates, is an invalid parameter`() throws {
         for path in ["/no/such/file.pem", "/dev/null"] {
             let error = #expect(throws: ErrorInfo.self) { _ = try LoopTransport(certificateAuthorities: path) }
             #expect(error?.name == .invalidParameter)

@@ -4,9 +4,9 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// The ids, retries and limits of calls.
+/// The ids of calls, calls that are sent again, and the limits of calls.
 @Suite struct ClientCallTests {
-    @Test func `calls have ascending ids, and replies refer to them`() {
+    @Test func `calls have ascending ids, and a reply ends the call with its id once`() {
         var harness = ClientHarness.loggedIn()
         let first = harness.call("live.list", #"{"count":3}"#)
         let second = harness.call("live.get", #"{"live":"x"}"#)
@@ -23,6 +23,7 @@ import Testing
             harness.takeActions() == [
                 .callEnded(second, .failure(error: error)), .callEnded(first, .success(result: .done)),
             ])
+        // A second reply to the same call has no effect.
         harness.reply(first, .success(result: .done))
         #expect(harness.takeActions().isEmpty)
     }
@@ -60,10 +61,10 @@ import Testing
                 #expect(usedIDs.insert(id).inserted)
                 harness.reply(id, .success(result: .done))
             }
-            // The client reconnects after both codes.
-            harness.loseConnection(code: round % 2 == 0 ? 1006 : 4000)
+            // The client reconnects after a lost connection, and also when the gateway closes the connection with 4000.
+            harness.loseConnection(code: round % 2 == 0 ? ClientHarness.lostCode : 4000)
             guard let login = try? harness.connect() else {
-                Issue.record("no login")
+                Issue.record("expected that the client sends a login")
                 return
             }
             #expect(usedIDs.insert(login.call.id).inserted)
@@ -73,18 +74,19 @@ import Testing
         }
     }
 
-    @Test func `I16 at most sixteen calls wait for a reply, and further calls are queued until one is received`() {
+    @Test func `I16 at most sixteen calls wait for a reply, and further calls are queued until a reply arrives`() {
         var harness = ClientHarness.loggedIn()
         let ids = (0..<40).map { _ in harness.call("barrage.sendText") }
         #expect(harness.takeSentCalls().map(\.id) == Array(ids[..<16]))
         harness.reply(ids[3], .success(result: .done))
         #expect(harness.takeSentCalls().map(\.id) == [ids[16]])
+        // The sixteen calls that wait are sent again on the next connection.
         harness.loseConnection()
         harness.logIn()
         #expect(harness.takeSentCalls().map(\.id) == Array(ids[..<17].filter { $0 != ids[3] }))
         for id in ids { harness.reply(id, .success(result: .done)) }
         let actions = harness.takeActions()
-        // Of the 40 calls, one had ended and 17 had been sent before.
+        // Of the 40 calls, one had ended before, so 39 end now. And 17 had been sent before, so 23 are sent now.
         #expect(actions.count { if case .callEnded = $0 { true } else { false } } == 39)
         #expect(actions.count { if case .send = $0 { true } else { false } } == 23)
     }
@@ -108,7 +110,7 @@ import Testing
         let second = harness.call()
         harness.loseConnection()
         _ = harness.takeActions()
-        // The first call was made at 1000 and the second one at 6000; a call may take 15,000 ms.
+        // A call may take 15,000 ms. The first call was made at 1000 and ends at 16,000, the second one 5000 ms later.
         harness.core.tick(at: 15_999, into: &harness.actions)
         #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))
@@ -118,20 +120,20 @@ import Testing
         #expect(harness.takeActions() == [.callEnded(second, error)])
     }
 
-    @Test func `after a call has timed out, a queued call is sent`() {
+    @Test func `when calls time out, calls that were queued behind them are sent`() {
         var harness = ClientHarness.loggedIn()
-        // One call more than the 16 that may wait for a reply at once.
+        // 16 calls may wait for a reply at once; the 17th is queued.
         for _ in 0..<17 { _ = harness.call() }
         harness.now += 1
         #expect(harness.takeSentCalls().count == 16)
-        let queued = harness.call()
-        // A call may take 15 s. The 17 calls were made at 1000 and time out; `queued` was made 1 ms later.
+        let queuedCall = harness.call()
+        // A call may take 15 s. The 17 calls were made at 1000 and time out now; `queuedCall` was made 1 ms later.
         harness.core.tick(at: 16_000, into: &harness.actions)
         let nextCall = harness.call()
-        #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queued, nextCall])
+        #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queuedCall, nextCall])
     }
 
-    @Test func `text that is not a frame of the protocol changes nothing`() {
+    @Test func `a text that is no frame of the protocol has no effect, also on a call that waits`() {
         var harness = ClientHarness.loggedIn()
         let id = harness.call()
         _ = harness.takeActions()
@@ -143,11 +145,11 @@ import Testing
         #expect(harness.takeActions().count == 1)
     }
 
-    @Test func `counts and notices are reported`() {
+    @Test func `a client publishes counts and notices that it receives as events`() {
         var harness = ClientHarness.loggedIn()
         let count = LiveCount(live: "concert", count: 1, totalViewers: 2, stale: false, at: .init(milliseconds: 3))
         harness.receive(.counts(count))
-        // A frame to a client does not name the app.
+        // A frame to a client does not name the app, so the app of the user key is empty.
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 4),
             content: .battleNotStarted(battle: "b"))

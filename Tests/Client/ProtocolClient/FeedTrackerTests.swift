@@ -4,9 +4,12 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// The tracker counts the items of a feed that were received, repeated, reordered and missed.
+/// How the tracker counts the items of a feed that a client receives, and finds repeated, late and missing items.
+///
+/// `record` returns whether a frame's items are new (`fresh`), old (`known`), or old up to some count (`partlyKnown`).
+/// A late item counts as `reordered`.
 @Suite struct FeedTrackerTests {
-    /// Records a frame whose items have these numbers.
+    /// Lets the tracker record a frame whose items have these numbers.
     private func record(
         _ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77
     ) throws -> FeedTracker.Verdict {
@@ -14,35 +17,38 @@ import Testing
         return tracker.record(scan)
     }
 
-    @Test func `a newcomer starts at the current position of the feed`() throws {
+    @Test func `the first frame gives a new tracker its position, and nothing counts as missing`() throws {
         var tracker = FeedTracker()
         #expect(try self.record(&tracker, 40...42) == .fresh)
         #expect(tracker.firstNumber == 40 && tracker.received == 3 && tracker.missing == 0)
         #expect(tracker.position == FeedPosition(epoch: 77, number: 42))
     }
 
-    @Test func `positions at the limits of their type do not overflow`() throws {
+    @Test func `item numbers at the limits of Int64 cause no overflow`() throws {
         for number in [Int64.max, .min, -1] {
             var tracker = FeedTracker()
             tracker.resume(at: FeedPosition(epoch: 77, number: number))
-            // After the largest number, the items 1 to 3 are old; after a negative number, they are new.
-            #expect(try self.record(&tracker, 1...3) == (number > 0 ? .known : .fresh))
+            // At the largest number, the items 1 to 3 are old; at a negative number, these items are new.
+            let expectedVerdict: FeedTracker.Verdict = number > 0 ? .known : .fresh
+            #expect(try self.record(&tracker, 1...3) == expectedVerdict)
+            // Resumes that skip as many items as possible.
             tracker.resume(at: FeedPosition(epoch: 77, number: .max))
             tracker.resume(at: FeedPosition(epoch: 78, number: 0))
             tracker.resume(at: FeedPosition(epoch: 78, number: .max))
-            // An overflow would make the count negative, or trap.
+            // An overflow would trap, or make the count negative.
             #expect(tracker.missing >= 0)
         }
     }
 
-    @Test func `I7 a gap is counted, and no longer counts when the missing items are received late`() throws {
+    @Test func `I7 items of a gap count as missing until they are received late`() throws {
         var tracker = FeedTracker()
         #expect(try self.record(&tracker, 1...3) == .fresh)
         #expect(try self.record(&tracker, 7...8) == .fresh)
+        // The items 4, 5 and 6 are missing.
         #expect(tracker.missing == 3 && tracker.received == 5)
         #expect(try self.record(&tracker, 5...5) == .known)
         #expect(tracker.missing == 2 && tracker.reordered == 1)
-        // The items 4 and 6 are late, and 5 is repeated.
+        // Now the items 4 and 6 are received late, and 5 is repeated.
         #expect(try self.record(&tracker, 4...6) == .known)
         #expect(tracker.missing == 0 && tracker.reordered == 3 && tracker.repeated == 1)
     }
@@ -52,17 +58,16 @@ import Testing
         #expect(try self.record(&tracker, 1...3) == .fresh)
         #expect(try self.record(&tracker, 2...3) == .known)
         #expect(try self.record(&tracker, 2...6) == .partlyKnown(2))
-        // The items 1 to 6 were received, and 2 and 3 twice more.
+        // The items 1 to 6 were received, and then 2 and 3 twice more.
         #expect(tracker.received == 6 && tracker.repeated == 4 && tracker.missing == 0)
         #expect(tracker.position?.number == 6)
     }
 
-    @Test func `a new epoch starts another stream, and items of an old epoch are ignored`() throws {
+    @Test func `a frame of a new epoch sets a new position, and items of an old epoch count as repeated`() throws {
         var tracker = FeedTracker()
         #expect(try self.record(&tracker, 1...3, epoch: 77) == .fresh)
         #expect(try self.record(&tracker, 1...2, epoch: 90) == .fresh)
         #expect(tracker.position == FeedPosition(epoch: 90, number: 2) && tracker.missing == 0)
-        // Items of an old epoch count as repeated.
         #expect(try self.record(&tracker, 4...5, epoch: 77) == .known)
         #expect(tracker.repeated == 2 && tracker.received == 5)
     }
@@ -74,6 +79,7 @@ import Testing
         #expect(tracker.position == FeedPosition(epoch: 77, number: 30))
         #expect(tracker.firstNumber == 31 && tracker.received == 0)
         #expect(try self.record(&tracker, 31...31) == .fresh)
+        // The same frame again is behind the position, so it changes nothing.
         #expect(tracker.record(emptyFrame) == .known)
         #expect(tracker.position?.number == 31 && tracker.repeated == 0 && tracker.missing == 0)
         let frameAhead = try #require(FeedSamples.scan(FeedSamples.empty(at: 35)))
@@ -85,7 +91,8 @@ import Testing
         #expect(tracker.position?.number == 35)
     }
 
-    @Test func `history of an earlier live with the same name is ignored`() throws {
+    @Test func `history of an earlier live with the same id is ignored`() throws {
+        // The earlier live has the lower epoch, 77.
         var tracker = FeedTracker()
         #expect(try self.record(&tracker, 1...3, epoch: 90) == .fresh)
         let scan = try #require(FeedSamples.scan(FeedSamples.history([1], at: "77.5", epoch: 77)))
@@ -99,7 +106,7 @@ import Testing
         tracker.resume(at: FeedPosition(epoch: 77, number: 10))
         // The items 4 to 10 are missing.
         #expect(tracker.missing == 7 && tracker.position?.number == 10)
-        // The new gateway lags behind the previous one.
+        // The next gateway lags behind the previous one: its position is lower.
         tracker.resume(at: FeedPosition(epoch: 77, number: 6))
         #expect(tracker.missing == 7 && tracker.position?.number == 10)
         tracker.resume(at: FeedPosition(epoch: 90, number: 4))
@@ -109,11 +116,14 @@ import Testing
     /// A simple second implementation of the tracker, which stores every number.
     private struct Oracle {
         var receivedNumbers: Set<Int64> = []
+        /// The highest received number.
         var lastNumber: Int64 = 0
         var repeated = 0
+        /// How many items were received for the first time after an item with a higher number.
         var reordered = 0
         var inOrder = 0
 
+        /// Records a frame whose items have these numbers.
         mutating func record(_ numbers: ClosedRange<Int64>) {
             for number in numbers {
                 if self.receivedNumbers.isEmpty || number > self.lastNumber {
@@ -128,7 +138,8 @@ import Testing
                 self.lastNumber = max(self.lastNumber, number)
             }
         }
-        /// How many numbers from the lowest received one to the last were not received.
+
+        /// How many numbers between the lowest and the highest received number were not received.
         var missing: Int {
             guard let lowest = self.receivedNumbers.min() else { return 0 }
             return Int(self.lastNumber - lowest) + 1 - self.receivedNumbers.count
@@ -142,18 +153,18 @@ import Testing
         var random = SeededRandom(seed: seed)
         var tracker = FeedTracker()
         var oracle = Oracle()
+        // The number after the highest one so far.
         var next: Int64 = 100
         for _ in 0..<80 {
             let count = Int64.random(in: 1...5, using: &random)
+            // Of ten frames about one has a gap before it, two have repeated or late items, and seven follow directly.
             var first = next
             switch Int.random(in: 0..<10, using: &random) {
-            // A gap.
             case 0: first = next + Int64.random(in: 1...4, using: &random)
-            // Repeated or late items.
             case 1, 2: first = max(100, next - Int64.random(in: 1...12, using: &random))
             default: break
             }
-            // The first frame begins the stream at 100, whatever was drawn.
+            // The first frame begins at 100, whatever was drawn.
             if oracle.receivedNumbers.isEmpty { first = 100 }
             let numbers = first...first + count - 1
             let previousLast = oracle.lastNumber
@@ -161,8 +172,12 @@ import Testing
             let knownCount = numbers.count { $0 <= previousLast }
             oracle.record(numbers)
             next = max(next, numbers.upperBound + 1)
-            let expectedVerdict: FeedTracker.Verdict =
-                knownCount == 0 ? .fresh : knownCount == numbers.count ? .known : .partlyKnown(knownCount)
+            let expectedVerdict: FeedTracker.Verdict
+            switch knownCount {
+            case 0: expectedVerdict = .fresh
+            case numbers.count: expectedVerdict = .known
+            default: expectedVerdict = .partlyKnown(knownCount)
+            }
             #expect(verdict == expectedVerdict)
             #expect(tracker.missing == oracle.missing)
             #expect(tracker.repeated == oracle.repeated)
@@ -170,7 +185,7 @@ import Testing
             #expect(tracker.received == oracle.inOrder)
             #expect(tracker.position?.number == oracle.lastNumber)
         }
-        // 80 frames with three items on average are enough for both.
+        // 80 frames have 240 items on average: enough that the walk has repeats and more than 100 items in order.
         #expect(oracle.repeated > 0 && oracle.inOrder > 100)
     }
 }

@@ -3,16 +3,18 @@ import Foundation
 import Repository
 import Testing
 
-/// The public API and the dependencies of the products for apps.
+/// The public API and the dependencies of the products that apps use.
 @Suite(.serialized) struct PublicAPITests {
     @Test(.timeLimit(.minutes(2))) func `the public API is the one that docs/api describes`() throws {
-        // The modules are in a folder above the test program; which one depends on the build.
+        // The built modules are in `Modules` of one of the folders above the test program; which folder depends on the
+        // kind of build.
         let program = URL(filePath: try #require(CommandLine.arguments.first))
-        let folders = sequence(first: program.deletingLastPathComponent()) { folder in
+        let foldersAboveProgram = sequence(first: program.deletingLastPathComponent()) { folder in
+            // The root folder has the path `/`.
             folder.path.count > 1 ? folder.deletingLastPathComponent() : nil
         }
         let modules = try #require(
-            folders.lazy.map { $0.appending(path: "Modules") }.first {
+            foldersAboveProgram.lazy.map { $0.appending(path: "Modules") }.first {
                 FileManager.default.fileExists(atPath: $0.appending(path: "LivePlazaKit.swiftmodule").path)
             }, "no built modules above \(program.path)")
         let script = Repository.root.appending(path: "deploy/api-dump.py").path
@@ -21,7 +23,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"])
-    func `no product for apps depends on a C library`(product: String) throws {
+    func `no product that apps use depends on a C library`(product: String) throws {
         let manifest = try Self.manifest.get()
         let targets = Dictionary(uniqueKeysWithValues: manifest.targets.map { ($0.name, $0) })
         let roots = try #require(manifest.products.first { $0.name == product }).targets
@@ -29,8 +31,9 @@ import Testing
         let systemLibraries = Set(manifest.targets.filter { $0.type == "system" }.map(\.name))
         #expect(reached.isSuperset(of: roots))
         #expect(reached.isDisjoint(with: systemLibraries))
+        // `LivePlazaTransport` depends on C libraries, so this shows that the search finds them.
         let reachedByTransport = Self.reachableTargets(from: ["LivePlazaTransport"], in: targets)
-        #expect(!reachedByTransport.isDisjoint(with: systemLibraries), "the search finds no C library at all")
+        #expect(!reachedByTransport.isDisjoint(with: systemLibraries))
     }
 
     // MARK: The package's description
@@ -45,9 +48,9 @@ import Testing
             var type: String
             var dependencies: [Dependency]
         }
-        /// A dependency of a target; in JSON an object with one member, whose value is an array that begins with the name.
+        /// A dependency; in JSON an object with one member: an array that begins with the target's name.
         ///
-        /// The conditions of a dependency are ignored, because Xcode builds the dependency in any case.
+        /// Conditions, such as a platform, are ignored, because Xcode builds a dependency whatever its conditions are.
         struct Dependency: Decodable {
             var name: String
 
@@ -58,6 +61,7 @@ import Testing
                 self.name = try values.decode(String.self)
             }
 
+            /// The key of the only member: the kind of the dependency.
             private struct Kind: CodingKey {
                 var stringValue: String
                 var intValue: Int? { nil }
@@ -69,7 +73,7 @@ import Testing
         var targets: [Target]
     }
 
-    /// The package's description, as `swift package dump-package` prints it; read once.
+    /// The package's description, which `swift package dump-package` prints; all tests share it.
     private static let manifest = Result<Manifest, any Error> {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "liveplaza-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
@@ -78,7 +82,7 @@ import Testing
             [
                 "swift", "package", "--package-path", Repository.root.path, "--scratch-path", scratch.path,
                 "dump-package",
-            ], mergesErrors: false)
+            ], includesErrorOutput: false)
         guard status == 0 else { throw CocoaError(.executableLoad) }
         return try JSONDecoder().decode(Manifest.self, from: Data(output.utf8))
     }
@@ -93,15 +97,17 @@ import Testing
         return found
     }
 
-    /// Runs a program that is found in PATH, and waits for its end.
+    /// Runs a program from a folder in PATH, with its arguments, and waits for its end.
+    ///
+    /// `includesErrorOutput`: whether the output contains the program's standard error, too.
     private static func runProgram(
-        _ arguments: [String], mergesErrors: Bool = true
+        _ arguments: [String], includesErrorOutput: Bool = true
     ) throws -> (status: Int32, output: String) {
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = arguments
         process.standardOutput = pipe
-        if mergesErrors { process.standardError = pipe }
+        if includesErrorOutput { process.standardError = pipe }
         try process.run()
         let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()

@@ -2,16 +2,15 @@
 import Dispatch
 import LivePlazaCombine
 
-/// A scheduler whose time passes only when the test calls `advance`.
-///
-/// It is used on one thread.
+/// A scheduler whose time passes only when the test calls `advance`; for one thread.
 final class VirtualTimeScheduler: Scheduler {
     typealias SchedulerTimeType = DispatchQueue.SchedulerTimeType
     typealias SchedulerOptions = Never
 
-    private struct Entry {
+    /// A scheduled action that has not run yet.
+    private struct ScheduledAction {
         let due: SchedulerTimeType
-        /// Counts the scheduled actions; of two actions with the same due time, the lower number runs first.
+        /// The order of scheduling: of two actions that are due together, the one with the lower number runs first.
         let number: Int
         let action: () -> Void
     }
@@ -19,7 +18,7 @@ final class VirtualTimeScheduler: Scheduler {
     /// The time begins at 1 s.
     private(set) var now = SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000_000_000))
     let minimumTolerance: SchedulerTimeType.Stride = .nanoseconds(0)
-    private var waiting: [Entry] = []
+    private var waiting: [ScheduledAction] = []
     /// How many actions were scheduled so far.
     private var scheduledCount = 0
 
@@ -58,9 +57,9 @@ final class VirtualTimeScheduler: Scheduler {
     func advance(milliseconds: Int) {
         let end = self.now.advanced(by: .milliseconds(milliseconds))
         while let index = self.indexOfNext(), self.waiting[index].due <= end {
-            let entry = self.waiting.remove(at: index)
-            self.now = entry.due
-            entry.action()
+            let next = self.waiting.remove(at: index)
+            self.now = next.due
+            next.action()
         }
         self.now = end
     }
@@ -74,6 +73,6 @@ final class VirtualTimeScheduler: Scheduler {
 
     private func add(_ due: SchedulerTimeType, _ action: @escaping () -> Void) {
         self.scheduledCount += 1
-        self.waiting.append(Entry(due: due, number: self.scheduledCount, action: action))
+        self.waiting.append(ScheduledAction(due: due, number: self.scheduledCount, action: action))
     }
 }

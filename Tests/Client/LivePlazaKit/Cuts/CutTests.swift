@@ -6,19 +6,20 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A client that logs in, joins, sends and receives messages, and leaves, while its connection is cut.
+/// A viewer who logs in, joins, sends and receives messages, leaves and logs out, while the connection is cut.
 ///
-/// `decideCut` gets the number of each frame, and decides whether the connection is cut before or after the frame.
+/// The initializer plays the whole session. `decideCut` gets the number of each frame, and decides whether the
+/// connection is cut before or after this frame, or not (nil).
 private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = SimulationClock.forTest()
     let server: FakeServer
     private let plaza: LivePlaza
-    /// The messages that the app sees.
+    /// The messages that the chat store shows at the end of the session.
     private(set) var shown: [String] = []
-    /// The messages that the server has published.
+    /// The messages that the server has published since the join.
     private(set) var published: [String] = []
-    /// The events about the end of the live or a kick.
+    /// The events of the list store (the live has ended, or the viewer was kicked), of which none is expected.
     private let listEvents = Locked<[LiveListEvent]>([])
     /// The calls that have failed, or have not ended in time.
     private(set) var failures: [String] = []
@@ -46,17 +47,17 @@ private final class ViewerScenario {
         self.performCall("login") { done in
             login.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: done)
         }
-        // `map` drops the live that a join returns, because only the success counts.
+        // `map` removes the live from the result of the join, because `performCall` takes results without a value.
         self.performCall("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
         let feedCountAtJoin = self.server.feed.count
         for text in ["a", "b", "c"] {
             self.performCall("send") { done in
                 barrage.sendTextMessage(text: text, extensionInfo: nil, completion: done)
-                // Another user's message arrives while the call is open.
+                // Another message is published while the reply to the call is outstanding.
                 self.server.publish("\(text)!")
             }
         }
-        // In 20 s all messages arrive, even after a cut.
+        // Within 20 s all messages arrive, even if the connection is cut.
         self.clock.advance(by: 20_000, self.queue)
         self.shown = barrage.state.value.messageList.map(\.textContent)
         self.published = self.server.feed.dropFirst(feedCountAtJoin).compactMap { item in
@@ -96,9 +97,10 @@ private final class ParkMiller: Sendable {
     }
 }
 
-/// Plays the same session with cuts at different frames; the app must notice none of them.
+/// Plays the same session with cuts at different frames, none of which the app must notice.
 @Suite struct CutTests {
     @Test func `a connection that is cut before or after any frame changes nothing that the app sees`() {
+        // A session without cuts tells how many frames there are, and which messages are published.
         let uncut = ViewerScenario { _ in nil }
         #expect(uncut.failures.isEmpty && uncut.shown == uncut.published && uncut.server.frameCount > 20)
         for frame in 0..<uncut.server.frameCount {
@@ -107,7 +109,7 @@ private final class ParkMiller: Sendable {
                 let comment: Comment = "cut \(cut) frame \(frame)"
                 #expect(scenario.failures.isEmpty, comment)
                 #expect(scenario.shown == scenario.published, comment)
-                // A cut may delay a message of the client behind one of the other user.
+                // A cut may delay a message of the client, so the order may differ.
                 #expect(scenario.published.sorted() == uncut.published.sorted(), comment)
                 #expect(scenario.server.violations.isEmpty, comment)
                 #expect(scenario.server.applyCounts.values.allSatisfy { $0 == 1 }, comment)
@@ -118,13 +120,13 @@ private final class ParkMiller: Sendable {
     }
 
     @Test(arguments: 1...60)
-    func `a connection that is cut again and again changes nothing that the app sees`(seed: Int) {
-        // The factor is a prime, so that the first states are far apart.
+    func `a connection that is cut at every sixth frame changes nothing that the app sees`(seed: Int) {
+        // The factor is a prime, so that the generators of different seeds begin far apart.
         var state = seed * 7919
         let scenario = ViewerScenario { _ in
-            // The same generator as `ParkMiller`, so that each seed has its own cuts.
+            // Park and Miller's generator, as in `ParkMiller`, but with a seed.
             state = (state * 48_271) % 2_147_483_647
-            // Each sixth frame, on average, is cut.
+            // On average the connection is cut at every sixth frame.
             guard state % 6 == 0 else { return nil }
             return state % 4 < 2 ? .before : .after
         }

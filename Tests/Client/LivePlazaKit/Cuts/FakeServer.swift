@@ -38,7 +38,7 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     /// Decides for each frame, by its number, whether the connection is cut there.
     var decideCut: (Int) -> Cut? = { _ in nil }
-    /// How many frames were sent so far, in both directions together. It is also the number of the next frame.
+    /// How many frames were sent so far, in both directions together; also the number of the next frame.
     private(set) var frameCount = 0
     /// All items of the feed, beginning with item 1.
     private(set) var feed: [JSONValue] = []

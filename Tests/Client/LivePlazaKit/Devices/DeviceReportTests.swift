@@ -5,15 +5,16 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// The state of the user's devices while the seat, notices and replies to device reports arrive in any order.
+/// Which devices of a guest are open when the changed seat, notices and replies to device reports arrive in any order.
 ///
 /// A device report is the call `seat.device`, by which the client tells the server that a device was opened or closed.
+/// Each test begins with the user Carol on a seat, with an open camera and an open microphone.
 @Suite struct DeviceReportTests {
     private let harness = StoreHarness()
     private let plaza: LivePlaza
     private var devices: DeviceStore { self.plaza.deviceStore }
 
-    /// A client whose user sits with an open camera and an open microphone.
+    /// Makes Carol's client, and opens the devices of Carol, who sits on seat 1.
     init() {
         self.plaza = self.harness.makeClient()
         self.harness.loginAndEnter(self.plaza)
@@ -21,17 +22,19 @@ import Testing
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.devices.openLocalMicrophone(completion: nil)
         self.harness.queue.drain()
-        // Each device has its own report.
+        // The two devices have one report each.
         self.answerReport()
         self.answerReport()
         self.receiveSeat(revision: 2, isCameraOn: true, isMicrophoneOn: true)
     }
 
-    /// Sends a stage on which the user sits with these devices; its revision is also the number of its feed item.
+    /// Sends a feed item with a stage on which Carol sits with these devices.
+    ///
+    /// `revision`: the revision of the stage, and also the number of the item.
     private func receiveSeat(
         revision: Int64, isCameraOn: Bool, isMicrophoneOn: Bool, allowsMicrophone: Bool = true
     ) {
-        // The role 2 is that of a user who is neither owner nor admin.
+        // The role 2 is a viewer, neither owner nor admin.
         let occupant: JSONValue = [
             "allowOpenCamera": true, "allowOpenMicrophone": .bool(allowsMicrophone), "isCameraOn": .bool(isCameraOn),
             "isMicrophoneOn": .bool(isMicrophoneOn), "live": "concert", "role": 2, "suspendStatus": "none",
@@ -47,22 +50,22 @@ import Testing
         self.harness.receive([["stage": ["events": [], "record": record]]], from: revision)
     }
 
-    /// Sends the notice that a host has closed a device.
-    private func receiveClosing(of device: String, id: JSONValue = "3-11") {
-        let closingHost: JSONValue = ["avatarURL": "", "userID": "alice", "userName": "A"]
+    /// Sends the notice that a host has closed and locked a device.
+    private func receiveLockNotice(of device: String, id: JSONValue = "3-11") {
+        let host: JSONValue = ["avatarURL": "", "userID": "alice", "userName": "A"]
         self.harness.network.socket?.receive([
             "notice": [
                 "at": 1, "id": id, "live": "concert", "to": "carol",
-                "content": ["deviceClosedByAdmin": ["by": closingHost, "device": .text(device)]],
+                "content": ["deviceClosedByAdmin": ["by": host, "device": .text(device)]],
             ]
         ])
         self.harness.queue.drain()
     }
 
-    /// Answers the first report of a device that is not answered yet.
+    /// Answers the oldest device report that has no answer yet; with an error if there is an error code.
     private func answerReport(errorCode: Int64? = nil) {
         guard let call = self.harness.network.socket?.takeCall("seat.device") else {
-            Issue.record("no report was sent")
+            Issue.record("expected that the client has sent a device report")
             return
         }
         let outcome: [String: JSONValue]
@@ -80,22 +83,23 @@ import Testing
     private var isCameraOn: Bool { self.devices.state.value.cameraStatus == .on }
     private var isMicrophoneOn: Bool { self.devices.state.value.microphoneStatus == .on }
 
-    @Test func `a device closes when the notice that a host closed it arrives before the changed seat`() {
-        self.receiveClosing(of: "microphone")
+    @Test func `a device that a host locks is closed when the notice arrives before the changed seat`() {
+        self.receiveLockNotice(of: "microphone")
         #expect(!self.isMicrophoneOn && self.isCameraOn)
-        self.receiveClosing(of: "camera", id: "3-12")
+        self.receiveLockNotice(of: "camera", id: "3-12")
         #expect(!self.isMicrophoneOn && !self.isCameraOn)
-        #expect(self.harness.network.socket?.takeCall("seat.device") == nil, "the server knows it already")
+        // The server knows that the devices are closed, so the client sends no report.
+        #expect(self.harness.network.socket?.takeCall("seat.device") == nil)
     }
 
-    @Test func `a device closes when the changed seat arrives before the notice that a host closed it`() {
+    @Test func `a device that a host locks is closed when the changed seat arrives before the notice`() {
         self.receiveSeat(revision: 3, isCameraOn: true, isMicrophoneOn: false, allowsMicrophone: false)
         #expect(!self.isMicrophoneOn && self.isCameraOn)
-        self.receiveClosing(of: "microphone")
+        self.receiveLockNotice(of: "microphone")
         #expect(!self.isMicrophoneOn && self.isCameraOn)
     }
 
-    @Test func `a camera that was closed and opened again stays open when the seat shows it closed`() {
+    @Test func `a camera that was closed and opened again stays open when a seat shows the earlier closing`() {
         self.devices.closeLocalCamera()
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
@@ -106,7 +110,7 @@ import Testing
         #expect(self.isCameraOn)
     }
 
-    @Test func `a camera that was closed and opened again stays open when the seat comes after the first reply`() {
+    @Test func `a camera that was closed and opened again stays open when that seat comes after the first reply`() {
         self.devices.closeLocalCamera()
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
@@ -129,13 +133,13 @@ import Testing
         #expect(self.isMicrophoneOn)
     }
 
-    @Test func `a camera that the server turns off without a report of the user is closed`() {
+    @Test func `a camera that the server turns off is closed, although the user did not close the camera`() {
         self.receiveSeat(revision: 3, isCameraOn: false, isMicrophoneOn: true)
         #expect(!self.isCameraOn && self.isMicrophoneOn)
     }
 
-    @Test func `a refused report of the seat does not close a camera that was opened again`() {
-        // The user loses the seat, opens the camera, and takes a seat again; then the open devices are reported.
+    @Test func `a rejected report of an earlier opening does not close a camera that was opened again`() {
+        // Carol loses the seat, opens the camera, and gets a seat again. Then the client reports the open camera.
         self.harness.receive([Self.stageWithoutSeats], from: 3)
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
@@ -143,7 +147,7 @@ import Testing
         self.devices.closeLocalCamera()
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()
-        // The first report is refused; those of the closing and of the second opening are accepted.
+        // The server rejects this first report, and accepts the reports of the closing and of the second opening.
         self.answerReport(errorCode: -1)
         self.answerReport()
         self.answerReport()

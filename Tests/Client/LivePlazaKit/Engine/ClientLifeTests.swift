@@ -5,11 +5,11 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Clients and stores are released when the app no longer references them.
+/// What happens to a client and its stores when the app no longer references the client.
 @Suite struct ClientLifeTests {
     private let harness = StoreHarness()
 
-    @Test func `a released client disconnects, and its objects are released`() {
+    @Test func `a client that the app releases disconnects, and its engine and stores are released`() {
         weak var engine: PlazaEngine?
         weak var stores: LiveStores?
         do {
@@ -20,15 +20,14 @@ import Testing
             (engine, stores) = (plaza.engine, plaza.stores(of: "concert"))
         }
         self.harness.queue.drain()
-        // Unanswered calls fail when the client ends. Remaining timers, which end within a minute, must not retain the
-        // client.
+        // Timers of the client may still be set. They end within a minute, and must not retain the client.
         self.harness.clock.advance(by: 60_000, self.harness.queue)
         #expect(self.harness.network.socket?.isClosed == true)
         #expect(engine == nil)
         #expect(stores == nil)
     }
 
-    @Test func `the calls of a store whose client was released fail`() {
+    @Test func `a call of a store fails when the client of the store was released`() {
         let outcome = Locked<Result<Void, ErrorInfo>?>(nil)
         var plaza: LivePlaza? = self.harness.makeClient()
         let barrage = plaza?.barrageStore(liveID: "concert")
@@ -38,13 +37,13 @@ import Testing
         barrage?.sendTextMessage(text: "x", extensionInfo: nil) { result in outcome.withLock { $0 = result } }
         self.harness.queue.drain()
         guard case .failure(let error)? = outcome.withLock({ $0 }) else {
-            Issue.record("it has not failed")
+            Issue.record("expected that the call fails")
             return
         }
         #expect(error.code == ReplyCode.notLoggedIn.code)
     }
 
-    @Test func `a hundred clients in one process connect independently`() {
+    @Test func `a hundred clients in one process all connect when they log in`() {
         let clients = (0..<100).map { _ in self.harness.makeClient() }
         for client in clients { client.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: nil) }
         self.harness.queue.drain()

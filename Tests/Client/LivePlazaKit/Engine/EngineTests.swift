@@ -251,7 +251,7 @@ import Testing
         #expect(shown.last == .callEnded("login: error-5"))
     }
 
-    /// A token with the claims {"exp":1700000101}, a Unix time in seconds. The tests begin 100 s before that.
+    /// A token with the claims {"exp":1700000101}, which is 100 s after the beginning of a test.
     private static let tokenFor100Seconds = "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
 
     /// A feed frame with one chat message, the item of this number.

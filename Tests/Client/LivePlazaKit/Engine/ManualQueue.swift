@@ -3,7 +3,7 @@ import LivePlazaTesting
 
 @testable import LivePlazaKit
 
-/// A queue whose work runs only when a test calls `drain`, on the test's thread.
+/// A queue whose work runs only when a test calls `drain`, on the thread of the test.
 final class ManualQueue: WorkQueue {
     private struct State {
         var work: [@Sendable () -> Void] = []
@@ -16,7 +16,7 @@ final class ManualQueue: WorkQueue {
 
     func preconditionIsCurrent() { precondition(self.state.withLock { $0.isRunning }, "not on the queue") }
 
-    /// Runs all work, including work that is added meanwhile.
+    /// Runs all work, also the work that is added meanwhile.
     func drain() {
         self.state.withLock { $0.isRunning = true }
         while let work = self.state.withLock({ $0.work.isEmpty ? nil : $0.work.removeFirst() }) { work() }
@@ -25,15 +25,15 @@ final class ManualQueue: WorkQueue {
 }
 
 extension SimulationClock {
-    /// The clock with which a test begins.
+    /// The clock of a test, which shows 1 s at the beginning.
     static func forTest() -> SimulationClock {
-        // `start` is the wall time at the clock's 0, in milliseconds since 1970. The test begins one second later.
+        // `start` is the wall time at the clock's 0, in milliseconds since 1970.
         let clock = SimulationClock(start: 1_700_000_000_000)
         clock.advance(to: 1000)
         return clock
     }
 
-    /// Moves the clock, and runs the timers that become due, in order, with all work that follows.
+    /// Advances the clock, and runs the timers that become due, in order, with all work that follows from them.
     func advance(by milliseconds: Double, _ queue: ManualQueue) {
         let end = self.now + milliseconds
         while self.runNextTimer(by: end) { queue.drain() }

@@ -16,8 +16,8 @@ import Testing
         func clear() { self.lines.withLock { $0 = [] } }
     }
 
-    /// A viewer in the live, whose subscriptions add what they receive to `log`.
-    private struct Fixture {
+    /// A viewer in the live `concert`, whose subscriptions add what they receive to `log`.
+    private struct LoggingViewer {
         let harness = StoreHarness()
         let plaza: LivePlaza
         let log = Log()
@@ -35,7 +35,7 @@ import Testing
                 audience.state.subscribe().dropFirst()
                     .sink { log.add("muted \($0.messageBannedUserList.map(\.userID))") },
                 audience.liveAudienceEventPublisher.sink { event in
-                    // All states of the frame are shown before its first event.
+                    // The states that the stores show while the event is delivered.
                     let messages = barrage.state.value.messageList.count
                     let muted = audience.state.value.messageBannedUserList.count
                     if case .onAudienceMessageDisabled(let user, _) = event {
@@ -45,35 +45,35 @@ import Testing
                 plaza.liveListStore.state.subscribe().map(\.currentLive.isEmpty).removeDuplicates().dropFirst()
                     .sink { log.add("in no live: \($0)") },
                 plaza.liveListStore.liveListEventPublisher.sink { _ in
-                    log.add("event of the list, in no live: \(plaza.liveListStore.state.value.currentLive.isEmpty)")
+                    log.add("list event, in no live: \(plaza.liveListStore.state.value.currentLive.isEmpty)")
                 },
             ]
         }
     }
 
-    @Test func `the states of a frame are published once each, before its events`() {
-        let fixture = Fixture()
-        fixture.harness.receive([
+    @Test func `each state that a frame changes is published once, before the events of the frame`() {
+        let viewer = LoggingViewer()
+        viewer.harness.receive([
             StoreHarness.message("a"), StoreHarness.mute("bob"), StoreHarness.message("b"), StoreHarness.mute("dave"),
         ])
         #expect(
-            fixture.log.all == [
+            viewer.log.all == [
                 #"muted ["bob", "dave"]"#, "messages 2", "event bob, 2 messages, 2 muted",
                 "event dave, 2 messages, 2 muted",
             ])
     }
 
-    @Test func `a call ends after the frames before its reply, and before the frames after its reply`() throws {
-        let fixture = Fixture()
-        let (harness, log) = (fixture.harness, fixture.log)
-        let audience = fixture.plaza.audienceStore(liveID: "concert")
+    @Test func `a completion runs after the frames before the reply, and before the frames after the reply`() throws {
+        let viewer = LoggingViewer()
+        let (harness, log) = (viewer.harness, viewer.log)
+        let audience = viewer.plaza.audienceStore(liveID: "concert")
         for user in ["bob", "dave"] {
             audience.disableSendMessage(userID: user, isDisable: true) { _ in log.add("\(user) is done") }
         }
         harness.queue.drain()
         let socket = try #require(harness.network.socket)
         let calls = try [#require(socket.takeCall("live.mute")), #require(socket.takeCall("live.mute"))]
-        // All frames have arrived before the queue runs.
+        // All frames arrive before the client's queue handles the first one: a mute and a reply for each call.
         for (number, (call, user)) in zip(calls, ["bob", "dave"]).enumerated() {
             let token = "77.\(number + 1)"
             let item: JSONValue = [
@@ -90,28 +90,28 @@ import Testing
             ])
     }
 
-    @Test func `the client has left the live when the event that it was kicked is published`() {
-        let fixture = Fixture()
-        fixture.harness.receive([StoreHarness.message("a")])
-        fixture.log.clear()
+    @Test func `when the event of a kick is published, the client has already left the live`() {
+        let viewer = LoggingViewer()
+        viewer.harness.receive([StoreHarness.message("a")])
+        viewer.log.clear()
         // The floor is above the ticket of the harness's join, 421, so the kick voids the ticket.
-        fixture.harness.network.socket?.receive([
+        viewer.harness.network.socket?.receive([
             "notice": [
                 "at": 1, "id": "3-11", "live": "concert", "to": "carol", "floor": 422,
                 "content": ["kickedOut": ["by": "alice", "reason": "byAdmin"]],
             ]
         ])
-        fixture.harness.queue.drain()
+        viewer.harness.queue.drain()
         #expect(
-            fixture.log.all == [
-                "in no live: true", "muted []", "messages 0", "event of the list, in no live: true",
+            viewer.log.all == [
+                "in no live: true", "muted []", "messages 0", "list event, in no live: true",
             ])
     }
 
     @Test func `completions run in the order of the replies, not in the order of the calls`() {
-        let fixture = Fixture()
-        let (harness, log) = (fixture.harness, fixture.log)
-        let barrage = fixture.plaza.barrageStore(liveID: "concert")
+        let viewer = LoggingViewer()
+        let (harness, log) = (viewer.harness, viewer.log)
+        let barrage = viewer.plaza.barrageStore(liveID: "concert")
         for text in ["one", "two", "three"] {
             barrage.sendTextMessage(text: text, extensionInfo: nil) { _ in log.add(text) }
         }
@@ -125,9 +125,9 @@ import Testing
         #expect(log.all == ["two", "one", "three"])
     }
 
-    /// Marks the main queue.
+    /// The key of a value that only the main queue has, so that a test can recognize this queue.
     ///
-    /// On Linux, another thread may serve this queue once the main thread has ended, so tests do not check the thread.
+    /// On Linux, another thread may serve the main queue once the main thread has ended, so tests check the queue.
     private static let mainQueueKey = {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
@@ -137,10 +137,12 @@ import Testing
     private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: Self.mainQueueKey) ?? false }
 
     @Test func `completions, states, events and faults are delivered on the main queue by default`() async {
+        // Sets the value of the main queue.
         _ = Self.mainQueueKey
         let harness = StoreHarness()
         let plaza = LivePlaza(options: PlazaOptions(gateways: ["ws://g/v1"], transport: harness.network))
         let log = Log()
+        /// Logs that a closure of the app runs, and whether on the main queue.
         let note: @Sendable (String) -> Void = { log.add("\($0): \(Self.isOnMainQueue)") }
         let audience = plaza.audienceStore(liveID: "concert")
         let subscriptions = Locked<[AnyCancellable]>([])
@@ -171,10 +173,11 @@ import Testing
         }
         // The subscriptions exist until here.
         #expect(subscriptions.withLock { $0.count } == 3)
+        // The first state is that of the join, the second one that of the mute.
         #expect(log.all == ["login", "state", "join", "fault", "state", "event"].map { "\($0): true" })
     }
 
-    @Test func `an app may choose another delivery queue`() async {
+    @Test func `completions are delivered on the queue that the app chooses`() async {
         let harness = StoreHarness()
         let queue = DispatchQueue(label: "the app's")
         let key = DispatchSpecificKey<Bool>()

@@ -11,7 +11,7 @@ struct SentCall: Sendable {
     let params: JSONValue
     /// The milliseconds since the call was first sent; nil unless it is sent again.
     let age: JSONValue?
-    /// Whether an answer or a step of a case has used this call already.
+    /// Whether this call has been answered at once, or a test has taken it by `takeCall`.
     var isTaken = false
 
     init(_ text: [UInt8]) throws {
@@ -26,12 +26,12 @@ struct SentCall: Sendable {
     }
 }
 
-/// A network of fake WebSockets: it records what a client sends, and the test acts as the server.
+/// A network of fake WebSockets that records what a client sends; the test acts as the server.
 final class TestNetwork: Transport {
     private let sockets = Locked<[TestSocket]>([])
     /// The addresses that `connect` rejects as invalid.
     let badAddresses = Locked<Set<String>>([])
-    /// The results with which the server answers at once, by method.
+    /// By method, the result with which the server answers a call at once.
     let answers: [String: JSONValue]
 
     init(answers: [String: JSONValue] = [:]) { self.answers = answers }
@@ -49,7 +49,7 @@ final class TestNetwork: Transport {
     }
 }
 
-/// A fake WebSocket.
+/// A fake WebSocket: the client calls `send` and `close`, and the test calls the other methods.
 final class TestSocket: TransportConnection {
     private struct State {
         var sent: [SentCall] = []
@@ -67,6 +67,7 @@ final class TestSocket: TransportConnection {
         self.onEvent = onEvent
     }
 
+    /// All calls that the client has sent.
     var sent: [SentCall] { self.state.withLock { $0.sent } }
     var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
@@ -80,6 +81,7 @@ final class TestSocket: TransportConnection {
 
     func close(code: Int) { self.state.withLock { $0.isClosed = true } }
 
+    /// Reports that the connection is open.
     func open() { self.onEvent(.opened) }
 
     /// Ends the connection from the server's side, or as a lost network does.
@@ -88,13 +90,14 @@ final class TestSocket: TransportConnection {
         self.onEvent(.closed(code: code))
     }
 
+    /// Delivers a frame of the server to the client.
     func receive(_ frame: JSONValue) { self.receive(text: Wire.encode(frame)) }
 
     func receive(text: [UInt8]) { self.onEvent(.text(text)) }
 
     func receiveBinary() { self.onEvent(.binary) }
 
-    /// Returns the first call of the method that was not taken yet, and marks it as taken.
+    /// Returns the first call of the method that was not taken yet, and marks the call as taken.
     func takeCall(_ method: String) -> SentCall? {
         self.state.withLock { state in
             guard let index = state.sent.firstIndex(where: { $0.method == method && !$0.isTaken }) else { return nil }

@@ -5,20 +5,27 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A fold makes the states and events of a live's stores from feed items, and from snapshots that the client reads.
+/// How a fold makes the states and events of a live's stores.
+///
+/// Its inputs are feed items, and snapshots: parts of the live, such as the audience, that the client reads. Items that
+/// arrive between the request for a snapshot and its result are applied to the snapshot again.
 @Suite struct LiveFoldTests {
+    /// The fold of the live `concert` at the client of the user `bob`.
     private var fold = LiveFold(liveID: LiveID("concert"), selfID: UserID("bob"))
 
+    /// The feed item of this number.
     private static func item(_ number: Int64, _ content: FeedContent) -> FoldInput {
         .item(FeedEntry(n: number, at: Timestamp(milliseconds: number * 1000), content: content))
     }
 
     private static func user(_ id: String) -> UserInfo { UserInfo(userID: UserID(id)) }
 
+    /// The feed item of this number with a chat message.
     private static func message(_ number: Int64) -> FoldInput {
         self.item(number, .text(sender: self.user("alice"), text: "message \(number)", extensionInfo: nil))
     }
 
+    /// A snapshot of the audience with these users.
     private static func audiencePage(_ users: [String]) -> Snapshot {
         let members = users.map { AudienceMember(user: self.user($0), joinedAt: Timestamp(milliseconds: 0)) }
         return .audience(AudiencePage(members: members, cursor: "", count: members.count))
@@ -26,23 +33,25 @@ import Testing
 
     private var audienceIDs: [String] { self.fold.states.audience.audienceList.map(\.userID) }
 
-    @Test mutating func `a viewer who joins while the audience is read is in the list, and is announced once`() {
+    @Test mutating func `a viewer who joins while the audience is read is listed, and is announced once`() {
         self.fold.snapshotRequested(.audience)
         let events = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         #expect(events.count == 1)
-        let eventsOfRead = self.fold.snapshotRead(Self.audiencePage(["dave"]))
-        #expect(eventsOfRead.isEmpty)
+        // The snapshot does not have Carol yet.
+        let eventsOfSnapshot = self.fold.snapshotRead(Self.audiencePage(["dave"]))
+        #expect(eventsOfSnapshot.isEmpty)
         #expect(self.audienceIDs == ["dave", "carol"])
     }
 
-    @Test mutating func `a viewer who leaves while the audience is read is not in the list`() {
+    @Test mutating func `a viewer who leaves while the audience is read is not listed`() {
         self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceLeft(user: Self.user("dave"))))
+        // The snapshot still has Dave.
         _ = self.fold.snapshotRead(Self.audiencePage(["dave", "erin"]))
         #expect(self.audienceIDs == ["erin"])
     }
 
-    @Test mutating func `feed items from before a failed read are not applied to a later read`() {
+    @Test mutating func `items that arrived during a failed read are not applied to the result of a later read`() {
         self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         self.fold.snapshotFailed(.audience)
@@ -51,9 +60,10 @@ import Testing
     }
 
     @Test mutating func `messages of the history come before newer messages, and the oldest messages are dropped`() {
-        // The history, 1 and 2, arrives after two newer messages.
+        // The messages 1 and 2 are history, and arrive after the newer messages 3 and 4.
         for number: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.message(number)) }
         #expect(self.fold.states.barrage.messageList.map(\.sequence) == [1, 2, 3, 4])
+        // Two more messages than the store keeps.
         for number in 5...Int64(BarrageState.maxMessages + 2) { _ = self.fold.apply(Self.message(number)) }
         #expect(self.fold.states.barrage.messageList.count == BarrageState.maxMessages)
         #expect(self.fold.states.barrage.messageList.first?.sequence == 3)
