@@ -6,7 +6,7 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// Tells that a case is malformed, or that the client does not meet one of its expectations.
+/// The error of a case that is malformed, or whose expectation the client does not meet.
 struct CaseFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -157,14 +157,14 @@ final class CaseRun {
             let isSent = try self.socket.sent.contains { $0.method == name && !$0.isTaken }
             if isSent { throw CaseFailure("\(name) was sent") }
         case "closed": if try !self.socket.isClosed { throw CaseFailure("the connection is open") }
-        case "state": try self.match(self.state(params), params.value.members["is"], of: params)
+        case "state": try self.match(self.state(params), params.value.members["is"], step: params)
         case "event": try self.checkEvent(params)
         case "noEvents":
             let events = self.events.withLock { $0[name] ?? [] }
             if !events.isEmpty { throw CaseFailure("the store has published \(events)") }
         case "result":
             switch self.outcomes.withLock({ $0[params.text("of")] }) {
-            case .success(let result)?: try self.match(result, params.value.members["is"], of: params)
+            case .success(let result)?: try self.match(result, params.value.members["is"], step: params)
             case .failure(let error)?: throw CaseFailure("the call failed: \(error)")
             case nil: throw CaseFailure("the call has not ended")
             }
@@ -223,7 +223,7 @@ final class CaseRun {
             return events[store]?.removeFirst()
         }
         guard let event, event.type == type else { throw CaseFailure("the event is \(String(describing: event))") }
-        try self.match(event.detail, params.value.members["detail"], of: params)
+        try self.match(event.detail, params.value.members["detail"], step: params)
     }
 
     /// By store, the members of events and states that the Swift SDK does not have.
@@ -232,7 +232,7 @@ final class CaseRun {
     ]
 
     /// Compares a value with the one that a step expects, without the members that the Swift SDK does not have.
-    private func match(_ actual: JSONValue, _ expected: JSONValue?, of params: CaseParams) throws {
+    private func match(_ actual: JSONValue, _ expected: JSONValue?, step params: CaseParams) throws {
         guard let expected else { return }
         var ignored = Self.membersNotInSwift[params.text("store")] ?? []
         // This event has its `seatIndex` in the Swift SDK, too.

@@ -64,7 +64,7 @@ import Testing
             ])
     }
 
-    @Test func `after a lost connection the live is resumed at the next gateway, and an open call is sent again`() {
+    @Test func `a lost connection is resumed at the next gateway, and a call without a reply is sent again`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
@@ -96,7 +96,7 @@ import Testing
         #expect(harness.stores.takeShownItems().suffix(3) == [.currentLive(""), .messages([]), .listEvent(endEvent)])
     }
 
-    @Test func `open calls fail when another connection has taken over the session`() {
+    @Test func `calls without a reply fail when another connection has taken over the session`() {
         let harness = EngineHarness()
         harness.login()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }

@@ -40,7 +40,7 @@ import Testing
         for number in 0..<100 { _ = plaza.barrageStore(liveID: "other-\(number)") }
     }
 
-    @Test func `requests give the same store object while the app references it, and then it is released`() {
+    @Test func `each request gives the same store while the app references this store, which is then released`() {
         let plaza = self.harness.makeClient()
         weak var stores: LiveStores?
         // The app references the store until the end of this scope.
