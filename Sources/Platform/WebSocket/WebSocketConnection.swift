@@ -4,8 +4,8 @@ package import EventLoop
 
 /// One WebSocket on a loop, on the client's or the server's side.
 ///
-/// It stays alive without other references, and retains its delegate and context, until `webSocketClosed`. An idle
-/// connection has no buffer.
+/// Until `webSocketClosed`, a connection exists without references from outside, and retains its delegate and context.
+/// An idle connection has no buffer.
 package final class WebSocketConnection {
     // The properties that a delivery uses come first, so that they share a cache line: with thousands of viewers, a
     // connection is usually not in the processor's cache.
@@ -13,8 +13,8 @@ package final class WebSocketConnection {
     package internal(set) var state = State.connecting
     /// Whether a ping was sent and nothing was received since.
     var awaitsPong = false
-    /// Whether the last sweep found that a wait had exceeded its timeout; a connection that is overdue in two sweeps
-    /// ends.
+    /// Whether the group's last sweep found that a wait had exceeded its timeout; a connection that is overdue in two
+    /// sweeps ends.
     var isOverdue = false
     /// The side of this connection: client or server.
     package let role: Role
@@ -41,7 +41,7 @@ package final class WebSocketConnection {
     private(set) var decoder: FrameDecoder
     /// Counts what the peer sends against the rate limits.
     private var meter = InboundMeter()
-    /// The decoder's memory for incomplete messages that is contained in the group's `unfinishedBytes`.
+    /// How many of the group's `unfinishedBytes` are this connection's: its decoder's memory for incomplete messages.
     private(set) var unfinishedBytes = 0
     /// The client's address: the peer's, or the one that a trusted proxy reports; nil until it is known.
     package internal(set) var clientAddress: IPAddress?
@@ -102,8 +102,8 @@ package final class WebSocketConnection {
     /// Sends an encoded frame, which any number of a server's connections may share.
     ///
     /// When more than `maxPendingBytes` would be pending, the unsent frames are dropped and the connection closes with
-    /// `overflowCode`. When all connections together queue more than `maxQueuedBytes`, and this one would queue more
-    /// than its share, this connection ends.
+    /// `overflowCode`. When all connections of the loop together queue more than `maxQueuedBytes`, and this connection
+    /// would queue more than its share (`maxQueuedBytes` divided by the number of queues), this connection ends.
     @discardableResult package func send(_ frame: SharedBytes) -> SendOutcome {
         guard self.state == .open, let stream = self.stream else { return .notOpen }
         do throws(LoopError) {
@@ -119,10 +119,11 @@ package final class WebSocketConnection {
         } catch { return self.handleSendError(error) }
     }
 
-    /// Sends several encoded frames as `send(_:)` does, but does not end the connection when all connections queue more
-    /// than `maxQueuedBytes` and this one would exceed its share.
+    /// Sends several encoded frames as `send(_:)` does, but does not end the connection when it would exceed its share
+    /// of `maxQueuedBytes`.
     ///
-    /// - Returns: The outcome; nil if no byte was accepted for that reason, and the frames may be offered again later.
+    /// - Returns: The outcome; nil if the share would be exceeded. Then no byte was accepted, and the frames may be
+    ///   offered again later.
     package func offer(_ frames: [SharedBytes]) -> SendOutcome? {
         guard self.state == .open, let stream = self.stream else { return .notOpen }
         do throws(LoopError) {
@@ -181,9 +182,9 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Ends the limits of `InboundLimits` that apply only before the connection is accepted.
+    /// Ends the stricter limits of `InboundLimits`, which apply until this call.
     ///
-    /// The user of the connection calls this, for example after a login.
+    /// The delegate's side calls this when it trusts the peer, for example after a login.
     package func accept() { self.meter.accept() }
 
     /// Decodes received bytes from `start` on, and notifies the delegate of each message.
@@ -195,7 +196,7 @@ package final class WebSocketConnection {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
             if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
-                // The delegate decides how to close the connection. One that is closing needs no such decision.
+                // The delegate decides how to close the connection, unless the connection is closing already.
                 if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
                 return self.discardInput()
             }
@@ -219,7 +220,7 @@ package final class WebSocketConnection {
     private func countReceived(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
         let configuration = self.group.configuration
         let bufferedBytes = self.decoder.bufferedCapacityBytes
-        // The limit of unfinished messages holds for the group, whose sum must follow each change.
+        // `maxUnfinishedBytes` limits the sum of all connections of the group, so each change is added to the sum.
         if bufferedBytes != self.unfinishedBytes {
             self.group.unfinishedBytes += bufferedBytes - self.unfinishedBytes
             let isLarger = bufferedBytes > self.unfinishedBytes
@@ -253,7 +254,7 @@ package final class WebSocketConnection {
 
     /// Begins to close the connection of a slow reader; returns the outcome of the failed send.
     private func handleSendError(_ error: LoopError) -> SendOutcome {
-        // All connections together queue too much, and this one more than its share.
+        // All connections together queue too much, and this connection queues more than its share.
         if error == .overShare {
             self.endSlowReader(.outputLimit)
             return .overflow

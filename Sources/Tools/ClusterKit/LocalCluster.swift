@@ -14,10 +14,11 @@ package final class LocalCluster: Sendable {
     /// The run directory with logs, state and keys.
     package let directory: RunDirectory
 
+    /// The processes of the cluster; they are the table's `members`.
     let table = ConditionVariable(ProcessTable())
     /// The lock of the run directory; nil unless this cluster holds it.
     private let lock = Locked<FileLock?>(nil)
-    /// The plans of the processes; nil before the start.
+    /// How each process is run: program, arguments, environment; nil before the start.
     private let plans = Locked<ClusterPlans?>(nil)
 
     /// Makes a cluster without starting it.
@@ -80,7 +81,7 @@ package final class LocalCluster: Sendable {
         self.lock.withLock { $0 = nil }
     }
 
-    /// Kills all processes at once, for the second Ctrl-C; a `stop()` that is still waiting for them then returns.
+    /// Kills all processes at once, for the second Ctrl-C; a `stop()` that still waits for the processes then returns.
     package func killAll() {
         self.table.update { table in
             table.isStopping = true
@@ -130,13 +131,13 @@ package final class LocalCluster: Sendable {
     ///
     /// - Throws: `unknownProcess`, or `notAlive` when it is down.
     package func signal(_ name: String, _ signal: Int32) throws(ClusterError) {
-        let sent = self.table.update { table -> Result<Void, ClusterError> in
+        let result = self.table.update { table -> Result<Void, ClusterError> in
             guard let member = table[name] else { return .failure(.unknownProcess(name)) }
             guard member.pid != nil else { return .failure(.notAlive(name)) }
             member.send(signal)
             return .success(())
         }
-        try sent.get()
+        try result.get()
     }
 
     /// Kills a process and waits until it has ended.
@@ -145,14 +146,14 @@ package final class LocalCluster: Sendable {
     ///
     /// - Throws: `unknownProcess`, or `notAlive` when it is down.
     package func kill(_ name: String, _ signal: Int32 = SIGKILL) async throws(ClusterError) {
-        let killed = self.table.update { table -> Result<Int32, ClusterError> in
+        let killedPID = self.table.update { table -> Result<Int32, ClusterError> in
             guard let member = table[name] else { return .failure(.unknownProcess(name)) }
             guard let pid = member.pid else { return .failure(.notAlive(name)) }
             table[name]?.isStopRequested = true
             member.send(signal)
             return .success(pid)
         }
-        let pid = try killed.get()
+        let pid = try killedPID.get()
         await runOnDedicatedThread("cluster-kill") {
             // The wait ends when the closure returns a value.
             _ = self.table.wait { $0[name]?.pid == pid ? nil : true }
@@ -261,7 +262,8 @@ package final class LocalCluster: Sendable {
     private func awaitReady(within limit: Duration) -> Result<Void, ClusterError> {
         let outcome = self.table.wait(timeout: limit) { table -> Result<Void, ClusterError>? in
             if table.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }
-            // A process that was ready before and is now stopped on request does not count as a failed start.
+            // A process counts if it should run, or if it has ended by itself without having been ready. A process that
+            // was stopped on request does not count.
             let expected = table.members.filter {
                 $0.desiredState == .running
                     || ($0.desiredState == .stopped && !$0.isStopRequested && $0.unreadyEndCount > 0)

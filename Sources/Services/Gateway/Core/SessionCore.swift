@@ -71,11 +71,11 @@ package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the login succeeded.
     package private(set) var isLoggedIn = false
     /// When the connection must be closed: before the login, the login's deadline; after it, the token's expiry.
-    private var endsAt: MonotonicTime
+    private var closeDeadline: MonotonicTime
     private var calls = OpenCalls<Record>()
 
     /// Creates the state of a connection that has just opened.
-    package init(at now: MonotonicTime) { self.endsAt = now + Self.loginTimeout }
+    package init(at now: MonotonicTime) { self.closeDeadline = now + Self.loginTimeout }
 
     /// The number of open calls.
     package var openCallCount: Int { self.calls.count }
@@ -95,12 +95,12 @@ package struct SessionCore<Record: Sendable>: Sendable {
     /// Records a login, the first one or one with a newer token; `end` is the token's expiry.
     package mutating func loggedIn(until end: MonotonicTime) {
         self.isLoggedIn = true
-        self.endsAt = end
+        self.closeDeadline = end
     }
 
     /// Returns the reason to close the connection now; nil if there is none.
     package func disconnectCode(at now: MonotonicTime) -> DisconnectCode? {
-        guard now >= self.endsAt else { return nil }
+        guard now >= self.closeDeadline else { return nil }
         return self.isLoggedIn ? .tokenExpired : .loginTimeout
     }
 
@@ -213,7 +213,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// Processes a kick of the user out of a live, which revokes the tickets below `floor`.
     ///
-    /// - Returns: Whether this removed the client from the live.
+    /// - Returns: Whether the kick removed the client from the live.
     package mutating func kicked(from live: LiveID, floor: Ticket) -> Bool {
         switch self.membership {
         case .inside(live, let ticket) where ticket < floor:
@@ -230,7 +230,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// Processes the end of a live.
     ///
-    /// - Returns: Whether this removed the client from the live.
+    /// - Returns: Whether the client was in the live.
     package mutating func liveEnded(_ live: LiveID) -> Bool {
         guard self.live == live else { return false }
         self.membership = .outside
@@ -295,7 +295,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             self.membership = .outside
             return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))
         }
-        // The reply is late: the client has entered another live meanwhile.
+        // The reply is late: the client is in another live now.
         if case .inside(let current, _) = self.membership, current != live { return .reply(outcome) }
         self.membership = .inside(live, ticket)
         return makeConclusion(epoch, ticket)
@@ -305,9 +305,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
 extension CallPurpose {
     /// Whether the outcome can be the reply to the call's last record.
     ///
-    /// A create that joins has two records with the same id, and a record that was resent has two replies. So while the
-    /// join is open, a second reply to the create may come, which does not answer the join. Conversely, while a client
-    /// repeats the create, a late reply to its earlier join may come.
+    /// A create that joins has two records with the same id: the create's and the join's. A record that was resent has
+    /// two replies. So while the join is open, a second reply to the create may come. While a client repeats the
+    /// create, a late reply to the join of the earlier attempt may come.
     fileprivate func isAnswered(by outcome: Outcome) -> Bool {
         switch (self, outcome) {
         case (.create, .success(.joined)), (.joinCreated, .success(.live)): false

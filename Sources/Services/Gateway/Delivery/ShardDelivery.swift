@@ -22,7 +22,9 @@ final class ShardDelivery {
     private var waitingLives: [ShardLive] = []
     /// The clients with a backlog: slow readers, and resumed clients until their replay was sent.
     private var clientsCatchingUp: [Client] = []
-    private var flushHook: TurnEndHook?
+    /// Calls `flushDueLives` at the end of a loop turn.
+    private var dueLivesHook: TurnEndHook?
+    /// Calls `flushWaitingLives`.
     private var flushTimer: LoopTimer?
 
     /// The number of buffered items of one live at which they are flushed immediately.
@@ -35,9 +37,9 @@ final class ShardDelivery {
         self.gateway = shard.gateway
     }
 
-    /// Creates the hook and the timer that flush lives.
+    /// Creates the turn-end hook and the timer that flush lives.
     func start() throws(LoopError) {
-        self.flushHook = TurnEndHook(loop: self.shard.loop) { [unowned self] in self.flushDueLives() }
+        self.dueLivesHook = TurnEndHook(loop: self.shard.loop) { [unowned self] in self.flushDueLives() }
         self.flushTimer = try LoopTimer(loop: self.shard.loop) { [unowned self] _ in self.flushWaitingLives() }
     }
 
@@ -50,7 +52,7 @@ final class ShardDelivery {
             live.lastItemNumber = 0
         }
         var newItems = items[...]
-        // While the shard has received no item of this epoch (0), no number can show that it has missed one.
+        // `lastItemNumber` is 0 until the shard receives an item of this epoch. Until then a gap cannot be detected.
         if live.lastItemNumber > 0 {
             newItems = newItems.drop { $0.number <= live.lastItemNumber }
             guard let first = newItems.first else { return }
@@ -80,7 +82,7 @@ final class ShardDelivery {
             if live.isInDueLives { return }
             live.isInDueLives = true
             self.dueLives.append(live)
-            self.flushHook?.schedule()
+            self.dueLivesHook?.schedule()
         } else if live.flushAt == nil {
             // A live that already waits keeps its time, because all its buffered items are flushed together.
             live.flushAt = flushAt
@@ -165,7 +167,7 @@ final class ShardDelivery {
 
     /// Records items that a viewer did not get because its connection has just ended.
     private func recordUndelivered(items: Int) {
-        // The ledger counts the items that a disconnect loses among the deferred ones, so they are deferred first.
+        // `countDisconnected` takes items from the deferred ones, so these items are counted as deferred first.
         self.ledger.countDeferred(items: items)
         self.ledger.countDisconnected(deferred: items)
     }
@@ -178,7 +180,8 @@ final class ShardDelivery {
             client.backlog?.deferredCount = backlog.deferredCount + missing.count
             return self.ledger.countDeferred(items: missing.count)
         }
-        if missing.reduce(0, { $0 + $1.bytes.count }) <= self.stepBytes {
+        let missingBytes = missing.reduce(0) { $0 + $1.bytes.count }
+        if missingBytes <= self.stepBytes {
             switch client.socket.offer(live.frameEncoder.frames(missing, epoch: live.epoch, level: .everything)) {
             case .sent?, .queued?: return self.ledger.countDelivered(items: missing.count, viewers: 1)
             case .overflow?, .notOpen?: return self.recordUndelivered(items: missing.count)
@@ -197,7 +200,7 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// The maximum number of bytes of items in one step; the next step follows when the viewer has taken them.
+    /// A viewer catches up in steps: it gets at most this many bytes of items, and more when it has taken them.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
@@ -259,7 +262,8 @@ extension ShardDelivery {
 
     /// Sends a reader the items that it lacks, until the system accepts no more or the reader has all.
     func catchUp(_ client: Client) {
-        // Otherwise a writable event continues the delivery. None comes if the system accepts all bytes immediately.
+        // If the system has not accepted all bytes, a writable event later continues the delivery. If it has, no such
+        // event comes, so the loop continues.
         while self.sendNextItems(client) {}
     }
 
@@ -274,7 +278,7 @@ extension ShardDelivery {
         guard var backlog = client.backlog, let live = client.live else { return false }
         let missed: ArraySlice<EncodedFeedItem>
         switch backlog.replay {
-        // The replay is not there yet; `resumeDelivery` is called when it is.
+        // The replay is still being read from Kafka; `resumeDelivery` is called when it is ready.
         case .reading: return false
         case .items(let items, _): missed = items
         case .finished:
@@ -345,7 +349,7 @@ extension ShardDelivery {
         }
     }
 
-    /// Records that a viewer has left for whom `deferredItems` items were deferred.
+    /// Records that a viewer has left and does not get its `deferredItems` deferred items.
     func viewerLeft(deferredItems: Int) { self.ledger.countDisconnected(deferred: deferredItems) }
 
     /// Adds to the metrics what the ledger has counted since the last call.

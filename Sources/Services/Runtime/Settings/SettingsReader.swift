@@ -143,7 +143,7 @@ package struct SettingsReader {
 
     /// Reads a flag: `--name`, `--no-name`, or `--name=true|false`.
     ///
-    /// The environment variable is also true or false. In both places, 1, yes and on also mean true, and 0, no and off mean false.
+    /// The text of an argument or environment variable is true, 1, yes or on, or it is false, 0, no or off.
     package mutating func flag(
         _ name: String, default defaultValue: Bool = false, env variable: String? = nil, help: String
     ) -> Bool {
@@ -184,7 +184,7 @@ package struct SettingsReader {
 
     /// Reads the next argument that is no option.
     ///
-    /// Call this after all options have been read. Before, an option's value would be taken for such an argument.
+    /// Call this after all options have been read; an earlier call would return the value of an unread option.
     ///
     /// - Returns: the argument; nil if it is missing, which `finish()` reports if the argument is required.
     package mutating func positional(_ name: String, isRequired: Bool = true, help: String) -> String? {
@@ -203,12 +203,13 @@ package struct SettingsReader {
         return nil
     }
 
-    /// Adds a problem of the option `--name` that the reader cannot detect, such as two options that exclude each other.
+    /// Adds a problem of the option `--name` that the reader cannot detect, for example two options that exclude each
+    /// other.
     package mutating func reject(_ name: String, value: String?, remedy: String) {
         self.problems.append(SettingsProblem(key: "--\(name)", value: value, remedy: remedy))
     }
 
-    /// The value and the source of each setting except secrets, to be logged at the start.
+    /// The value and the source of each setting except secrets; a program logs them when it starts.
     package var effectiveSettings: [EffectiveSetting] { self.declarations.compactMap(\.effective) }
 
     /// Reports all problems.
@@ -256,8 +257,8 @@ package struct SettingsReader {
         _ presentation: Presentation, parse: (String) -> Value?
     ) -> Value? {
         let variable = variable ?? self.variable(for: name)
-        // The text that counts, and where it was given. An argument replaces the text of the environment variable, and a
-        // later argument that of an earlier one.
+        // The text that counts, and where it was given. An argument replaces the text of the environment variable, and
+        // a later argument replaces the text of an earlier one.
         var input: (key: String, text: String)?
         if let text = self.environment[variable], !text.isEmpty { input = (variable, text) }
         var isValueMissing = false
@@ -310,6 +311,7 @@ package struct SettingsReader {
         return SettingsProblem(key: String(argument.prefix { $0 != "=" }), value: nil, remedy: remedy)
     }
 
+    /// Nil if the text is neither true nor false.
     private static func parseBool(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "1", "true", "yes", "on": true
@@ -318,9 +320,10 @@ package struct SettingsReader {
         }
     }
 
+    /// Nil if the text is no duration, or has more milliseconds than an `Int` can hold.
     private static func parseMilliseconds(_ text: String) -> Int? {
-        // The first unit with which the text ends is its unit. `ms` must precede `s`, because it ends with `s`. The empty
-        // unit is the last, because every text ends with it; a number without a unit is in milliseconds.
+        // The first suffix with which the text ends is its unit. `ms` must precede `s`, because `ms` ends with `s`. The
+        // empty suffix, which every text has, is the last: a number without a unit is in milliseconds.
         let units: [(suffix: String, milliseconds: Int)] = [
             ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("", 1),
         ]

@@ -2,16 +2,17 @@
 package import KafkaClient
 package import MachineKit
 
-/// Detects a reader that has something to read and reads nothing, and whether the broker or the reader is the cause.
+/// Detects a reader that has something to read and reads nothing, and tells whether the broker or the reader is the
+/// cause.
 ///
 /// A partition waits (has something to read) in three cases: it was not read to its end yet, a read has failed, or a
-/// query shows that its end lies beyond what was read. After ten seconds without progress the ends of the waiting
-/// partitions are queried. If the broker answers, a new consumer or process could read: the reader is stalled. If the
-/// broker cannot be reached, a new consumer or process would wait as well.
+/// query shows that its end lies beyond what was read. After 10 s without progress the ends of the waiting partitions
+/// are queried. If the broker answers, a new consumer or process could read: the reader is stalled. If the broker
+/// cannot be reached, a new consumer or process would wait as well.
 package struct ReadWatch: Sendable {
     /// What a reader does.
     package enum State: Equatable, Sendable {
-        /// It reads, or has nothing to read.
+        /// It reads, has nothing to read, or has waited for less than 10 s.
         case reading
         /// It has read nothing for 10 s, because the broker does not answer or does not permit it.
         case waitingForBroker
@@ -19,9 +20,10 @@ package struct ReadWatch: Sendable {
         case stalled
     }
 
-    /// A longer time between two turns shows that the whole process was suspended meanwhile.
+    /// A longer time between two turns of the reader's loop shows that the whole process was suspended meanwhile.
     static let maxTurnInterval = Milliseconds.seconds(5)
-    /// The time between two queries of the ends, also after a query has failed, because a query delays the reader.
+    /// The time between two queries of the partitions' ends, and also after a query that has failed: a query delays the
+    /// reader.
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is overdue, that is, has waited for 10 s.
     static let overdueCheckInterval = Milliseconds.seconds(2)
@@ -48,10 +50,11 @@ package struct ReadWatch: Sendable {
     /// When a partition that is loading was read last.
     private var loadingProgressAt = MonotonicTime.distantPast
     private var lastTurnAt: MonotonicTime?
-    /// The partitions that wait, and since when; what `ProgressWatch` calls their work is here something to read.
+    /// The partitions that wait, and since when; the "work" of `ProgressWatch` is here what is to be read.
     private var progress = ProgressWatch()
-    /// Whether the broker answered the last query of the ends, or the last attempt to set up a consumer; nil if neither was
-    /// made since a partition became overdue.
+    /// Whether the broker answered the last query of the ends, or the last attempt to set up a consumer.
+    ///
+    /// Nil if neither was made since a partition became overdue.
     private var isBrokerAnswering: Bool?
     private var nextCheckAt: MonotonicTime
     private var nextOverdueCheckAt = MonotonicTime.distantPast
@@ -70,7 +73,7 @@ package struct ReadWatch: Sendable {
 
     // MARK: The consumer
 
-    /// Records that a turn begins; the first one after a failure begins the life of a new consumer.
+    /// Records that a turn of the reader's loop begins; the first turn after a failure is the first of a new consumer.
     package mutating func turnBegan(at now: MonotonicTime) {
         self.failingSince = nil
         if self.readingSince == nil { self.readingSince = now }
@@ -118,8 +121,10 @@ package struct ReadWatch: Sendable {
         }
     }
 
-    /// Records that a range of a partition is not read any more; if nothing of it was read, the partition
-    /// continues to wait until a later range is read or `forgetWithoutScan` removes it.
+    /// Records that a range of a partition is not read any more.
+    ///
+    /// If nothing of the range was read, the partition continues to wait, until a later range is read or
+    /// `forgetWithoutScan` removes the partition.
     package mutating func scanEnded(in partition: TopicPartition) {
         let hasReadNothing = self.partitions.removeValue(forKey: partition)?.hasReadNothing ?? true
         if !hasReadNothing { self.progress.workDone(in: partition) }
@@ -235,7 +240,7 @@ package struct ReadWatch: Sendable {
     private mutating func brokerQueried(isAnswering: Bool, at now: MonotonicTime) {
         // The broker answers again: until now the partitions waited for the broker, not for the reader.
         if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
-        // After this failure, the broker is reachable again from now on at the earliest.
+        // The broker is not reachable now, so it is reachable again at a later time.
         if !isAnswering { self.reachableSince = now }
         self.isBrokerAnswering = isAnswering
     }
@@ -250,7 +255,7 @@ package struct ReadWatch: Sendable {
         }
     }
 
-    // MARK: The result
+    // MARK: What the watch has found
 
     /// How long something to read has waited without progress; zero if nothing waits.
     package func waitingTime(at now: MonotonicTime) -> Milliseconds {
