@@ -5,12 +5,13 @@ internal import PlazaWire
 
 /// The client's side of the protocol without IO: login, calls, resume and reconnect.
 ///
-/// The tools and tests use this client; apps use that of LivePlazaKit, which also renews tokens and keeps states.
+/// The tools and tests use this client. Apps use the client of LivePlazaKit, which also renews tokens and keeps the
+/// states of lives.
 ///
-/// Each method handles one event, and appends the actions that its owner must perform. `now` is the time of the event
-/// in milliseconds of any monotonic clock. If the connection breaks while a call is open (sent and not answered), the
-/// client sends the call again after the next login, with the same id in the same session. Therefore the server never
-/// applies the call twice (I15).
+/// Each method handles one event, and appends to `actions` what the surrounding code, which has the socket, must do.
+/// `now` is the time of the event in milliseconds of any monotonic clock. If the connection breaks while a call is open
+/// (sent and not answered), the client sends the call again after the next login, with the same id in the same session.
+/// Therefore the server never applies the call twice (I15).
 package struct ClientCore: Sendable {
     package private(set) var state = State.idle
     /// The position in the feed of the live, and counts of missing and repeated items.
@@ -18,24 +19,23 @@ package struct ClientCore: Sendable {
     /// How often the client has lost its connection and has begun to reconnect.
     package private(set) var reconnectCount = 0
 
-    /// The maximum time in which a stopping gateway may ask its clients to leave, in milliseconds; longer times are
-    /// shortened to it.
-    private static let maxDrainTime: Int64 = 60_000
-    /// After how many milliseconds a call may be repeated that timed out or was refused by this client.
-    private static let retryPause: Int64 = 1000
+    /// The maximum time in which a stopping gateway may ask its clients to leave; a longer time counts as this one.
+    private static let maxDrainMilliseconds: Int64 = 60_000
+    /// The pause before a call that has timed out, or that this client has refused, may be repeated.
+    private static let retryPauseMilliseconds: Int64 = 1000
 
     private let options: Options
     private var joinedLive: JoinedLive?
     private var calls = UnfinishedCalls()
     private var backOff = ReconnectBackOff()
-    /// The id of the last received notice; after a reconnect, the server sends the notices after it.
+    /// The id of the last received notice; after a reconnect, the server sends the notices after that one.
     private var lastNoticeID: String?
     private var nextID: Int64 = 1
     /// The id of the login on the current connection; 0 before the first login.
     private var loginID: Int64 = 0
     /// When a frame was last sent.
     private var lastSentAt: Int64 = 0
-    /// When to disconnect from a gateway that announced its stop.
+    /// When to disconnect from a gateway that announced its stop; nil if the gateway has announced none.
     private var drainDisconnectAt: Int64?
     private var random: SeededRandom
 
@@ -93,8 +93,10 @@ package struct ClientCore: Sendable {
 
     /// Begins a call.
     ///
-    /// `live`: the live to join, which the client then remembers; other calls may name their live or nil.
-    /// - Returns: the call's id; `callEnded` reports its end.
+    /// `live`: the live that the call `live.join` enters; the client remembers it after the join. Other calls may give
+    /// nil.
+    ///
+    /// - Returns: the call's id; the action `callEnded` reports the end of the call.
     package mutating func call(
         _ method: String, params: [UInt8], live: LiveID?, at now: Int64, into actions: inout [Action]
     ) -> Int64 {
@@ -105,7 +107,7 @@ package struct ClientCore: Sendable {
         }
         guard self.calls.count < self.options.maxUnfinishedCalls else {
             let error = ReplyError(
-                .overloaded, "\(self.calls.count) calls wait already", retryAfter: Self.retryPause)
+                .overloaded, "\(self.calls.count) calls wait already", retryAfter: Self.retryPauseMilliseconds)
             actions.append(.callEnded(id, .failure(error: error)))
             return id
         }
@@ -121,8 +123,8 @@ package struct ClientCore: Sendable {
         switch frame {
         case .reply(self.loginID, let outcome): self.loginReplyReceived(outcome, at: now, into: &actions)
         case .reply(let id, let outcome): self.replyReceived(id, outcome, at: now, into: &actions)
-        // A frame of the feed, with new items or with history (messages from before the join), comes here only if
-        // `FeedScan` could not read it; it is ignored.
+        // A frame with feed items or with history (messages from before the join) comes here only if `FeedScan` could
+        // not read the frame, which is then ignored.
         case .feed, .history: break
         case .counts(let count): actions.append(.event(.counts(count)))
         case .notice(let id, let notice):
@@ -132,8 +134,8 @@ package struct ClientCore: Sendable {
         case .drain(let milliseconds):
             // The client disconnects at a random time, so that not all clients of the gateway connect to the next
             // gateway at once.
-            let drainTime = min(Self.maxDrainTime, max(0, milliseconds))
-            self.drainDisconnectAt = now + Int64.random(in: 0...drainTime, using: &self.random)
+            let drainMilliseconds = min(Self.maxDrainMilliseconds, max(0, milliseconds))
+            self.drainDisconnectAt = now + Int64.random(in: 0...drainMilliseconds, using: &self.random)
             actions.append(.event(.draining))
         }
     }
@@ -156,7 +158,7 @@ package struct ClientCore: Sendable {
             actions.append(.connect(toNextAddress: true))
         }
         while let id = self.calls.firstExpired(at: now) {
-            let error = ReplyError(.timedOut, "no answer in time", retryAfter: Self.retryPause)
+            let error = ReplyError(.timedOut, "no answer in time", retryAfter: Self.retryPauseMilliseconds)
             self.endCall(id, .failure(error: error), into: &actions)
         }
         if let drainDisconnectAt = self.drainDisconnectAt, drainDisconnectAt <= now {
@@ -204,8 +206,8 @@ extension ClientCore {
             actions.append(.disconnect)
             actions.append(.event(.ended(code: code.code)))
             self.failCalls(error, into: &actions)
-        // In the other cases the owner calls `disconnected` after `disconnect`, which begins the pause before the next
-        // login.
+        // In the other cases the action `disconnect` leads to a call of `disconnected`, which begins the pause before
+        // the next login.
         case .forgetLive:
             if let live = self.live {
                 self.forgetLive()
@@ -238,7 +240,7 @@ extension ClientCore {
     private mutating func joined(_ live: LiveID?, ticket: Ticket, epoch: Int64, startToken: FeedToken?) {
         let isSameFeed = self.live == live && self.tracker.position?.epoch == epoch
         if !isSameFeed { self.tracker = FeedTracker() }
-        // A reply without a token leaves the token of an earlier join, unless that is of another feed.
+        // After a reply without a token, the token of an earlier join to the same feed remains.
         let startToken = startToken ?? (isSameFeed ? self.joinedLive?.startToken : nil)
         self.joinedLive = live.map { JoinedLive(live: $0, ticket: ticket, startToken: startToken) }
     }

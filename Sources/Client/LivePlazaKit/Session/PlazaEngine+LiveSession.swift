@@ -6,10 +6,10 @@ internal import PlazaWire
 /// The stay in one live: entering, the changes that arrive while the client is in it, and leaving.
 ///
 /// `fold` holds the states of the live. To fold an input means to apply it to the states. A snapshot is a part of the
-/// live's state that is read by a call.
+/// live's state that is read by a call. `sinks` gives the app's stores, in which the states are shown.
 extension PlazaEngine {
-    /// The interval at which the displayed duration of a live is increased, in milliseconds.
-    private static var durationTick: Double { 1000 }
+    /// The interval at which the displayed duration of a live is increased.
+    private static var durationTickMilliseconds: Double { 1000 }
 
     /// The id of the live that the client is in; empty if it is in none.
     var currentLiveID: String { self.liveSession?.fold.liveID.text ?? "" }
@@ -52,7 +52,7 @@ extension PlazaEngine {
 
     /// Folds the result of a read, if it is about the live that the client is in.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: whether the snapshot was folded.
     @discardableResult
     func applySnapshot(_ snapshot: Snapshot, in liveID: String) -> Bool {
         guard self.liveSession?.fold.liveID.text == liveID else { return false }
@@ -80,7 +80,7 @@ extension PlazaEngine {
             // them.
             if wasStale, !counts.stale { self.readLater([.audience]) }
         case .notice(let notice):
-            // The device is closed at once, because the feed item with the changed seat may come later.
+            // The microphone or camera is closed at once, because the feed item with the changed seat may come later.
             if case .deviceClosedByAdmin(let device, _) = notice.content, self.liveSession?.fold.liveID == notice.live {
                 self.sinks.devices()?.closedByHost(device)
             }
@@ -142,11 +142,12 @@ extension PlazaEngine {
         }
     }
 
+    /// Exits a live that has ended; translates the protocol's `LiveEndReason` into the SDK's `LiveEndedReason`.
     private func liveEnded(_ live: LiveID, _ reason: LiveEndReason) {
         self.exitLive(live, .ended(LiveEndedReason(reason)))
     }
 
-    /// Handles the failure to resume the live.
+    /// Exits a live that the client could not resume, and derives the published reason from the server's error.
     private func resumeFailed(_ live: LiveID, _ error: ErrorInfo) {
         let statedReason = error.reason.flatMap { KickReason(rawValue: $0) }.map { LiveKickedOutReason($0) }
         let exit: LiveExit =
@@ -234,7 +235,8 @@ extension PlazaEngine {
     private func scheduleDurationTick() {
         guard let number = self.liveSession?.number else { return }
         let start = self.clock.now
-        self.liveSession?.durationTimer = self.clock.schedule(after: Self.durationTick, on: self.queue) { [weak self] in
+        let interval = Self.durationTickMilliseconds
+        self.liveSession?.durationTimer = self.clock.schedule(after: interval, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
                 guard let session = engine.liveSession, session.number == number else { return }
                 let elapsedMilliseconds = UInt(max(0, (engine.clock.now - start).rounded()))

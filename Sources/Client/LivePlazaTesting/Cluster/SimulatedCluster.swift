@@ -33,9 +33,12 @@ public final class SimulatedCluster: Sendable {
     /// The app's number; `sdkAppID` of a login.
     public let sdkAppID: Int32
     let clock: SimulationClock
+    /// The one queue of the cluster and all its clients.
     let queue: SimulationQueue
+    /// `queue` in the form that the clients' engines use.
     let engineQueue: EngineQueue
     let network: SimulatedNetwork
+    /// The state of the gateway and the services.
     private let state: Locked<ClusterState>
     let seed: UInt64
     /// The functions that receive the frames for scripted users, by the numbers of their connections.
@@ -118,8 +121,9 @@ public final class SimulatedCluster: Sendable {
         return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: endSeconds, name: userName).text
     }
 
-    /// A token of the app's backend, whose calls need no membership and no permission; valid for eleven days.
+    /// A token of the app's backend, whose calls need no join and no permission.
     func serverToken() -> String {
+        // Over eleven days.
         let validSeconds = 1_000_000.0
         return SimulatedToken(
             app: "\(self.sdkAppID)", sub: "backend", exp: self.clock.wall / 1000 + validSeconds, role: "server"
@@ -223,7 +227,7 @@ public final class SimulatedCluster: Sendable {
 
     /// Deletes all leases (the entries that say who is in a live), as a restart of Redis without its data does.
     ///
-    /// The gateway then tells presence its members again.
+    /// The gateway then tells presence again which users are in which lives.
     public func loseLeases() { self.perform { $0.loseLeases() } }
 
     // MARK: Shared with the network

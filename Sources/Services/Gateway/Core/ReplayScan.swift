@@ -70,8 +70,8 @@ package struct ReplayScan: Sendable {
         }
     }
 
-    /// Whether a request searches backwards; the reader must then look up the partition's first offset and call
-    /// `limit(toLogStart:)`.
+    /// Whether a request searches backwards for messages; the code that reads the partition must then look up its first
+    /// offset and call `limit(toLogStart:)`.
     package var includesSearch: Bool {
         self.entries.contains { entry in
             if case .messages = entry.request.target { true } else { false }
@@ -139,7 +139,7 @@ package struct ReplayScan: Sendable {
         return expired.map(\.outcome)
     }
 
-    /// The requests of the scan; they are put back into the queue when the scan cannot continue.
+    /// The requests of the scan; they are put back into the `ReplayQueue` when the scan cannot continue.
     package var unansweredEntries: [ReplayQueue.Entry] { self.entries }
 
     /// Returns the outcome of each request, or for a search that must continue, the entry of its next step.
@@ -177,8 +177,8 @@ package struct ReplayScan: Sendable {
 
     /// Returns the outcome of the request of a client that resumes after the item with the number `after`.
     ///
-    /// The gateway's cache has the items from `request.beforeNumber` on, if that is not nil; the client gets those from
-    /// the cache.
+    /// If `request.beforeNumber` is not nil, the gateway's cache has the items from that number on, and the client gets
+    /// them from the cache.
     private func resumeOutcome(
         of entry: ReplayQueue.Entry, after: Int64, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayOutcome {
@@ -223,7 +223,7 @@ package struct ReplayScan: Sendable {
         // All items before the first cached one must have been read.
         guard request.beforeNumber.map({ lastNumber >= $0 - 1 }) ?? true else { return .refused(.gone) }
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
-        // The ring has dropped the first items, or there are more than one replay may have.
+        // The ring has dropped the first items, or there are more items than one replay may have.
         guard items.first?.number == collected.firstNumber, end <= ReplayLimits.maxItems else {
             return .refused(.tooMany)
         }
@@ -237,7 +237,7 @@ package struct ReplayScan: Sendable {
         let endNumber = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
         let olderMessages = (collected.messages?.keptItems ?? []).filter { $0.number < endNumber }
         entry.foundMessages.insert(contentsOf: olderMessages.suffix(count - entry.foundMessages.count), at: 0)
-        // The first step of a search has read the newest records, so later steps do not replace its token.
+        // The first step of a search reads the newest records, so the token that it found is the latest one.
         entry.latestToken = entry.latestToken ?? collected.latestToken
         entry.searchOffset = entry.bounds.lowerBound
         // Each step reads twice as many records as the step before it.

@@ -4,8 +4,9 @@ package import GatewayCore
 package import MachineKit
 internal import PlazaModel
 
-/// Connects the feed thread with the shards: holds the caches of the followed partitions, and knows which shards have
-/// viewers of each live.
+/// Connects the feed thread, which reads feed partitions from Kafka, with the shards.
+///
+/// The hub holds the caches of the followed partitions, and knows which shards have viewers of each live.
 ///
 /// A shard that reads the cache first and subscribes afterwards would miss the items in between. So a shard must
 /// subscribe first. It then receives every item at least once: earlier items from the cache, later items in its
@@ -162,7 +163,7 @@ package final class FeedHub: Sendable {
         }
     }
 
-    /// Removes a live's items from the cache, after the live's record was removed.
+    /// Removes a live's items from the cache, after the directory has removed the live.
     func forget(_ key: LiveKey) {
         let number = self.partition(of: key)
         self.state.withLock { $0.partitions[number]?.cache.forget(key) }
@@ -193,7 +194,7 @@ package final class FeedHub: Sendable {
     ///
     /// - Parameters:
     ///   - records: The records in order, without those that are older than the cached span.
-    ///   - number: The partition.
+    ///   - number: The number of the partition.
     ///   - endOffset: The offset after the last record that was read, whether or not it is among `records`.
     package func received(_ records: [FeedRecord], partition number: Int, endOffset: Int64) {
         let messagesByShard = self.state.withLock { state -> [Int: [MailboxMessage]] in
@@ -222,12 +223,11 @@ package final class FeedHub: Sendable {
 
     /// Registers that a partition was read up to its end, and notifies all shards.
     ///
-    /// Each shard knows whether one of its lives waits for the partition.
-    ///
-    /// Called by the feed thread, once for each `follow`.
+    /// All are notified, because only a shard knows which of its lives wait for the partition. Called by the feed
+    /// thread, once for each `follow`.
     ///
     /// - Parameters:
-    ///   - number: The partition.
+    ///   - number: The number of the partition.
     ///   - endOffset: The partition's end offset.
     package func partitionLoaded(_ number: Int, endOffset: Int64) {
         let isFollowed = self.state.withLock { state in

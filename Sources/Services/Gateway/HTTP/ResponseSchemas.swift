@@ -30,7 +30,7 @@ enum ResponseSchemas {
     /// A list with any number of elements.
     private static func list(_ element: Schema) -> Schema { .list(of: element, 0...Int.max) }
 
-    // In these lists, a string after a schema is the description of the property.
+    // In these lists, the second string of a property, after its schema, is its description.
 
     private static let people: [(String, Schema)] = [
         (
