@@ -4,9 +4,8 @@
 /// row is due.
 ///
 /// When the batch's transaction aborts, `rollback()` restores the rows as they were before the batch. `commit()` drops
-/// what is stored for that.
-/// `changes` are the records for the state topic. Due times are computed from the rows, so they need no undo and no
-/// restore.
+/// the rows that were saved for this. `changes` are the records for the state topic. Due times are computed from the
+/// rows, so they are neither saved nor restored.
 ///
 /// An operation hashes the key once and finds the row's slot, which holds everything about the row. Before the first
 /// change in a batch, the row is saved for undo in the `UndoStore` of its type.
@@ -51,8 +50,8 @@
             return result
         }
 
-        /// Records how the open batch changes this slot: saves its row for undo under `number` and increases `number`, or
-        /// marks the slot as created if it has no row.
+        /// Records how the open batch changes this slot: saves the slot's row for undo under `number` and increases
+        /// `number`, or marks the slot as created if it has no row.
         @inlinable mutating func saveForUndo(in undoStore: inout Row.UndoStore, under number: inout Int) {
             // `withRow` returns nil when the slot has no row.
             let isSaved = self.withRow { undoStore.save($0) } != nil
@@ -134,7 +133,7 @@
         return index
     }
 
-    /// The index of the row `key`, which the caller looks up right after the row at `index`; nil when there is no such row.
+    /// The index of the row `key`, which is looked up right after the row at `index`; nil when there is no such row.
     ///
     /// Such pairs of look-ups recur. Therefore the slot stores the index of its neighbor, and the second look-up needs
     /// no hash.
@@ -187,8 +186,8 @@
             if !self.slots[index].isTaken { self.freeSlot(index) }
         }
         self.clearChanges()
-        // A row has at most one due time, so more than half of the queue's entries are then former due times. The 64
-        // avoid frequent rebuilds of a small queue.
+        // A row has at most one due time. So if the queue has over twice as many entries as there are rows, most
+        // entries are former due times. The addend 64 avoids frequent rebuilds of a small queue.
         if self.dueTimes.count > 2 * self.count + 64 { self.rebuildDueTimes() }
     }
 

@@ -146,7 +146,7 @@ package struct FrameDecoder: Sendable {
     ) throws(ProtocolViolation) -> Bool {
         guard var frame = self.frame else { return false }
         let range = offset..<min(chunk.count, offset + frame.payloadCount)
-        // The stored mask continues in the next chunk at the byte after this one's last.
+        // The mask in `frame` remembers at which of its bytes it continues in the next chunk.
         frame.mask?.apply(to: &chunk, range)
         frame.payloadCount -= range.count
         offset = range.upperBound
@@ -175,7 +175,8 @@ package struct FrameDecoder: Sendable {
         self.message.reserveCapacity(max(newCount, min(self.message.capacity * 2, self.maxMessageBytes)))
     }
 
-    /// Ends the current frame and returns the message that it completes, if any.
+    /// Ends the current frame and returns the event that it completes: a control frame, or a message if the frame is
+    /// its last one.
     private mutating func endFrame() throws(ProtocolViolation) -> FrameEvent? {
         guard let frame = self.frame else { return nil }
         self.frame = nil
@@ -187,7 +188,7 @@ package struct FrameDecoder: Sendable {
             return try self.closeEvent(payload.span)
         case .text, .binary, .continuation:
             if !frame.isFinal { return nil }
-            // A binary message has not been passed to the validator, which is then complete.
+            // During a binary message the validator reads nothing, so it is complete.
             if !self.validator.isComplete { throw .invalidUTF8 }
             let kind = self.messageKind
             let message = self.message
@@ -219,8 +220,8 @@ package struct FrameDecoder: Sendable {
         return .close(code, reason: text)
     }
 
-    /// Stops decoding and frees all memory, after a close frame or a violation, or when the owner closes the
-    /// connection.
+    /// Stops decoding and frees all memory: after a close frame or a violation, or when `WebSocketConnection` discards
+    /// all further input.
     package mutating func stop() {
         self.hasEnded = true
         self.frame = nil

@@ -2,7 +2,7 @@
 package import MachineKit
 import PlazaModel
 
-/// The outcome of one call to a feed: a position in the feed, success without a position, or a rejection.
+/// The outcome of one call that sends to a feed: a position in the feed, success without a position, or a rejection.
 package struct MessageOutcome: Hashable, Sendable {
     /// The position in the feed; its number is 0 when there is no position.
     var position: FeedPosition
@@ -67,7 +67,7 @@ package struct PackedOutcomes: OutcomeStorage {
 
     package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
 
-    /// Restores outcomes from an undo record.
+    /// Restores the outcomes that were saved for the undo of a batch.
     init(words: ContiguousArray<Int64>) { self.words = words }
 
     package var highestDroppedCounter: Int64 {
@@ -124,7 +124,7 @@ package struct PackedOutcomes: OutcomeStorage {
     }
 
     package mutating func replaceOldest(with outcome: MessageOutcome, of counter: Int64) -> Int64 {
-        // `head` is the index of the oldest outcome, whose counter is returned.
+        // `head` is the index of the oldest outcome.
         let head = Int(self.words[Self.headIndex])
         let start = Self.firstOutcomeIndex + head * Self.wordsPerOutcome
         let oldestCounter = self.words[start]
@@ -164,6 +164,7 @@ extension PackedOutcomes: Equatable {
 }
 
 extension PackedOutcomes: Codable {
+    /// The names in stored rows; two differ from the properties, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case outcomes = "fates"
         case highestDroppedCounter = "floor"

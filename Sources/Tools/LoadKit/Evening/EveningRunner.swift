@@ -7,21 +7,22 @@ internal import ProtocolClient
 /// Plays an evening with real clients: lasting lives with chat, gifts, guests on seats and battles.
 ///
 /// `EveningScript` decides what happens. This type reads the stage for the script and performs the script's actions.
-/// When a gateway is killed, its clients resume by themselves.
+/// When a gateway is killed, its clients resume by themselves. A host is here the owner of a live.
 package struct EveningRunner: Sendable {
     private struct State {
         var script: EveningScript
-        /// The battle of the first live that runs now; nil if none does.
+        /// The running battle of the first live; nil if there is none.
         var battle: BattleID?
     }
 
-    /// The time between two calls of the script.
+    /// The time after which the script is asked again for actions.
     private static let stepInterval = Duration.milliseconds(200)
     /// How long the end of the lives may take.
     private static let endTimeout = Duration.seconds(3)
 
     private let setting: Scenario.Setting
     private let cast: [EveningLive]
+    /// Runs the clients of all members.
     private let hub: ClientHub
     /// The hosts and viewers of all lives, by user id.
     private let members: [String: EveningMember]
@@ -70,7 +71,7 @@ package struct EveningRunner: Sendable {
     package func play(for duration: Duration? = nil) async {
         await withTaskGroup { group in
             for member in self.members.values {
-                // `enter` is called when the member is not in its live although a call requires it.
+                // `sendCalls` calls `enter` when the member is not in its live although a call requires it.
                 group.addTask { await member.sendCalls { await self.enter(member) } }
                 group.addTask { await member.receiveUpdates { self.received($0, by: member) } }
             }
@@ -97,7 +98,7 @@ package struct EveningRunner: Sendable {
         for live in self.cast { self.setting.say("• \(live.host) is live: \(live.title) (\(live.id))") }
     }
 
-    /// Opens one live: its host and its admin, who is its first viewer, join it, and the host gives the admin rights.
+    /// Opens one live: the host and the first viewer join it, and the host makes this viewer an admin.
     private func openLive(_ live: EveningLive) async {
         guard let host = self.members[live.hostID], let admin = self.members[live.viewerID(0)] else { return }
         // The host tries again until it has joined the live.
@@ -145,13 +146,13 @@ package struct EveningRunner: Sendable {
     /// Performs the actions of the script until the task is cancelled or the time is over, and reads the stage each
     /// second.
     private func performActions(for duration: Duration?) async {
-        let begin = ContinuousClock.now
-        var nextReadingAt = begin
+        let startedAt = ContinuousClock.now
+        var nextStageReadAt = startedAt
         while !Task.isCancelled {
-            let elapsed = ContinuousClock.now - begin
+            let elapsed = ContinuousClock.now - startedAt
             if let duration, elapsed >= duration { return }
-            if ContinuousClock.now >= nextReadingAt {
-                nextReadingAt = ContinuousClock.now + .seconds(1)
+            if ContinuousClock.now >= nextStageReadAt {
+                nextStageReadAt = ContinuousClock.now + .seconds(1)
                 await self.readStage()
             }
             let elapsedMilliseconds = Milliseconds(elapsed).count
@@ -202,7 +203,8 @@ package struct EveningRunner: Sendable {
         }
     }
 
-    /// Ends the lives; after `endTimeout` the calls fail, and the lives stay for the next evening.
+    /// Ends the lives; calls that are not answered within `endTimeout` fail, and their lives remain for the next
+    /// evening.
     private func endLives() async {
         let timeoutTask = Task {
             // The sleep throws if this task is cancelled, because all calls have ended in time.

@@ -16,12 +16,14 @@ package final class ServiceHost: Sendable {
     package let shellSettings: ShellSettings
     /// Records spans, if there is a collector.
     package let tracer: Tracer
+    /// Sends the tracer's spans to the collector; nil if there is no collector.
     private let exporter: SpanExporter?
     private let state = Locked(State())
 
     /// The state that the main thread, the components' thread and the ops port share.
     private struct State {
         var components: [any ServiceComponent] = []
+        /// What `reportDegradation` has registered.
         var degradations: [(name: String, isPresent: @Sendable () -> Bool)] = []
         /// Whether the topics exist and the components were created.
         var hasStarted = false
@@ -94,7 +96,9 @@ package final class ServiceHost: Sendable {
         Self.run(service, summary: summary, settings: { _ in }, build: { host, _ in try build(host) })
     }
 
-    /// Serves the ops port and runs the components until a stop signal, or until a component fails.
+    /// Serves the ops port, at which operators read health and metrics, and runs the components.
+    ///
+    /// Returns after a stop signal, or after a component has failed.
     ///
     /// - Returns: the process's exit status.
     private func run(_ signals: StopSignals, build: @escaping @Sendable (ServiceHost) throws -> [any ServiceComponent])
@@ -116,7 +120,7 @@ package final class ServiceHost: Sendable {
             hasFailed.withLock { $0 = true }
             signals.raise()
         }
-        let worker = DedicatedThread("service") { [self] in
+        let componentsThread = DedicatedThread("service") { [self] in
             do {
                 try self.runComponents(build, fail: fail)
             } catch {
@@ -124,7 +128,7 @@ package final class ServiceHost: Sendable {
                 fail()
             }
         }
-        let tracing = self.exporter.map { exporter in DedicatedThread("traces") { exporter.run() } }
+        let exporterThread = self.exporter.map { exporter in DedicatedThread("traces") { exporter.run() } }
         let watchdog = Watchdog(hungLoops: { [self] in self.hungLoops }) { [self] names in
             self.endHungProcess(names, fail: fail)
         }
@@ -138,10 +142,10 @@ package final class ServiceHost: Sendable {
         for component in components { component.stop() }
         // Components must stop within `drainMilliseconds`. The process waits one more second, then ends without those
         // that have not stopped.
-        let isDrained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
+        let isDrained = componentsThread.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
         self.exporter?.stop()
         // Unsent spans must not delay the stop any longer.
-        _ = tracing?.join(timeout: .seconds(1))
+        _ = exporterThread?.join(timeout: .seconds(1))
         server.stop()
         self.log.info("stopped", [.reason: isDrained ? "drained" : "cut off"])
         return hasFailed.withLock { $0 } ? 1 : 0

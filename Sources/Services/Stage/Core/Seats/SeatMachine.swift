@@ -61,7 +61,7 @@ package struct SeatMachine: Machine {
             if let item = journal.update(key, { $0.takeDelayedItem(at: moment.now) }) ?? nil {
                 return effects.append(item)
             }
-            // No feed item is delayed, so the row is due because the live has ended.
+            // No feed item is delayed, so the row is due because the live ended `retentionAfterEnd` ago.
             journal[.stage(live)] = nil
             journal.removeRequests(of: live)
             journal[.fence(live)] = nil
@@ -72,7 +72,7 @@ package struct SeatMachine: Machine {
                 journal[key] = nil
                 return
             }
-            // The step appends to the caller's array itself: the arrays are exchanged here, and exchanged back below.
+            // The step appends to `effects` without a copy: the two arrays are exchanged here and exchanged back below.
             swap(&step.effects, &effects)
             // Viewers do not see open requests, so nothing is published.
             step.expireRequests()
@@ -136,7 +136,7 @@ package struct SeatMachine: Machine {
         if let reply = outcome.reply(to: caller, input.key) { effects.append(reply) }
     }
 
-    /// Rejects a caller who has not joined the live, or was kicked after joining (I6).
+    /// Throws if the caller has not joined the live, or was kicked after joining (I6).
     private func requireMember(
         _ caller: Caller, of stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
     ) throws(ReplyError) {
