@@ -48,7 +48,7 @@ extension CheckedTextID {
     }
 }
 
-/// A tenant; every other id belongs to one app.
+/// The id of an app, that is, of a tenant; every other id belongs to one app.
 @usableFromInline package struct AppID: CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
@@ -64,7 +64,7 @@ extension CheckedTextID {
     package static func isValid(_ text: String) -> Bool { TextRule.isPrintable(text, maxBytes: 48) }
 }
 
-/// A user of an app.
+/// The id of a user within an app.
 @usableFromInline package struct UserID: CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
@@ -72,9 +72,9 @@ extension CheckedTextID {
     package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
-/// One login of one device.
+/// The id of a session, that is, of one login of one device.
 ///
-/// A session continues over reconnects, because the client sends its id again.
+/// A session continues over reconnects, because the client sends this id again.
 @usableFromInline package struct SessionID: CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
@@ -82,7 +82,7 @@ extension CheckedTextID {
     package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 40) }
 }
 
-/// One gateway process; replies are addressed to it.
+/// The id of a gateway process, to which replies are addressed.
 @usableFromInline package struct GatewayID: TextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
@@ -90,19 +90,19 @@ extension CheckedTextID {
     @inlinable package static var allowsSlash: Bool { true }
 }
 
-/// A co-host connection between lives.
+/// The id of a co-host connection between lives.
 @usableFromInline package struct ConnectionID: TextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
 }
 
-/// A battle between connected lives.
+/// The id of a battle between connected lives.
 @usableFromInline package struct BattleID: TextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
 }
 
-/// A gift of an app's catalogue.
+/// The id of a gift in an app's catalogue.
 @usableFromInline package struct GiftID: CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
@@ -149,7 +149,8 @@ extension CheckedTextID {
 
 /// The proof of a join: the join's offset in presence's inbox, so later tickets of a live are greater.
 ///
-/// A kick raises the user's revocation floor, the lowest ticket that the user may still use. A command whose ticket is below the floor is rejected (I6).
+/// A kick raises the user's revocation floor, the lowest ticket that the user may still use. A command whose ticket is
+/// below the floor is rejected (I6).
 @usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {
     @usableFromInline package var offset: Int64
     @inlinable package init(_ offset: Int64) { self.offset = offset }
@@ -163,9 +164,9 @@ extension CheckedTextID {
     }
 }
 
-/// The identity of a request: the session, and a counter that grows with each call (I15).
+/// The identity of a call: the session, and a counter that grows with each call of the session (I15).
 ///
-/// A client that sends a request again uses the same identity.
+/// A client that sends a call again uses the same identity.
 @usableFromInline package struct RequestID: Hashable, Sendable, Codable {
     @usableFromInline package var session: SessionID
     @usableFromInline package var counter: Int64

@@ -157,7 +157,8 @@ private struct DirectorySchedule {
 
     /// The command of live number `number` in its turn number `turn`, which is input number `input` of the round.
     private func command(live number: Int, turn: Int, input: Int) -> DirectoryCommand {
-        let (live, isEven) = (self.live(number), turn % 2 == 0)
+        let live = self.live(number)
+        let isEvenTurn = turn % 2 == 0
         // Each turn has its own counter, above the counters of `preparation`.
         let counter = turn + 10
         let owner = self.caller("owner-\(number)", counter)
@@ -181,9 +182,9 @@ private struct DirectorySchedule {
         case .mute:
             let muted = UserID("viewer-\(number)-\(turn / 2)")
             // A duration of 0 ends the mute.
-            return .mute(live: live, users: [muted], durationSeconds: isEven ? 60 : 0, caller: owner)
+            return .mute(live: live, users: [muted], durationSeconds: isEvenTurn ? 60 : 0, caller: owner)
         // `isEmpty`: whether no user at all is in the live.
-        case .occupancy: return .occupancy(live: live, owner: isEven ? .left : .present, isEmpty: false)
+        case .occupancy: return .occupancy(live: live, owner: isEvenTurn ? .left : .present, isEmpty: false)
         case .refused:
             // Only the owner or an admin may update the live; twenty viewers try in turn.
             return .updateInfo(

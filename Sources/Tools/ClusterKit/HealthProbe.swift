@@ -51,10 +51,9 @@ package enum HealthProbe {
         return nil
     }
 
-    /// The largest response that is read.
+    /// The largest response that is read: 4 MiB.
     ///
-    /// A page of metrics has some 100 KB at most, because a metric has at most 200
-    /// samples.
+    /// A page of metrics has some 100 KB at most, because a metric has at most 200 samples.
     private static let maxResponseBytes = 4 << 20
 
     /// The metrics of a process on this machine, by its port for operators; nil when it does not answer with 200.
@@ -94,7 +93,7 @@ package enum HealthProbe {
         return Array(answer[4..<10]) == [0, 0, 0x4C, 0x50, 0, 0]
     }
 
-    /// Whether a broker answers at any of the addresses `host:port`, separated by commas.
+    /// Whether a broker answers at one of the addresses in `bootstrap`: `host:port`, separated by commas.
     package static func kafkaAnswers(bootstrap: String) -> Bool {
         bootstrap.split(separator: ",").contains { address in
             guard let (host, port) = Self.split(address: String(address)) else { return false }
@@ -104,8 +103,8 @@ package enum HealthProbe {
 
     /// Checks that an external broker answers a client with these security settings.
     ///
-    /// A broker without TLS and passwords is probed once, without a Kafka client; any other broker must answer a client
-    /// within `timeout`.
+    /// If the settings have neither TLS nor a password, each address is probed once without a Kafka client. Otherwise a
+    /// broker must answer a Kafka client within `timeout`.
     ///
     /// - Throws: `noKafka` when no broker answers; `kafkaRefuses` when a broker refuses the user or the
     ///   certificate.
@@ -191,7 +190,7 @@ package enum HealthProbe {
         defer { unsafe freeaddrinfo(list) }
         let (seconds, attoseconds) = timeout.components
         // A microsecond has 10^12 attoseconds.
-        var callTimeout = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        var socketTimeout = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         let size = socklen_t(MemoryLayout<timeval>.size)
         var entry = unsafe list
         while let address = unsafe entry?.pointee {
@@ -199,8 +198,8 @@ package enum HealthProbe {
             let socketType = unsafe address.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
             let descriptor = unsafe socket(address.ai_family, socketType, 0)
             if descriptor >= 0 {
-                unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &callTimeout, size)
-                unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &callTimeout, size)
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &socketTimeout, size)
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &socketTimeout, size)
                 if unsafe Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return descriptor }
                 close(descriptor)
             }

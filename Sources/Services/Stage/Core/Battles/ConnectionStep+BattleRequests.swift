@@ -85,6 +85,7 @@ extension ConnectionStep {
     /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code
     /// and as a reply code.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
+        // The inviter has no battle code of its own; the reply code gives the reason.
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.connection == nil || invitee.value.connection != self.live(inviterID)?.value.connection {
@@ -148,7 +149,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Removes the invitees that have not answered in time, as if they had rejected the request.
+    /// Removes the invitees that have not answered in time; the battle goes on as if they had rejected the request.
     mutating func expireBattleRequests(_ battle: inout Battle) {
         for invitee in battle.invitees where !invitee.hasAccepted {
             self.removeInvitee(invitee.live, &battle)
@@ -171,10 +172,10 @@ extension ConnectionStep {
             self.cancelRequestedBattle(battle)
             return
         }
-        // If the invitee has accepted, its request has ended already, so the inviter gets no second notice.
-        let isOpen = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
+        // If the invitee has accepted, its request has ended already, and the inviter got the notice of that.
+        let hasOpenRequest = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
         self.removeInvitee(id, &battle)
-        if isOpen {
+        if hasOpenRequest {
             self.notifyOwner(of: battle.inviter, .battleRequestRejected(battle: battle.id, invitee: self.member(id)))
         }
         self.startOrCancelIfDecided(&battle)
