@@ -23,7 +23,7 @@ package enum ParsedCall: Hashable, Sendable {
     case candidates(LiveID, cursor: String, caller: Caller)
     /// The app's gift catalogue.
     case gifts(language: String?)
-    /// The app's settings.
+    /// The settings of the caller's app.
     case app
     // Calls that a machine decides; the effect writes the record to the machine's inbox.
     case join(LiveID, Effect)
@@ -153,6 +153,7 @@ package struct CallParser: Sendable {
         return lives
     }
 
+    /// The user with this id; `field` is the name of the parameter, for the error.
     func userID(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
         guard let user = UserID(checking: text) else {
             throw ReplyError(
@@ -180,7 +181,7 @@ package struct CallParser: Sendable {
         .forward(.directory(DirectoryInput(app: self.app, command)), inLive: nil)
     }
 
-    /// The timeout of an application, invitation or request in seconds; the default for nil.
+    /// The timeout in seconds of an application, an invitation, or a co-host or battle request; the default for nil.
     func requestTimeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
         let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
         guard Limits.requestTimeoutSeconds.contains(seconds) else {
@@ -192,7 +193,7 @@ package struct CallParser: Sendable {
         return seconds
     }
 
-    /// Returns a text without a given form, of at most `Limits.extraInfoBytes`; an empty text for nil.
+    /// Returns `text`, which may have any form but at most `Limits.extraInfoBytes` bytes; an empty text for nil.
     func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {

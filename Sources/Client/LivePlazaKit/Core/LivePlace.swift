@@ -10,9 +10,9 @@ struct LivePlace: Sendable {
     private(set) var tracker = FeedTracker()
     /// The proof of the join, which the server asks for when the client resumes the live.
     private var ticket: Ticket?
-    /// The token at which the feed begins, from the reply to the join.
+    /// The token after which the client's feed begins, from the reply to the join.
     private var startToken: String?
-    /// The id of the last notice.
+    /// The id of the last notice that was received.
     private(set) var lastNotice: String?
     private var pendingJoin: PendingJoin?
 
@@ -76,7 +76,7 @@ struct LivePlace: Sendable {
 
     /// The server has accepted a resume.
     ///
-    /// If it does not replay the missed items, the feed continues after `position`.
+    /// If `replayed` is false, the server does not send the missed items, and the feed continues after `position`.
     mutating func resumed(ticket: Ticket, position: FeedPosition, replayed: Bool) -> [ClientEvent] {
         self.ticket = ticket
         if !replayed { self.tracker.resume(at: position) }
@@ -122,6 +122,7 @@ struct LivePlace: Sendable {
         self.tracker = FeedTracker()
     }
 
+    /// Enters the live of a join that has succeeded, and applies the frames that waited for the reply.
     private mutating func joinEnded(_ join: PendingJoin, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         self.pendingJoin = nil
         // After a failed join, the client stays in the live that it was in, if any. `apply` drops the waiting frames of
@@ -129,8 +130,7 @@ struct LivePlace: Sendable {
         guard case .success(let result) = result, let joined = result.joinedLive else {
             return join.earlyFrames.flatMap { self.apply($0) }
         }
-        // Whether the client was in this live already. A new epoch is a new feed, whose numbers do not continue those of
-        // the former feed.
+        // Whether the client was in this live already. A new epoch is a new feed, whose numbers begin at 1 again.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
         if !isAgain { self.tracker = FeedTracker() }
         // A reply without a token leaves the token of an earlier join, if that join was for the same feed.
@@ -142,6 +142,7 @@ struct LivePlace: Sendable {
         return events
     }
 
+    /// Updates the place by a frame, and returns the events for the app.
     private mutating func apply(_ frame: IncomingFrame) -> [ClientEvent] {
         switch frame {
         case .notice(let notice): return self.apply(notice)
@@ -154,6 +155,7 @@ struct LivePlace: Sendable {
             let entries = newItems.items.compactMap { item in
                 item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
             }
+            // A fault says why the content of an item could not be decoded.
             let faults = newItems.items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
             return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: newItems.hasGap)]
         case .reply, .drain, .unknown: return []

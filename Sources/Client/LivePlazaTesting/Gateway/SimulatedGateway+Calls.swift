@@ -36,6 +36,7 @@ extension SimulatedGateway {
         }
     }
 
+    /// Answers a call from memory, or forwards it to its machine.
     private mutating func handleCall(
         _ frame: CallFrame, _ connection: SimulatedConnection, isLateRetry: Bool
     ) throws(ReplyError) {
@@ -67,6 +68,7 @@ extension SimulatedGateway {
         }
     }
 
+    /// Changes the name or avatar of a user: in presence while the user is in a live, otherwise only here.
     private mutating func updateProfile(
         _ id: Int64, _ connection: SimulatedConnection, _ caller: Caller, name: String?, avatarURL: String?
     ) throws(ReplyError) {
@@ -98,7 +100,7 @@ extension SimulatedGateway {
         case .proceed: self.beginCall(id, purpose, effect, number)
         case .repeated: return
         case .refused(let error):
-            // If the live does not exist, `requireLive` throws that, because it is the better reason.
+            // If the live does not exist, `requireLive` throws `noSuchRoom`, which is more exact than `notInRoom`.
             if error.code == .notInRoom, let live { _ = try self.requireLive(self.model.running(connection.key(live))) }
             throw error
         }
@@ -106,7 +108,7 @@ extension SimulatedGateway {
 
     /// Writes a call's record, and registers the open call.
     ///
-    /// `start`: when the call's first record was written, if this is its second record.
+    /// `start`: when the call's first record was written; nil if this record is the first one.
     mutating func beginCall(
         _ id: Int64, _ purpose: CallPurpose, _ effect: Effect, _ number: Int, since start: MonotonicTime? = nil
     ) {

@@ -9,7 +9,7 @@ internal import PlazaWire
 internal import ServiceShell
 internal import Synchronization
 
-/// Fills the tables from the public topics, on a dedicated thread.
+/// Fills the gateway's tables, which hold the read model, from the public topics, on a dedicated thread.
 ///
 /// `rooms`, `stages`, `audience.counts` and `apps` are read from the beginning, notices from 60 s before now, and the
 /// replies to this gateway's calls from the end of their partition.
@@ -34,8 +34,8 @@ final class TableReader: Sendable {
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
-        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker
-        // little.
+        // With a shorter wait the consumer gets records sooner, but sends more requests. The in-memory broker can
+        // afford them.
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
@@ -59,6 +59,7 @@ final class TableReader: Sendable {
         self.follower.run(self)
     }
 
+    /// Sets the next refresh of the ranking to `Ranking.interval` from now.
     private func scheduleRankingRefresh() {
         self.rankingRefreshAt.store((MonotonicClock.now + Ranking.interval).milliseconds, ordering: .relaxed)
     }
@@ -98,8 +99,8 @@ extension TableReader: CompactedTopicSubscriber {
 
     /// Sends the buffered replies whose deadline has passed, and returns how long the next poll may wait.
     ///
-    /// The gateway buffers a reply until the tables have the revision that the reply requires, at most until the reply's
-    /// deadline. The poll may wait until the next such deadline or refresh of the ranking, at most 500 ms.
+    /// The gateway buffers a reply until the tables have the revision that the reply requires, or until the deadline of
+    /// the reply. The poll may wait until the next such deadline or the next refresh of the ranking, at most 500 ms.
     func preparePoll() -> Duration {
         let now = MonotonicClock.now
         let refreshAt = MonotonicTime(milliseconds: self.rankingRefreshAt.load(ordering: .relaxed))

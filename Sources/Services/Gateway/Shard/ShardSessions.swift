@@ -55,13 +55,14 @@ final class ShardSessions {
         self.byUser[client.userKey] = client
     }
 
-    /// Closes a connection whose session was taken over by another connection.
+    /// Closes a connection whose session was taken over by another connection; `generation` distinguishes the
+    /// connections of one session.
     func sessionReplaced(_ session: SessionID, generation: UInt32) {
         guard let client = self.bySession[session], client.generation == generation else { return }
         self.shard.disconnect(client, .replaced)
     }
 
-    /// Removes a detached client from both indices and from the gateway's session registry.
+    /// Removes a client, which the shard has dropped, from both indices and from the gateway's session registry.
     func remove(_ client: Client) {
         if self.bySession[client.session] === client { self.bySession[client.session] = nil }
         self.unlink(client)
@@ -183,6 +184,7 @@ extension ShardSessions {
                 // `core` has left the live already; `client.live` is the shard's entry, which exists once the feed is
                 // loaded.
                 if let live = client.live { self.shard.lives.remove(client, from: live) }
+                // The client's joins that still wait for the feed fail.
                 let error = ReplyError(
                     .staleTicket, "you were removed from the live; join it again", reason: reason.rawValue)
                 for join in self.shard.joins.cancel(client) {

@@ -5,12 +5,12 @@ internal import ProtocolClient
 
 /// The part of the workload with gifts, likes and metadata, and with viewers who are muted, kicked, banned, or leave.
 ///
-/// A witness is a client that records all that it receives. A `Stall` is thrown when a step gets no valid answer in
-/// time.
+/// A witness is a client that records all that it receives. The talker is the witness that is muted and unmuted. A
+/// `Stall` is thrown when a step gets no valid answer in time.
 extension StageWorkload {
-    /// Makes the catalogue, then lets each viewer send a gift and 1 to 5 likes every 400 ms.
+    /// Sets the app's gift catalogue, then lets each viewer send a gift and 1 to 5 likes every 400 ms.
     ///
-    /// The count of the gift identifies the message, so each round has another count.
+    /// The checker tells a viewer's gift messages apart by their number of gifts, so each round has another number.
     func runGifts(until isOver: () -> Bool) async throws(Stall) {
         let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
         try await self.call(
@@ -54,7 +54,7 @@ extension StageWorkload {
             var history = self.history.withLock { $0 }
             history.feeds = witnesses.map(\.feed)
             history.metadataReads = reads
-            // A read model and a feed that are a moment late are no fault.
+            // A read model or a feed may be a moment late, which is no fault. So contradictions lead to another read.
             if reads.count == witnesses.count, HistoryChecker.findings(of: .metadata, in: history).isEmpty { break }
             try? await Task.sleep(for: .milliseconds(250))
         } while ContinuousClock.now < deadline
@@ -63,7 +63,7 @@ extension StageWorkload {
 
     // MARK: Mutes
 
-    /// Lets a host mute and unmute a viewer, who sends texts meanwhile.
+    /// Lets a host mute and unmute the talker, who sends texts meanwhile.
     func runMutes(until isOver: () -> Bool) async throws(Stall) {
         var round = 0
         while !isOver() {
@@ -80,13 +80,13 @@ extension StageWorkload {
     private func muteTalker(_ round: Int) async throws(Stall) {
         let (host, talker) = (self.hosts[1], self.talker)
         let name = "\(talker.name) says \(round)"
-        let knowsMute = try await self.setMute(ofSeconds: 600, by: host)
-        if knowsMute {
+        let talkerKnowsMute = try await self.setMute(ofSeconds: 600, by: host)
+        if talkerKnowsMute {
             for number in 1...2 { await self.sendText("\(name), muted, \(number)", from: talker, isMuted: true) }
         }
-        let knowsUnmute = try await self.setMute(ofSeconds: 0, by: host)
+        let talkerKnowsUnmute = try await self.setMute(ofSeconds: 0, by: host)
         let outcome = await self.sendText("\(name), unmuted", from: talker)
-        if knowsUnmute, outcome == .refused {
+        if talkerKnowsUnmute, outcome == .refused {
             self.history.withLock {
                 $0.wrongAnswers.append(
                     Finding(promise: "R5.7", text: "\(talker.name)'s text was refused after it was unmuted"))
@@ -94,10 +94,10 @@ extension StageWorkload {
         }
     }
 
-    /// Mutes the talker for some seconds, or unmutes it.
+    /// Mutes the talker for some seconds, or unmutes it if `seconds` is 0.
     ///
-    /// - Returns: whether the talker certainly knows whether it is muted; false if a gap may have hidden the change, or
-    ///   any call of this kind was repeated.
+    /// - Returns: whether the talker has certainly been told of the change. False if a gap in its feed may have hidden
+    ///   the change, or if any `live.mute` was repeated.
     private func setMute(ofSeconds seconds: Int, by host: Witness) async throws(Stall) -> Bool {
         let gapsBefore = self.talker.gapCount
         let changesBefore = self.talker.muteChanges.count
@@ -133,7 +133,7 @@ extension StageWorkload {
         try? await Task.sleep(for: .milliseconds(300))
         try await self.remove(visitor, isBanned: isBanned)
         if isBanned { await self.expectRefusal(of: visitor) }
-        // From here on, the visitor may enter again: a join that was sent above without an answer may be applied late.
+        // A join of `expectRefusal` without an answer may be applied late. So the visitor may enter again from here on.
         visitor.markGap()
         if isBanned {
             try await self.call(
@@ -176,7 +176,7 @@ extension StageWorkload {
             ("live.join", CallParams(live: visitor.live)),
             ("barrage.sendText", CallParams(live: visitor.live, text: "\(visitor.name) is banned")),
         ] {
-            // The client must know the live of a join. A call that fails, as expected, leads to nil.
+            // The client must know the live of a join. The calls are expected to fail, and `try?` then returns nil.
             let live = method == "live.join" ? visitor.live : nil
             guard (try? await visitor.client.call(method, params, live: live)) != nil else { continue }
             self.history.withLock {

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Handles one input, or one row that has fallen due, for the lives of one app.
 ///
-/// The machine swaps its rows and effects into the step and, after the step, back.
+/// The connection machine moves its rows and effects into the step, and back when the step is over.
 ///
 /// A call is checked completely before it changes anything. Therefore a rejected call changes nothing.
 struct ConnectionStep {
@@ -19,7 +19,7 @@ struct ConnectionStep {
     private var changedLives: [ChangedLive] = []
     /// The battles that ended in this step, with their results.
     var battlesEndedInStep: [BattleView] = []
-    /// The lives that have stopped showing a battle in the step in which the battle ended, with the battle's result.
+    /// The lives that stopped showing a battle in the same step in which it ended, each with the ended battle.
     ///
     /// `notifySeatMachines` sends the result to these lives, because they no longer show the battle.
     var resultsForLeavers: [(live: LiveID, battle: BattleView)] = []
@@ -111,7 +111,7 @@ struct ConnectionStep {
         return index
     }
 
-    /// Writes a row without comparing it with the old row, because the two most likely differ.
+    /// Writes a row; an existing row is not compared with the new one, because the two most likely differ.
     private mutating func setRow(_ kind: ConnectionKey.Kind, _ name: String, _ row: ConnectionRow?) {
         if let row, let index = self.rowIndex(kind, name), self.journal.update(at: index, { $0 = row }) != nil {
             return
@@ -164,7 +164,7 @@ struct ConnectionStep {
                 live.revision = Revision.next(after: live.revision, at: moment)
                 return live.revision
             }
-            // A live that is not running any more has no stage.
+            // Nil: the live is not running any more, so it has no stage.
             guard let revision else { continue }
             let shownBattleID = self.live(id)?.value.battle
             let battle = self.battle(shownBattleID)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
