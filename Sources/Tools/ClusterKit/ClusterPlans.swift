@@ -12,13 +12,14 @@ struct ClusterPlans: Sendable {
     let brokers: [ProcessPlan]
     /// The Kafka whose brokers the cluster starts; nil for the embedded broker and an external Kafka.
     let kafkaHome: KafkaHome?
-    /// The demo; nil if it is not requested.
+    /// The plan of the demo (`plaza demo`); nil if no demo is requested.
     let demo: ProcessPlan?
     /// Kafka's bootstrap addresses if they are known before the broker runs, otherwise nil.
     let knownKafkaAddresses: String?
     private let programs: ProgramFinder
     private let directory: RunDirectory
     private let apps: AppsFileParts
+    /// The environment variables for all processes, with all secrets.
     private let environment: [String: String]
     private let redisPort: Int
 
@@ -93,7 +94,7 @@ struct ClusterPlans: Sendable {
         if let level = options.logLevel { arguments += ["--log-level", level] }
         let opsPort: Int
         if kind == .gateway {
-            // With `--port 0`, the other two ports are free ones, too.
+            // With `--port 0`, any free ports are chosen for the other two as well.
             let portOffset = Self.gatewayPortStep * (number - 1)
             func choosePort(_ firstPort: Int, option: String) throws(ClusterError) -> Int {
                 let takesFreePort = options.port == 0 || firstPort == 0
@@ -158,6 +159,7 @@ struct ClusterPlans: Sendable {
         return requested
     }
 
+    /// The plan of Redis, which keeps its data only in memory.
     private static func redis(
         port: Int, directory: RunDirectory, environment: [String: String]
     ) throws(ClusterError) -> ProcessPlan {
@@ -170,6 +172,7 @@ struct ClusterPlans: Sendable {
             probe: .redis(port: port), environment: environment, command: { _ in command })
     }
 
+    /// The plan of the in-memory broker, which announces its address in a file.
     private static func embeddedBroker(
         plaza: String, options: ClusterOptions, directory: RunDirectory, environment: [String: String]
     ) -> ProcessPlan {

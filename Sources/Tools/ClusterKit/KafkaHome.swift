@@ -6,8 +6,10 @@ internal import Tokens
 
 /// The directory of an unpacked Apache Kafka, and the configuration of its brokers (KRaft mode) in a run directory.
 struct KafkaHome: Sendable {
+    /// The directory of the unpacked Kafka.
     let path: String
     let brokerCount: Int
+    /// The run directory, with the brokers' configuration, data and logs.
     let directory: RunDirectory
     /// The port of each broker for clients.
     private let clientPorts: [Int]
@@ -33,8 +35,8 @@ struct KafkaHome: Sendable {
                 name: self.path + "/bin/" + script,
                 remedy: "Name the directory of an unpacked Apache Kafka 4 (kafka.apache.org) with --kafka-home.")
         }
-        // A missing Java is better reported here than in the broker's log. If `JAVA_HOME` is set, Kafka finds Java
-        // there.
+        // A missing Java is reported here, because the broker would report it only in its log. If `JAVA_HOME` is set,
+        // Kafka finds Java there.
         if ProcessInfo.processInfo.environment["JAVA_HOME"] == nil {
             _ = try ProgramFinder.onPath("java", package: "openjdk-17-jre-headless")
         }
@@ -117,6 +119,7 @@ struct KafkaHome: Sendable {
     /// throughput, but its warm-up would slow all processes for minutes.
     private static let javaOptions = "-server -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.awt.headless=true"
 
+    /// The environment variables of a broker or a tool of Kafka; `heap` has the Java memory options.
     private func environment(heap: String) -> [String: String] {
         SecretVariables.filter(ProcessInfo.processInfo.environment, for: nil).merging(
             [
@@ -127,9 +130,9 @@ struct KafkaHome: Sendable {
 
     /// The content of a broker's `server.properties`.
     ///
-    /// The first block has the broker's role and addresses. The second block shortens takeovers. The third block makes
-    /// the start fast and saves CPU time: when the whole cluster runs on one machine, a second request thread does not
-    /// help. Sizes are in bytes: segments of 16 MiB, and 32 MiB for the log cleaner's buffer.
+    /// The first block has the broker's roles and addresses. The second block shortens takeovers. The third block makes
+    /// the start fast and saves CPU time; it has one thread each for network and IO, because the whole cluster runs on
+    /// one machine. Sizes are in bytes: segments of 16 MiB, and 32 MiB for the log cleaner's buffer.
     ///
     /// `node` is the number of the broker, counted from 1.
     func properties(of node: Int) -> String {

@@ -12,7 +12,7 @@ public enum TakeSeatMode: Sendable, Hashable {
     case free
 }
 
-/// A live.
+/// The info of a live: its name, settings, owner and admins.
 public struct LiveInfo: Sendable, Hashable {
     /// The id, case sensitive.
     public var liveID = ""
@@ -30,7 +30,7 @@ public struct LiveInfo: Sendable, Hashable {
     public var isSeatEnabled = true
     /// Whether the owner has seat 0.
     public var keepOwnerOnSeat = true
-    /// The number of seats; 0 for the number of the template.
+    /// The number of seats; 0 for as many seats as `seatTemplate` has.
     ///
     /// Setting `seatTemplate` replaces this number. The app can choose the number only with `karaoke` and `audioSalon`,
     /// the templates for voices.
@@ -44,7 +44,7 @@ public struct LiveInfo: Sendable, Hashable {
             self.maxSeatCount = self.seatTemplate.seatCount ?? 0
         }
     }
-    /// The number of `seatTemplate`; of a template that this version does not know, its real number.
+    /// The number that identifies the template in the protocol, also for a template that this version does not know.
     public var seatLayoutTemplateID: UInt
     /// The address of the cover, at most 200 bytes.
     public var coverURL = ""
@@ -76,9 +76,10 @@ public struct LiveInfo: Sendable, Hashable {
         self.maxSeatCount = seatTemplate.seatCount ?? 0
     }
 
+    /// Converts the info that the server has sent.
     init(_ info: PlazaModel.LiveInfo, totalViewerCount: Int) {
         self.init(seatTemplate: SeatLayoutTemplate(templateID: info.seatTemplate, seatCount: info.maxSeatCount))
-        // `seatTemplate` stands in for a template that this version does not know, but the real number is kept.
+        // If this version does not know the template, `seatTemplate` is a substitute, but the real number is kept.
         self.seatLayoutTemplateID = UInt(clamping: info.seatTemplate)
         self.liveID = info.liveID.text
         self.liveName = info.liveName
@@ -155,14 +156,15 @@ extension LiveInfo {
         return params
     }
 
-    /// The parameters of a creation: the fields that an app can choose, except empty ones, for which the server has
-    /// defaults.
+    /// The parameters of `live.create`: the fields that an app can choose, without empty texts, for which the server
+    /// has defaults.
     var creationParams: [String: JSONValue] {
         // A set with all bits contains every flag.
         var params = self.updateParams(ModifyFlag(rawValue: .max))
         params["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
         params["isGiftEnabled"] = .bool(self.isGiftEnabled)
-        // In the protocol, 0 means that the live has no seats. Without the parameter, it has as many as its template.
+        // In the protocol, 0 means that the live has no seats. Without the parameter, the live has as many seats as its
+        // template.
         if !self.isSeatEnabled {
             params["maxSeatCount"] = .whole(0)
         } else if self.maxSeatCount > 0 {

@@ -6,22 +6,24 @@ internal import PlazaModel
 
 /// Writes each batch in one transaction: records, rows and offsets commit together, exactly once.
 ///
+/// An epoch is here that of the Kafka producer: the broker rejects the requests of a producer with a lower epoch.
+///
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
 /// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a
 /// transaction whose end may have been requested twice, the next transaction therefore begins with a new epoch
-/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). So does the transaction after one whose records the
-/// broker refused.
+/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). If the broker refused records of a transaction, the
+/// next transaction begins with a new epoch, too.
 final class TransactionWriter: BatchWriter {
     /// If the end of a transaction takes at least this time, its request may have been repeated.
     ///
     /// librdkafka repeats an unanswered request after `socket.timeout.ms`, which it sets to 1.9 s for the transaction
     /// timeout of 2 s.
-    private static let repeatedAfter = Milliseconds.seconds(1)
+    private static let minRepeatedEndTime = Milliseconds.seconds(1)
     /// If an end during which a connection failed takes at least this time, its request may have been repeated.
     ///
     /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
     /// request was not repeated: the failed connection was to another, unreachable broker.
-    private static let repeatedAfterError = Milliseconds(20)
+    private static let minRepeatedEndTimeAfterError = Milliseconds(20)
     /// How long one call of the producer waits for the broker; `retrying` repeats a call until `timeout`.
     private static let callTimeout = Duration.seconds(2)
 
@@ -61,7 +63,7 @@ final class TransactionWriter: BatchWriter {
         _ settings: KafkaSettings, _ transactionalID: String, _ refusedRecords: Locked<RefusedRecords>
     ) throws(KafkaError) -> KafkaProducer {
         // The delivery reports also wake the flush inside the commit at once. A transaction then takes 4.5 ms instead
-        // of 14.
+        // of 14 ms.
         try KafkaProducer(settings, transactionalID: transactionalID, transactionTimeout: .seconds(2)) { delivery in
             if delivery.error != nil { refusedRecords.withLock { $0.add(delivery) } }
         }
@@ -83,8 +85,8 @@ final class TransactionWriter: BatchWriter {
         do {
             try self.producer.beginTransaction()
             // The offsets are sent before the first record. While the broker still writes the markers of the last
-            // transaction, it rejects offsets and records. librdkafka retries the offsets after retry.backoff.ms, but a partition's
-            // first record only after a fixed 20 ms.
+            // transaction, it rejects offsets and records. librdkafka sends rejected offsets again after
+            // `retry.backoff.ms`, but the rejected first record of a partition only after a fixed 20 ms.
             //
             // Without offsets, or with refreshed group metadata, the broker would accept the commit of a former owner.
             // Therefore every transaction contains offsets, with the group metadata from before its first input.
@@ -134,8 +136,8 @@ final class TransactionWriter: BatchWriter {
         // This also runs after a failure, because a failed commit or abort may have been requested twice as well.
         defer {
             let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
-            let limit = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
-            if MonotonicClock.now - beganAt >= limit { self.needsNewEpoch = true }
+            let minTime = hasConnectionError ? Self.minRepeatedEndTimeAfterError : Self.minRepeatedEndTime
+            if MonotonicClock.now - beganAt >= minTime { self.needsNewEpoch = true }
         }
         do {
             try self.retrying(call)
@@ -159,20 +161,21 @@ final class TransactionWriter: BatchWriter {
         try self.warmUp()
     }
 
+    /// Loads the metadata of all topics, so that the first records need not wait for them.
     func warmUp() throws(KafkaError) {
         for topic in PlazaTopic.allCases {
             try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
         }
     }
 
-    /// Does nothing: this writer never writes a value of a compacted topic again.
+    /// Does nothing, because this writer never writes an old value of a compacted topic again.
     func restoreValue(_ topic: String, partition: Int32, key: String, value: [UInt8]?) {}
 
     func close() { self.producer.close(timeout: .milliseconds(500)) }
 
     /// Repeats a call while its error is retriable, until the timeout.
     ///
-    /// librdkafka continues the operation of the failed call; the repeated call waits for its result.
+    /// After a failed call, librdkafka continues the operation; the repeated call waits for the operation's result.
     private func retrying(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let deadline = MonotonicClock.now + self.timeout
         while true {

@@ -19,7 +19,7 @@ package struct ConnectionKey: RowKey {
 
         /// The name in the stored key.
         ///
-        /// Two names differ from their cases, because stored names never change.
+        /// Stored names never change, so two of them differ from the names of their cases.
         fileprivate var storedName: String {
             switch self {
             case .live: "live"
@@ -118,7 +118,7 @@ package enum ConnectionRow: JournalRow, Codable {
     case fence(fence: RevocationFence)
     case idempotencyWindow(window: CallWindow)
 
-    /// The names in stored rows; two differ from the cases, because stored names never change.
+    /// The names in stored rows; stored names never change, so two of them differ from the names of their cases.
     private enum CodingKeys: String, CodingKey {
         case live, request, connection, battle
         case fence = "floors"
