@@ -6,18 +6,18 @@
     ///
     /// It equals the maximum number of open calls of a session in one live.
     @inlinable package static var maxOutcomes: Int { 16 }
-    /// How long a window keeps its outcomes after the last call; the partition's standstills, in which it had no owner or
-    /// no input (`Moment.standstill`), are added.
+    /// How long a window keeps its outcomes after the last call.
     ///
-    /// Within this time a retry gets the outcome that the call had.
+    /// Within this time a retry gets the outcome that the call had. The standstills of the partition, when it had no owner
+    /// or no input (`Moment.standstill`), are added to this time.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
-    /// How long a window that has dropped its outcomes still keeps the highest of their counters.
+    /// How long a window that has dropped its outcomes still keeps the highest counter of the dropped outcomes.
     ///
     /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. A gateway cannot mark a
     /// retry on a new connection whose client does not state the age of the call. The window recognizes such a retry by
     /// its counter, which is not above the highest dropped counter.
     @inlinable package static var droppedCounterLifetime: Milliseconds { .seconds(300) }
-    /// The due times of rows with a window are multiples of this span.
+    /// The due time of a row with a window is a multiple of this span.
     @inlinable static var dueInterval: Milliseconds { .seconds(10) }
 }
 
@@ -36,7 +36,7 @@
 extension IdempotencyLookup {
     /// `forgotten` instead of `fresh` for a late retry (R16.11), which never counts as new; otherwise the same result.
     ///
-    /// A late retry is older than the window's lifetime, so the window may have dropped all that it knew about the
+    /// A late retry is older than the lifetime of outcomes, so the window may have dropped all that it knew about the
     /// call.
     @inlinable package func treatingFresh(asForgottenIf isLateRetry: Bool) -> IdempotencyLookup {
         if isLateRetry, case .fresh = self { return .forgotten }

@@ -49,7 +49,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
             if state.waiting.count + messages.count > capacity { throw .overflow(capacity: capacity) }
             let wasEmpty = state.waiting.isEmpty
             state.waiting.append(contentsOf: messages)
-            // This call is made under the lock, because otherwise the handle could be closed meanwhile. The call costs
+            // The loop is woken under the lock, because otherwise the handle could be closed meanwhile. A wake-up costs
             // one write to an eventfd for each batch.
             if wasEmpty { state.wakeHandle?.wakeUp() }
         }
@@ -60,15 +60,14 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     /// Attaches a reader to the mailbox: `read` is called with each batch on the loop's thread.
     ///
-    /// Must be called on the loop's thread, once per mailbox.
+    /// Must be called on the loop's thread, once per mailbox. The loop does not end while an attached mailbox is open.
     ///
-    /// An open mailbox keeps the loop alive.
     /// - Throws: `LoopError.loopEnding`, or `LoopError.closed` when the mailbox is closed or already attached.
     package func attach(to loop: EventLoop, _ read: @escaping ([Message]) -> Void) throws(LoopError) {
         var batch: [Message] = []
         let reader = try MailboxReader(loop: loop)
         reader.receive = { [self, unowned reader] in
-            // Nil: the mailbox was closed.
+            // `takeMessages` returns nil when the mailbox was closed.
             guard let messages = self.takeMessages(replacement: batch) else { return reader.close() }
             batch = messages
             if batch.isEmpty { return }
@@ -86,7 +85,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
             return true
         }
         if !isAttached {
-            // The mailbox keeps its state, because this reader does not belong to it.
+            // This reader was not attached, so closing the reader must not close the mailbox.
             reader.closeMailbox = nil
             reader.close()
             throw .closed
@@ -95,8 +94,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     /// Closes the mailbox.
     ///
-    /// Later posts fail, queued messages are dropped, and the loop is no longer kept alive. May be called from any
-    /// thread.
+    /// Later posts fail, queued messages are dropped, and the mailbox no longer keeps the loop from ending. May be
+    /// called from any thread.
     package func close() {
         self.state.withLock { state in
             state.isClosed = true

@@ -56,7 +56,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// The state of one read: its open request, and the calls that wait.
     private struct Entry: Sendable {
-        /// Limits the read to `requestRate`.
+        /// Limits the requests for this read to `requestRate`.
         var bucket = TokenBucket()
         /// Whether a request was sent that the service has not answered yet.
         var hasOpenRequest = false
@@ -110,7 +110,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     /// - Parameters:
     ///   - read: The read that was requested.
     ///   - now: The current time.
-    /// - Returns: The calls to answer, and whether the caller must send the next request now, for calls that were
+    /// - Returns: The calls to answer, and whether the gateway must send the next request now, for calls that were
     ///   received meanwhile.
     package mutating func requestAnswered(
         _ read: SharedRead, at now: MonotonicTime
@@ -124,8 +124,8 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// Returns the reads to request now, and the calls whose deadline has passed; must be called regularly.
     ///
-    /// A read is removed when no call waits for it and it has no open request. Its bucket must be full, too, so that a
-    /// new entry would allow no more requests.
+    /// The entry of a read is removed when no call waits for the read and no request is open. Also, its bucket must be
+    /// full: otherwise a later new entry, whose bucket is full, would allow more requests than the rate.
     package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Waiter]) {
         var readsToRequest: [SharedRead] = []
         var overdue: [Waiter] = []
@@ -143,7 +143,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// Begins a request for the calls that wait for the next one, if no request is open and the rate allows one.
     ///
-    /// - Returns: Whether the caller must send the request.
+    /// - Returns: Whether the gateway must send the request.
     private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
         // `take` returns nil if the rate allows the request, otherwise how long to wait. A bucket takes the time in
         // microseconds.

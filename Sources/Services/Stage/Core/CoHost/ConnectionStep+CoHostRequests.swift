@@ -51,7 +51,8 @@ extension ConnectionStep {
         return .coHost(codes: codes)
     }
 
-    /// The code for one target: `sent` if the request can be sent, otherwise the reason why not.
+    /// The result for one target: `sent` if the request can be sent; otherwise the reason why not, as a connection code
+    /// and as a reply code.
     private mutating func codeOfCoHostRequest(to target: LiveID, from inviterID: LiveID, template: Int) -> LiveCode {
         // The caller has checked that the inviter is running.
         guard target != inviterID, let inviter = self.live(inviterID) else {
@@ -60,7 +61,7 @@ extension ConnectionStep {
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
         if let connection = invitee.value.connection, connection == inviter.value.connection {
-            // There is no own code for a live in the same connection; the second code gives the reason.
+            // A live in the same connection has no connection code of its own; the reply code gives the reason.
             return .coHost(target, .alreadyInvited, .alreadyConnected)
         }
         if invitee.value.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
