@@ -8,8 +8,8 @@
     @inlinable package static var maxOutcomes: Int { 16 }
     /// How long a window keeps its outcomes after the last call.
     ///
-    /// Within this time a retry gets the outcome that the call had. The standstills of the partition, when it had no owner
-    /// or no input (`Moment.standstill`), are added to this time.
+    /// Within this time a retry gets the outcome that the call had. The time is extended by each standstill of the
+    /// partition, in which it had no owner or no input (`Moment.standstill`).
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
     /// How long a window that has dropped its outcomes still keeps the highest counter of the dropped outcomes.
     ///

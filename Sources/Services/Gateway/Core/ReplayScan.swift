@@ -70,8 +70,8 @@ package struct ReplayScan: Sendable {
         }
     }
 
-    /// Whether a request searches backwards for messages; the code that reads the partition must then look up its first
-    /// offset and call `limit(toLogStart:)`.
+    /// Whether a request searches backwards for messages; before the scan, the first offset in the partition's log must
+    /// then be passed to `limit(toLogStart:)`.
     package var includesSearch: Bool {
         self.entries.contains { entry in
             if case .messages = entry.request.target { true } else { false }

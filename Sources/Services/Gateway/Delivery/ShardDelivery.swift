@@ -263,7 +263,7 @@ extension ShardDelivery {
     /// Sends a reader the items that it lacks, until the system accepts no more or the reader has all.
     func catchUp(_ client: Client) {
         // If the system has not accepted all bytes, a writable event later continues the delivery. If it has, no such
-        // event comes, so the loop continues.
+        // event comes, so the next items are sent here.
         while self.sendNextItems(client) {}
     }
 

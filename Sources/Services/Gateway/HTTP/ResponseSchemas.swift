@@ -2,8 +2,8 @@
 
 /// The schemas of response values, by their names in the OpenAPI description.
 ///
-/// A test checks that every property is described. Clients must accept unknown properties, because later versions may
-/// add some.
+/// A test checks that the schemas contain every property of every result. Clients must accept unknown properties,
+/// because later versions may add some.
 enum ResponseSchemas {
     /// All schemas, by name.
     static let all: [(name: String, schema: Schema)] =
