@@ -6,7 +6,7 @@ import PlazaModel
 /// One partition with one running live: inputs are handled one by one, with the results that Redis would return.
 ///
 /// An input is first planned: the plan has the request to Redis, if the input needs one. Then the input is handled,
-/// with the result of the request. The tests name each result themselves, such as
+/// with the result of the request. No Redis runs: the tests name each result themselves, such as
 /// `.changed([.joined(isFirst: true, count: 1)])`: the user's first session joined, and the live now has one viewer.
 struct AudienceHarness {
     static let key = LiveKey("demo", "stage-1")
@@ -15,13 +15,14 @@ struct AudienceHarness {
     static let owner = UserInfo(userID: "host", userName: "Host")
     static let alice = UserInfo(userID: "alice", userName: "Alice")
     static let bob = UserInfo(userID: "bob", userName: "Bob")
-    /// The offset of the first input of a test; if this input is a join, it is the ticket of the join.
-    static let firstOffset: Int64 = 102
-    /// A ticket for calls that need one.
+    /// The offset of a test's first input; if that input is a join, also the ticket that the join returns.
+    static let firstInputOffset: Int64 = 102
+    /// The ticket of callers whose join a test leaves out.
     ///
-    /// It is above the live's opening, and no join of the tests has this offset. Presence does not know which offsets
-    /// belong to joins, so it accepts the ticket in calls. Only in joins, heartbeats, assertions and sign-offs must a
-    /// ticket be below the offset of the input.
+    /// No join has this offset, but the machine does not know that: in most calls it accepts every ticket above the
+    /// offset of the live's opening. Only where a wrong ticket could create or remove a lease, the ticket must also be
+    /// below the offset of the input: in a resume (a join that names the ticket of an earlier join), a heartbeat, an
+    /// assertion, and a sign-off (a gateway has closed a session for good).
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
         reason: .endedByHost, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
@@ -42,7 +43,9 @@ struct AudienceHarness {
         self.now = self.now + .seconds(10)
     }
 
-    /// Plans and handles one input in a batch of its own, with `redisResult` as the answer of Redis; nil is a tick.
+    /// Plans and handles one input in a batch of its own; without a command (nil), the input is a tick.
+    ///
+    /// `redisResult` is the answer of Redis to the input's request.
     mutating func send(_ command: AudienceCommand?, redisResult: LeaseResult = .nothing) -> [Effect] {
         var effects: [Effect] = []
         self.handle(.leasesAnswered(self.plan(command), redisResult), into: &effects)
@@ -50,15 +53,21 @@ struct AudienceHarness {
         return effects
     }
 
-    /// Handles an event: a result at the moment of its input, any other event at the moment of the next input.
+    /// Handles an event at the moment of its planned input, or of the first input of its batch.
+    ///
+    /// An event without an input happens at the moment of the next input.
     mutating func handle(_ event: AudienceEvent, into effects: inout [Effect]) {
-        var moment = Moment(now: self.now, offset: self.offset + 1)
-        if case .leasesAnswered(let planned, _) = event { moment = planned.moment }
-        if case .leasesUnavailable(let batch, _) = event, let first = batch.first { moment = first.moment }
+        let firstInput: PlannedInput? =
+            switch event {
+            case .leasesAnswered(let planned, _): planned
+            case .leasesUnavailable(let batch, _): batch.first
+            case .leasesRecovered, .leaseEpochBegan: nil
+            }
+        let moment = firstInput?.moment ?? Moment(now: self.now, offset: self.offset + 1)
         self.machine.handle(event, in: &self.rows, at: moment, into: &effects)
     }
 
-    /// Plans one input in a batch of its own, without handling it; nil is a tick.
+    /// Plans one input in a batch of its own, without handling it; without a command (nil), the input is a tick.
     mutating func plan(_ command: AudienceCommand?) -> PlannedInput {
         self.offset += 1
         let input = command.map { AudienceInput(Self.key, $0) }
@@ -70,13 +79,13 @@ struct AudienceHarness {
 
     /// Advances the time by `span`, then handles a tick, at which Redis reports `changes`.
     ///
-    /// A lease lasts 90 s, so the tests report an expiry 91 s later.
+    /// A lease lasts 90 s, so in the tests Redis reports an expiry at a tick after 91 s.
     mutating func tick(after span: Milliseconds, changes: [LeaseChange] = []) -> [Effect] {
         self.now = self.now + span
         return self.send(nil, redisResult: .changed(changes))
     }
 
-    /// Begins a new epoch at the next input; it settles 12 s later.
+    /// Begins a new presence epoch, because Redis has lost the leases; the epoch settles 12 s later.
     mutating func beginEpoch(_ name: String) -> [Effect] {
         var effects: [Effect] = []
         self.handle(.leaseEpochBegan(name: name, wasEmpty: false), into: &effects)
@@ -84,9 +93,10 @@ struct AudienceHarness {
         return effects
     }
 
-    /// Plans and handles one input while Redis cannot be reached; nil is a tick.
+    /// Plans and handles one input while Redis cannot be reached; without a command (nil), the input is a tick.
     ///
-    /// `mayHaveRun` says whether Redis may have executed the request before the connection was lost.
+    /// `mayHaveRun` says whether Redis may have executed the request before the connection was lost. As in production,
+    /// the machine is told first that the whole batch has no leases, then for each input that it has no result.
     mutating func sendWithoutRedis(_ command: AudienceCommand?, mayHaveRun: Bool = false) -> [Effect] {
         var effects: [Effect] = []
         let planned = self.plan(command)
@@ -101,14 +111,16 @@ struct AudienceHarness {
         self.sendWithoutRedis(nil, mayHaveRun: mayHaveRun)
     }
 
-    /// The effects that tell the other machines of the owner's arrival.
-    static let ownerArrived: [Effect] = [
+    /// The effects that tell the other machines that the owner has joined or returned.
+    static let effectsOfOwnerArrival: [Effect] = [
         Self.userPresent(Self.owner),
         .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Self.owner))),
-        Self.directoryProfile(Self.owner), Self.occupancy(.present, isEmpty: false),
+        Self.directoryProfile(Self.owner), Self.occupancyReport(.present, isEmpty: false),
     ]
 
-    /// The caller of a user's call with this request counter; without a ticket the user has not joined.
+    /// The caller of call number `counter` of a session, with the ticket that the session's join returned.
+    ///
+    /// The first join of a session has no ticket. A kick needs none here: the directory has checked its caller.
     static func caller(
         _ user: UserInfo, counter: Int64, ticket: Int64? = nil, session: SessionID = "s1"
     ) -> Caller {
@@ -122,7 +134,9 @@ struct AudienceHarness {
         .success(result, to: caller, app: "demo")
     }
 
-    /// The reply to a join that was the last input: the offset of the join is the ticket.
+    /// The reply to a join that was the last input; its ticket is the offset of the join.
+    ///
+    /// A join is `confirmed` when Redis has stored its lease.
     func joinReply(to caller: Caller, confirmed: Bool = true) -> Effect {
         Self.reply(caller, .joined(ticket: Ticket(self.offset), epoch: Self.epoch, confirmed: confirmed))
     }
@@ -131,6 +145,17 @@ struct AudienceHarness {
     static func replies(_ effects: [Effect]) -> [Effect] {
         effects.filter { if case .reply = $0 { true } else { false } }
     }
+
+    /// A heartbeat of the user's session `s1` that the client has just sent.
+    static func heartbeat(of user: UserID, ticket: Ticket) -> Heartbeat {
+        Heartbeat(session: "s1", user: user, ticket: ticket, silentFor: 0)
+    }
+
+    /// The user's session `s1`, as a join or an assertion reports it, with a heartbeat that has just been sent.
+    static func session(of user: UserInfo, ticket: Ticket) -> Presence {
+        Presence(session: "s1", user: user, ticket: ticket, silentFor: 0)
+    }
+
     /// The reason in the first reply that rejects a call.
     static func rejectionReason(_ effects: [Effect]) -> String? {
         for case .reply(let reply) in effects {
@@ -140,7 +165,7 @@ struct AudienceHarness {
     }
 
     /// The code with which the call of `caller` is rejected.
-    static func rejection(_ caller: Caller, _ effects: [Effect]) -> ReplyCode? {
+    static func rejectionCode(_ caller: Caller, _ effects: [Effect]) -> ReplyCode? {
         for case .reply(let reply) in effects where reply.request == caller.request {
             if case .failure(let error) = reply.outcome { return error.code }
         }
@@ -152,18 +177,18 @@ struct AudienceHarness {
     static func userGone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
     /// The effect that tells the seats that a user has joined the live or has returned to it.
     static func userPresent(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
-    /// The effect that tells the directory a user's name; it stores the owner's name.
+    /// The effect that reports a user's profile to the directory.
     static func directoryProfile(_ user: UserInfo) -> Effect {
         .directory(DirectoryInput(app: "demo", .profile(live: "stage-1", user: user)))
     }
-    /// The effect that reports the owner's presence and whether the live is empty.
+    /// The effect that reports to the directory whether the owner is present and whether the live is empty.
     ///
     /// An owner who has not joined yet is reported as `left`.
-    static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
+    static func occupancyReport(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
         .directory(DirectoryInput(app: "demo", .occupancy(live: "stage-1", owner: owner, isEmpty: isEmpty)))
     }
-    /// The effects that `occupancy` describes.
-    static func occupancies(_ effects: [Effect]) -> [Effect] {
+    /// The effects that report to the directory whether the owner is present and whether the live is empty.
+    static func occupancyReports(_ effects: [Effect]) -> [Effect] {
         effects.filter {
             if case .directory(let input, _) = $0, case .occupancy = input.command { true } else { false }
         }
@@ -172,8 +197,8 @@ struct AudienceHarness {
     static func notices(_ effects: [Effect]) -> [Notice] {
         effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
     }
-    /// The effects that raise a user's revocation fence in all machines.
-    static func floors(_ user: UserID, _ floor: Ticket) -> [Effect] {
+    /// The effects that tell all machines the lowest ticket that a kicked user may still use.
+    static func effectsOfRaisedFloor(_ user: UserID, _ floor: Ticket) -> [Effect] {
         [
             .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
             .barrage(BarrageInput(key, .floor(user: user, ticket: floor))),
@@ -181,11 +206,11 @@ struct AudienceHarness {
             .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
         ]
     }
-    /// The effects of the kick of alice, the only member, after those of the revocation fence.
-    func effectsOfKick(floor: Ticket) -> [Effect] {
+    /// The effects of a kick of alice, the only viewer, that follow those of the raised floor.
+    func effectsOfKickingAlice(floor: Ticket) -> [Effect] {
         [
             Self.publish(.audienceLeft(user: Self.alice)), Self.userGone("alice"), self.countEffect(0, totalViewers: 1),
-            Self.occupancy(.left, isEmpty: true),
+            Self.occupancyReport(.left, isEmpty: true),
             .notice(
                 Notice(
                     to: UserKey("demo", "alice"), live: "stage-1", at: self.now, floor: floor,
@@ -193,20 +218,21 @@ struct AudienceHarness {
         ]
     }
 
-    /// Lets alice join as the only member, then advances the time by five seconds, so that the next count is published
-    /// at once.
+    /// Lets alice join as the only viewer, then advances the time by five seconds.
     ///
-    /// - Returns: the offset of the join.
+    /// A count is published at most once a second. After the five seconds, the next count is published at once.
+    ///
+    /// - Returns: the ticket of the join.
     mutating func joinAlice() -> Int64 {
         _ = self.send(
             .join(caller: Self.caller(Self.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
-        let offset = self.offset
+        let ticket = self.offset
         self.now = self.now + .seconds(5)
-        return offset
+        return ticket
     }
 
-    /// The effect that publishes the count, with the total of visits since the live began.
+    /// The effect that publishes the count of viewers, with the total of visits since the live began.
     func countEffect(_ count: Int, totalViewers: Int, stale: Bool = false) -> Effect {
         .count(
             CountRecord(

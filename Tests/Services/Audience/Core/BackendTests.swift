@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Events about members for an app's backend (R14.13, R14.14).
+/// Webhook events that tell an app's backend which users are in a live (R14.13, R14.14).
 @Suite struct BackendTests {
     /// A live of an app with webhooks.
     private static func harness() -> AudienceHarness {
@@ -18,8 +18,8 @@ import Testing
         effects.compactMap { if case .webhook(let event) = $0 { event.content } else { nil } }
     }
 
-    /// The expected events: a single one, which reports that these users are in the live or not.
-    private static func memberState(
+    /// A single event, which reports that these users are in the live (`isOnline`) or not, and why.
+    private static func singleEvent(
         isOnline: Bool, _ cause: MemberCause, _ users: [UserInfo]
     ) -> [WebhookContent] {
         [.memberState(isOnline: isOnline, cause: cause, users: users)]
@@ -31,30 +31,30 @@ import Testing
         var effects = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
-        #expect(Self.webhooks(effects) == Self.memberState(isOnline: true, .enter, [AudienceHarness.alice]))
+        #expect(Self.webhooks(effects) == Self.singleEvent(isOnline: true, .enter, [AudienceHarness.alice]))
         let ticket = Ticket(harness.offset)
         effects = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")),
             redisResult: .changed([.joined(isFirst: false, count: 1)]))
-        #expect(Self.webhooks(effects).isEmpty, "a second device is no new member")
+        #expect(Self.webhooks(effects).isEmpty, "expected no event, because alice is in the live already")
         effects = harness.tick(
             after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         #expect(
-            Self.webhooks(effects) == Self.memberState(isOnline: false, .heartbeatInterrupt, [AudienceHarness.alice]))
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+            Self.webhooks(effects) == Self.singleEvent(isOnline: false, .heartbeatInterrupt, [AudienceHarness.alice]))
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: ticket)
         effects = harness.send(
             .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
-        #expect(Self.webhooks(effects) == Self.memberState(isOnline: true, .heartbeatRecover, [AudienceHarness.alice]))
+        #expect(Self.webhooks(effects) == Self.singleEvent(isOnline: true, .heartbeatRecover, [AudienceHarness.alice]))
         effects = harness.send(
             .leave(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket.offset)),
             redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
-        #expect(Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.alice]))
+        #expect(Self.webhooks(effects) == Self.singleEvent(isOnline: false, .leave, [AudienceHarness.alice]))
         effects = harness.send(
             .kick(user: "bob", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
             redisResult: .changed([.kicked(user: AudienceHarness.bob, count: 0)]))
         #expect(
-            Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.bob]),
-            "a kick is reported as a leave")
+            Self.webhooks(effects) == Self.singleEvent(isOnline: false, .leave, [AudienceHarness.bob]),
+            "expected that a kick is reported as a leave")
     }
 
     /// Rules: R14.14.
@@ -64,7 +64,7 @@ import Testing
         let effects = harness.tick(
             after: .seconds(91), changes: users.map { .expired(live: AudienceHarness.key, user: $0, count: 0) })
         let events = Self.webhooks(effects)
-        #expect(events.count == 3, "an event has at most 200 users: 200 + 200 + 50")
+        #expect(events.count == 3, "expected 200 + 200 + 50 users, because an event has at most 200")
         var reported: [UserInfo] = []
         for case .memberState(false, .heartbeatInterrupt, let group) in events { reported += group }
         #expect(reported == users)
@@ -77,7 +77,7 @@ import Testing
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
         var effects = harness.beginEpoch("e2")
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: ticket)
         effects += harness.send(
             .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         effects += harness.tick(after: .seconds(12))

@@ -18,13 +18,14 @@ import Testing
             caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
         let effects = harness.send(ban, redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         let floor = Ticket(harness.offset)
-        // The directory replies to a ban. So presence sends it no reply, only the user's name.
+        // The directory itself replies to the caller of a ban. Presence only reports alice's profile to the directory.
         #expect(
-            effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor)
+            effects == AudienceHarness.effectsOfRaisedFloor("alice", floor)
+                + harness.effectsOfKickingAlice(floor: floor)
                 + [AudienceHarness.directoryProfile(AudienceHarness.alice)])
-        // A second ban only raises the revocation fence.
+        // A second ban only raises the lowest ticket that alice may still use.
         let effectsOfSecondBan = harness.send(ban)
-        #expect(effectsOfSecondBan == AudienceHarness.floors("alice", Ticket(harness.offset)))
+        #expect(effectsOfSecondBan == AudienceHarness.effectsOfRaisedFloor("alice", Ticket(harness.offset)))
     }
 
     /// Rules: R3.26.
@@ -35,14 +36,14 @@ import Testing
         harness.now = until - Milliseconds(1)
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let effects = harness.send(.join(caller: caller))
-        #expect(AudienceHarness.rejection(caller, effects) == .banned)
+        #expect(AudienceHarness.rejectionCode(caller, effects) == .banned)
         guard case .reply(let reply)? = effects.first, case .failure(let error) = reply.outcome else {
             Issue.record("the first effect is no rejection: \(effects)")
             return
         }
-        #expect(error.retryAfter == 1, "the ban ends in one millisecond")
-        #expect(error.message.contains("\(until.milliseconds)"))
-        #expect(effects.count == 1)
+        #expect(error.retryAfter == 1, "expected one millisecond, because the ban ends then")
+        #expect(error.message.contains("\(until.milliseconds)"), "expected that the message names the end of the ban")
+        #expect(effects.count == 1, "expected the rejection alone")
         harness.now = until
         #expect(harness.plan(.join(caller: caller)).decision == .proceed)
         #expect(
@@ -54,14 +55,14 @@ import Testing
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         harness.now = harness.now + .seconds(1_000_000)
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .banned)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .banned)
         _ = harness.send(.unbanned(user: "alice"))
         #expect(harness.plan(.join(caller: caller)).decision == .proceed)
 
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         _ = harness.send(AudienceHarness.endOfLive)
         #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
-        _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
+        _ = harness.send(.opened(epoch: AudienceHarness.epoch + 1, owner: AudienceHarness.owner))
         #expect(harness.plan(.join(caller: caller)).decision == .proceed)
     }
 
@@ -76,8 +77,9 @@ import Testing
                 ), (Moment(now: harness.now, offset: 201), AudienceInput(AudienceHarness.key, .join(caller: caller))),
             ], in: &harness.rows)
         #expect(plannedInputs[0].request == .kick(live: AudienceHarness.key, user: "alice", includesAbsent: true))
-        #expect(plannedInputs[1].request == nil, "Redis is not asked about the join")
-        // The batch aborts.
+        #expect(
+            plannedInputs[1].request == nil, "expected no request, because the join is rejected without asking Redis")
+        // When the batch aborts, the planned ban leaves no row.
         harness.rows.rollback()
         #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
     }
@@ -91,7 +93,7 @@ import Testing
         _ = harness.tick(
             after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: revokedTicket, silentFor: 0)
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: revokedTicket)
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
     }
 
@@ -99,10 +101,11 @@ import Testing
         var harness = AudienceHarness()
         let ban = AudienceCommand.banned(user: "alice", until: nil, caller: nil)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(ban)).count == 1)
-        #expect(AudienceHarness.notices(harness.sendWithoutRedis(ban)).isEmpty)
+        #expect(
+            AudienceHarness.notices(harness.sendWithoutRedis(ban)).isEmpty, "expected no notice of the second ban")
         #expect(harness.rows.partition.needsEpoch)
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
-        #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(.join(caller: caller))) == .banned)
+        #expect(AudienceHarness.rejectionCode(caller, harness.sendWithoutRedis(.join(caller: caller))) == .banned)
     }
 
     @Test func `bans that have ended leave no row behind`() {
@@ -120,11 +123,11 @@ import Testing
 
     @Test func `I16 beyond the maximum number of bans, the one that ends first is removed`() {
         var bans = Bans()
-        // Of users u0, u1 and so on, the last one's ban ends first.
+        // The ban of user u0 ends last, that of each further user a millisecond earlier.
         for index in 0..<SanctionLimits.perLive {
             bans.set(UserID("u\(index)"), until: Timestamp(milliseconds: 10_000 - Int64(index)))
         }
-        // This is one ban more than the maximum.
+        // One ban more than the maximum, without an end.
         bans.set("forever", until: nil)
         let now = Timestamp(milliseconds: 0)
         #expect(bans.bans.count == SanctionLimits.perLive)

@@ -12,7 +12,7 @@ import Testing
     @Test func `published counts of a live are at least a second apart, and the last value is always published`() {
         var harness = AudienceHarness()
         var published: [CountRecord] = []
-        // One join each 150 ms.
+        // 25 users join, one each 150 ms.
         for index in 1...25 {
             let user = UserInfo(userID: UserID("u\(index)"))
             let effects = harness.send(
@@ -21,20 +21,21 @@ import Testing
             for case .count(let record) in effects { published.append(record) }
             harness.now = harness.now + Milliseconds(150)
         }
-        #expect(harness.rows.nextDue != nil, "the last count is not published yet")
+        #expect(harness.rows.nextDue != nil, "expected that the last count is still due")
         for case .count(let record) in harness.tick(after: .seconds(1)) { published.append(record) }
         for (earlier, later) in zip(published, published.dropFirst()) {
-            #expect((later.at - earlier.at).count >= 1000)
+            #expect((later.at - earlier.at).count >= 1000, "expected a second between two counts")
         }
         #expect(published.first?.count == 1)
         #expect(published.last?.count == 25)
         #expect(published.last?.totalViewers == 25)
-        #expect(harness.tick(after: .seconds(5)).isEmpty, "nothing is left to publish")
+        #expect(harness.tick(after: .seconds(5)).isEmpty, "expected that nothing is left to publish")
     }
 
     /// Rules: R3.31.
     @Test func `each visit that begins a minute or more after the previous one has ended counts in the total`() {
         var harness = AudienceHarness()
+        // In each visit alice joins and leaves, in two calls; the next visit begins 60 s later.
         for visit in 1...3 {
             _ = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(2 * visit))),
@@ -53,12 +54,15 @@ import Testing
     /// Rules: R3.31.
     @Test func `a user who returns within a minute after a leave or a kick is counted once`() {
         var harness = AudienceHarness()
+        // alice joins ten times, each time 59 s after she left or was kicked in turn. Each round has two new call
+        // numbers.
         for visit in 1...10 {
             let effects = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(3 * visit))),
                 redisResult: .changed([.joined(isFirst: true, count: 1)]))
+            let continuesVisit: Bool? = visit == 1 ? nil : true
             let publishedJoin = AudienceHarness.publish(
-                .audienceJoined(user: AudienceHarness.alice, continuesVisit: visit == 1 ? nil : true))
+                .audienceJoined(user: AudienceHarness.alice, continuesVisit: continuesVisit))
             #expect(effects.contains(publishedJoin))
             if visit.isMultiple(of: 2) {
                 _ = harness.send(
@@ -79,7 +83,7 @@ import Testing
     }
 
     /// Rules: R3.31.
-    @Test func `the row of a live remembers few leaves, and the visits of different users are all counted`() {
+    @Test func `the row of a live remembers only the last leaves, and the visits of different users are all counted`() {
         var harness = AudienceHarness()
         for index in 1...100 {
             let user = UserInfo(userID: UserID("u\(index)"))
@@ -95,11 +99,12 @@ import Testing
         let row = harness.rows.live(AudienceHarness.key)
         #expect(row?.totalViewers == 100)
         let encodedLeaves = Wire.encode(row?.recentLeaves ?? RecentLeaves())
-        #expect(encodedLeaves.count < 700, "32 entries of at most 19 digits, in bytes")
+        #expect(
+            encodedLeaves.count < 700, "expected 32 leaves, each a number of at most 19 digits and a comma: 640 bytes")
     }
 
     @Test func `the count of a new live is published before its first viewer joins`() {
-        // The harness opens its live before a test begins, so this test has a machine of its own.
+        // `AudienceHarness` opens its live before a test begins, so this test has a machine of its own.
         let epoch = AudienceHarness.epoch
         let machine = AudienceMachine(partition: 0)
         var rows = AudienceMachine.Rows()

@@ -13,10 +13,10 @@ import Testing
         return AudienceHarness(policies: Policies(["demo": policy]))
     }
 
-    /// The effects of the replacement of alice's device at the harness's last input.
+    /// The effects of the harness's last input on alice's earlier devices, which the device of that input replaces.
     private static func replacementEffects(_ harness: AudienceHarness) -> [Effect] {
         let floor = Ticket(harness.offset)
-        return AudienceHarness.floors("alice", floor) + [
+        return AudienceHarness.effectsOfRaisedFloor("alice", floor) + [
             .notice(
                 Notice(
                     to: UserKey("demo", "alice"), live: "stage-1", at: harness.now, floor: floor,
@@ -43,9 +43,11 @@ import Testing
         let reply = harness.joinReply(to: secondDevice)
         #expect(effects == Self.replacementEffects(harness) + [reply])
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
-        let firstDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: AudienceHarness.firstOffset)
+        // The first device calls with the ticket of its join, which was the test's first input.
+        let firstDevice = AudienceHarness.caller(
+            AudienceHarness.alice, counter: 2, ticket: AudienceHarness.firstInputOffset)
         #expect(
-            AudienceHarness.rejection(firstDevice, harness.send(.list(cursor: "", count: 1, caller: firstDevice)))
+            AudienceHarness.rejectionCode(firstDevice, harness.send(.list(cursor: "", count: 1, caller: firstDevice)))
                 == .staleTicket)
     }
 
@@ -56,10 +58,7 @@ import Testing
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let rejoining = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let effects = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: false, count: 1)]))
-        #expect(
-            effects == [
-                harness.joinReply(to: rejoining)
-            ])
+        #expect(effects == [harness.joinReply(to: rejoining)])
     }
 
     @Test func `where several devices are allowed, a join replaces no other device`() {
@@ -79,11 +78,14 @@ import Testing
     func `while the leases are uncertain, a fresh join replaces all other devices, and a resume replaces none`() {
         var harness = Self.harness(.one)
         _ = harness.tickWithoutRedis()
+        // A join without a ticket is fresh, a join with a ticket is a resume.
         let fresh = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         #expect(Self.replacementEffects(harness).allSatisfy(fresh.contains))
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(.join(caller: resuming))).isEmpty)
-        #expect(harness.plan(.join(caller: resuming)).decision == .repeated, "the same resume, sent again")
+        #expect(
+            harness.plan(.join(caller: resuming)).decision == .repeated,
+            "expected that the same call, sent again, only gets its earlier reply")
     }
 
     /// Rules: R4.10, R15.19.
@@ -98,7 +100,7 @@ import Testing
             redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket)
         let effects = harness.send(.join(caller: resuming))
-        #expect(AudienceHarness.rejection(resuming, effects) == .staleTicket)
+        #expect(AudienceHarness.rejectionCode(resuming, effects) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
         let fresh = AudienceHarness.caller(AudienceHarness.alice, counter: 3)
         #expect(harness.plan(.join(caller: fresh)).decision == .proceed)
@@ -110,27 +112,31 @@ import Testing
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        // Redis knows of a kick that the machine does not know yet, and reports that the ticket is void.
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let rejected = harness.send(.join(caller: resuming), redisResult: .changed([.ticketVoid]))
-        #expect(AudienceHarness.rejection(resuming, rejected) == .staleTicket)
-        #expect(AudienceHarness.rejectionReason(rejected) == nil, "without a kick the error has no reason")
+        #expect(AudienceHarness.rejectionCode(resuming, rejected) == .staleTicket)
+        #expect(
+            AudienceHarness.rejectionReason(rejected) == nil,
+            "expected no reason, because the machine does not know of a kick")
 
         let kickedCaller = AudienceHarness.caller(
-            AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)
-        // The kick and the resume are in one batch, which is decided without Redis.
+            AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstInputOffset)
+        // A kick and a resume are in one batch, which is decided without Redis.
         let kick = AudienceCommand.kick(
             user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
-        let inputs = [kick, .join(caller: kickedCaller)].enumerated().map { index, command in
-            (
-                moment: Moment(now: harness.now, offset: 200 + Int64(index)),
-                input: AudienceInput?.some(AudienceInput(AudienceHarness.key, command))
-            )
-        }
-        let plannedInputs = harness.machine.plan(inputs, in: &harness.rows)
+        let plannedInputs = harness.machine.plan(
+            [
+                (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, kick)),
+                (
+                    Moment(now: harness.now, offset: 201),
+                    AudienceInput(AudienceHarness.key, .join(caller: kickedCaller))
+                ),
+            ], in: &harness.rows)
         var effects: [Effect] = []
         harness.handle(.leasesUnavailable(batch: plannedInputs, mayHaveRun: false), into: &effects)
         for planned in plannedInputs { harness.handle(.leasesAnswered(planned, .unavailable), into: &effects) }
-        #expect(AudienceHarness.rejection(kickedCaller, effects) == .staleTicket)
+        #expect(AudienceHarness.rejectionCode(kickedCaller, effects) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
         #expect(!effects.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))))
     }

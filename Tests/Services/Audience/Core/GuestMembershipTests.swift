@@ -6,9 +6,10 @@ import Testing
 
 /// Presence verifies that a user whom a host invites to a seat is in the live (R6.14, R6.15).
 struct GuestMembershipTests {
+    /// An offer of seat 2 by the live's owner.
     private let offer = SeatOffer.invitation(seatIndex: 2, timeoutSeconds: 30, extraInfo: "x")
 
-    @Test func `an offer is returned to the seats with the guest's profile in the live`() {
+    @Test func `an offer to a guest who is in the live is returned to the seat machine with the guest's profile`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
@@ -27,9 +28,9 @@ struct GuestMembershipTests {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
-        #expect(AudienceHarness.rejection(caller, harness.send(command, redisResult: .profile(nil))) == .notMember)
-        #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(command)) == .unavailable)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(command, redisResult: .profile(nil))) == .notMember)
+        #expect(AudienceHarness.rejectionCode(caller, harness.sendWithoutRedis(command)) == .unavailable)
         _ = harness.send(AudienceHarness.endOfLive)
-        #expect(AudienceHarness.rejection(caller, harness.send(command)) == .noSuchRoom)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(command)) == .noSuchRoom)
     }
 }

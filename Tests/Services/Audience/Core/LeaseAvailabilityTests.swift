@@ -11,17 +11,17 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let effects = harness.sendWithoutRedis(.join(caller: caller))
-        // The loss of Redis is handled first, so the stale count does not include the join.
+        // The loss of Redis is handled before the join, so the stale count does not include alice.
         #expect(
             effects == [
                 harness.countEffect(0, totalViewers: 0, stale: true),
                 AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice)),
                 AudienceHarness.userPresent(AudienceHarness.alice),
-                AudienceHarness.occupancy(.left, isEmpty: false),
+                AudienceHarness.occupancyReport(.left, isEmpty: false),
                 harness.joinReply(to: caller, confirmed: false),
             ])
-        let list = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
-        let rejected = harness.sendWithoutRedis(.list(cursor: "", count: 10, caller: list))
+        let listCaller = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
+        let rejected = harness.sendWithoutRedis(.list(cursor: "", count: 10, caller: listCaller))
         guard case .reply(let reply)? = rejected.first, case .failure(let error) = reply.outcome else {
             Issue.record("the first effect is no rejection: \(rejected)")
             return
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `I4 no lease expires while Redis cannot be reached or an epoch settles`() {
         var harness = AudienceHarness()
-        // The limit is the number of leases that may expire at the tick.
+        // The limit is how many leases may expire at the tick: 5000, or none.
         #expect(harness.planTick().request == .tick(limit: 5000))
         _ = harness.tickWithoutRedis()
         #expect(harness.planTick().request == .tick(limit: 0))
@@ -52,11 +52,10 @@ import Testing
 
     @Test func `I5 a new epoch is needed after a decision without Redis, but not after heartbeats alone`() {
         var harness = AudienceHarness()
-        // A heartbeat's ticket must be lower than the heartbeat's own offset.
+        // The next input has a higher offset than the ticket, as a heartbeat requires.
         harness.offset = AudienceHarness.unusedTicket
         _ = harness.tickWithoutRedis()
-        let heartbeat = Heartbeat(
-            session: "s1", user: "alice", ticket: Ticket(AudienceHarness.unusedTicket), silentFor: 0)
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: Ticket(AudienceHarness.unusedTicket))
         _ = harness.sendWithoutRedis(.heartbeats(beats: [heartbeat]))
         #expect(harness.rows.partition.isUnavailable)
         #expect(!harness.rows.partition.needsEpoch)
@@ -66,7 +65,7 @@ import Testing
         )
         #expect(harness.rows.partition.needsEpoch)
 
-        // If a tick got no answer, Redis may still have executed it, and leases may have expired.
+        // If a tick got no answer, Redis may have executed it: leases may have expired without the machine's knowledge.
         var harnessAfterUncertainTick = AudienceHarness()
         _ = harnessAfterUncertainTick.tickWithoutRedis(mayHaveRun: true)
         #expect(harnessAfterUncertainTick.rows.partition.needsEpoch)
@@ -95,25 +94,26 @@ import Testing
                 .presenceEpoch(PresenceEpochRecord(partition: 3, epoch: "e2")),
                 harness.countEffect(1, totalViewers: 1, stale: true),
             ])
-        // A gateway's heartbeat arrives before its assertion, and a leave arrives while other sessions are not
-        // asserted yet.
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        // While the epoch settles, nothing is published: alice's heartbeat arrives, then the assertion of bob, whose
+        // join this test leaves out, then alice's leave.
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: ticket)
         #expect(
             harness.send(
                 .heartbeats(beats: [heartbeat]),
                 redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)])
             )
             .isEmpty)
-        let member = Presence(session: "s1", user: AudienceHarness.bob, ticket: ticket, silentFor: 0)
-        #expect(harness.send(.assert(members: [member]), redisResult: .changed([.asserted(count: 2)])).isEmpty)
+        let bobsSession = AudienceHarness.session(of: AudienceHarness.bob, ticket: ticket)
+        #expect(harness.send(.assert(members: [bobsSession]), redisResult: .changed([.asserted(count: 2)])).isEmpty)
         let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket.offset)
         #expect(
             harness.send(
                 .leave(caller: leaving),
                 redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 1)]))
                 == [AudienceHarness.reply(leaving, .done)])
-        // While the epoch settles, no user is confirmed.
-        #expect(harness.plan(.confirm(user: "alice")).request == nil)
+        #expect(
+            harness.plan(.confirm(user: "alice")).request == nil,
+            "expected that no user's presence is confirmed while the epoch settles")
         let settled = harness.tick(after: .seconds(12))
         #expect((harness.now - epochStart).count <= 15_000)
         #expect(
@@ -122,8 +122,10 @@ import Testing
                 .connection(ConnectionInput(app: "demo", .confirmOwner(live: "stage-1"))),
                 .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host"))),
             ])
-        #expect(harness.rows.nextDue != nil, "the recorded outcomes expire later")
-        #expect(harness.rows.partition == PartitionRow(), "no epoch settles, and none is needed")
+        #expect(harness.rows.nextDue != nil, "expected that the recorded outcomes expire later")
+        #expect(
+            harness.rows.partition == PartitionRow(), "expected that no epoch settles any more, and that none is needed"
+        )
     }
 
     @Test func `I5 another epoch is needed when Redis is lost while an epoch settles`() {
@@ -132,7 +134,7 @@ import Testing
         _ = harness.tickWithoutRedis()
         #expect(harness.rows.partition.needsEpoch)
         #expect(harness.rows.partition.settlesAt == nil)
-        #expect(harness.tick(after: .seconds(20)).isEmpty, "the lost epoch does not settle")
+        #expect(harness.tick(after: .seconds(20)).isEmpty, "expected that the lost epoch does not settle")
     }
 
     @Test
@@ -140,7 +142,7 @@ import Testing
         var harness = AudienceHarness()
         _ = harness.beginEpoch("e2")
         let newLive = LiveKey("demo", "other")
-        /// Opens the new live at `offset`; returns for each published count whether it is stale.
+        /// Opens the new live by an input at `offset`; returns whether each published count is stale.
         func staleFlagsAfterOpening(at offset: Int64) -> [Bool] {
             let input = AudienceInput(newLive, .opened(epoch: offset, owner: AudienceHarness.bob))
             let plannedInputs = harness.machine.plan(

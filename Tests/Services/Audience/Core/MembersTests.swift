@@ -17,7 +17,7 @@ import Testing
                 AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice)),
                 AudienceHarness.userPresent(AudienceHarness.alice), harness.countEffect(1, totalViewers: 1),
                 // The owner has not joined, which is reported as `left`.
-                AudienceHarness.occupancy(.left, isEmpty: false),
+                AudienceHarness.occupancyReport(.left, isEmpty: false),
                 harness.joinReply(to: caller),
             ])
     }
@@ -25,11 +25,11 @@ import Testing
     @Test func `a join requests a lease for a session whose ticket is the offset of the join`() {
         var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
         let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
-        let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
+        let member = AudienceHarness.session(of: AudienceHarness.alice, ticket: Ticket(harness.offset))
         #expect(planned.request == .join(live: AudienceHarness.key, owner: "host", member: member, limit: 9))
     }
 
-    @Test func `neither the join of a user's second device nor the leave of one of two devices is published`() {
+    @Test func `the join of a user's second device and the leave of one of two devices are not published`() {
         var harness = AudienceHarness()
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
@@ -37,10 +37,7 @@ import Testing
         let secondDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")
         var effects = harness.send(
             .join(caller: secondDevice), redisResult: .changed([.joined(isFirst: false, count: 1)]))
-        #expect(
-            effects == [
-                harness.joinReply(to: secondDevice)
-            ])
+        #expect(effects == [harness.joinReply(to: secondDevice)])
         let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset, session: "s2")
         effects = harness.send(
             .leave(caller: leaving),
@@ -60,7 +57,7 @@ import Testing
             effects == [
                 AudienceHarness.publish(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
                 harness.countEffect(0, totalViewers: 1),
-                AudienceHarness.occupancy(.left, isEmpty: true), AudienceHarness.reply(leaving, .done),
+                AudienceHarness.occupancyReport(.left, isEmpty: true), AudienceHarness.reply(leaving, .done),
             ])
     }
 
@@ -71,17 +68,14 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
         var effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
-        #expect(
-            effects == AudienceHarness.ownerArrived + [
-                harness.joinReply(to: caller)
-            ])
+        #expect(effects == AudienceHarness.effectsOfOwnerArrival + [harness.joinReply(to: caller)])
         effects = harness.tick(
             after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
         #expect(
             effects == [
                 AudienceHarness.userGone("host"),
                 .connection(ConnectionInput(app: "demo", .userGone(live: "stage-1", user: "host"))),
-                AudienceHarness.occupancy(.offline, isEmpty: true),
+                AudienceHarness.occupancyReport(.offline, isEmpty: true),
             ])
     }
 
@@ -98,42 +92,45 @@ import Testing
             effects == [
                 AudienceHarness.publish(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
                 harness.countEffect(0, totalViewers: 1),
-                AudienceHarness.occupancy(.left, isEmpty: true),
+                AudienceHarness.occupancyReport(.left, isEmpty: true),
             ])
+        // Within a minute, a user who comes back continues its visit.
         harness.now = harness.now + .seconds(3)
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: ticket)
         effects = harness.send(
             .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         #expect(
             effects == [
                 AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice, continuesVisit: true)),
                 AudienceHarness.userPresent(AudienceHarness.alice), harness.countEffect(1, totalViewers: 1),
-                AudienceHarness.occupancy(.left, isEmpty: false),
+                AudienceHarness.occupancyReport(.left, isEmpty: false),
             ])
     }
 
     /// Rules: R3.23.
-    @Test func `a join of a missing or full live, and a call without a ticket, are rejected with their codes`() {
+    @Test
+    func `a join of a full or ended live, and a call of a user who has not joined, are rejected with their codes`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         #expect(
-            AudienceHarness.rejection(caller, harness.send(.join(caller: caller), redisResult: .changed([.full])))
+            AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller), redisResult: .changed([.full])))
                 == .roomFull)
         let outsider = AudienceHarness.caller(AudienceHarness.bob, counter: 1)
-        #expect(AudienceHarness.rejection(outsider, harness.send(.leave(caller: outsider))) == .notInRoom)
+        #expect(AudienceHarness.rejectionCode(outsider, harness.send(.leave(caller: outsider))) == .notInRoom)
         #expect(
-            AudienceHarness.rejection(outsider, harness.send(.list(cursor: "", count: 10, caller: outsider)))
+            AudienceHarness.rejectionCode(outsider, harness.send(.list(cursor: "", count: 10, caller: outsider)))
                 == .notInRoom)
         _ = harness.send(AudienceHarness.endOfLive)
-        // After the end of the live a join has another code than the calls of a member.
+        // After the end of the live, a join is rejected with another code than the calls of a user who has joined.
         let lateCaller = AudienceHarness.caller(AudienceHarness.bob, counter: 2, ticket: AudienceHarness.unusedTicket)
-        #expect(AudienceHarness.rejection(lateCaller, harness.send(.join(caller: lateCaller))) == .noSuchRoomOnEntry)
-        #expect(AudienceHarness.rejection(lateCaller, harness.send(.leave(caller: lateCaller))) == .noSuchRoom)
         #expect(
-            AudienceHarness.rejection(lateCaller, harness.send(.list(cursor: "", count: 10, caller: lateCaller)))
+            AudienceHarness.rejectionCode(lateCaller, harness.send(.join(caller: lateCaller))) == .noSuchRoomOnEntry)
+        #expect(AudienceHarness.rejectionCode(lateCaller, harness.send(.leave(caller: lateCaller))) == .noSuchRoom)
+        #expect(
+            AudienceHarness.rejectionCode(lateCaller, harness.send(.list(cursor: "", count: 10, caller: lateCaller)))
                 == .noSuchRoom)
         #expect(
-            AudienceHarness.rejection(
+            AudienceHarness.rejectionCode(
                 lateCaller, harness.send(.kick(user: "dora", reason: .byAdmin, caller: lateCaller)))
                 == .noSuchRoom
         )
@@ -143,6 +140,7 @@ import Testing
     @Test func `the end of a live clears its leases, removes its count and rejects the joins of the same batch`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
+        // A batch of two inputs: the join, then the end.
         let plannedInputs = harness.machine.plan(
             [
                 (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, .join(caller: caller))),
@@ -156,9 +154,9 @@ import Testing
         let change = LeaseChange.joined(isFirst: true, count: 1)
         harness.handle(.leasesAnswered(plannedInputs[0], .changed([change])), into: &effects)
         harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
-        #expect(AudienceHarness.rejection(caller, effects) == .noSuchRoomOnEntry)
-        // The end is passed on to the fan-out with the total of viewers (R3.56).
-        #expect(effects.count == 3, "the first effect is the rejection")
+        #expect(AudienceHarness.rejectionCode(caller, effects) == .noSuchRoomOnEntry)
+        // The end is passed on to the fan-out with the total of visits (R3.56): 0, because the join was rejected.
+        #expect(effects.count == 3, "expected the rejection of the join, and the two effects of the end")
         #expect(
             effects.suffix(2) == [
                 .countRemoved(AudienceHarness.key),
@@ -167,9 +165,9 @@ import Testing
     }
 
     /// Rules: R3.56.
-    @Test func `the end of a live is passed on with its total of viewers, and a repeated end without a total`() {
+    @Test func `the end of a live is passed on with the total of visits, and a repeated end without a total`() {
         var harness = AudienceHarness()
-        // Redis reports three first joins of bob without a leave, so each counts as a visit in the total.
+        // Redis reports each join as bob's first, and no leave between, so each join counts as a visit in the total.
         for counter in 1...3 {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(counter))
             _ = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
@@ -180,6 +178,7 @@ import Testing
             harness.send(AudienceHarness.endOfLive).last
                 == .barrage(BarrageInput(AudienceHarness.key, .ended(ending: ending))))
         #expect(
+            // `AudienceHarness.ending` has no total.
             harness.send(AudienceHarness.endOfLive)
                 == [.barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending)))])
     }
@@ -187,12 +186,13 @@ import Testing
     @Test func `a ticket from an earlier live of the same name is rejected`() {
         var harness = AudienceHarness()
         _ = harness.send(AudienceHarness.endOfLive)
-        _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
+        // A newer live with the same id; its epoch is above that of the ended live.
+        _ = harness.send(.opened(epoch: AudienceHarness.epoch + 1, owner: AudienceHarness.owner))
         let earlierCaller = AudienceHarness.caller(
-            AudienceHarness.alice, counter: 5, ticket: AudienceHarness.firstOffset)
-        #expect(AudienceHarness.rejection(earlierCaller, harness.send(.leave(caller: earlierCaller))) == .staleTicket)
-        let heartbeat = Heartbeat(
-            session: "s1", user: "alice", ticket: Ticket(AudienceHarness.firstOffset), silentFor: 0)
+            AudienceHarness.alice, counter: 5, ticket: AudienceHarness.firstInputOffset)
+        #expect(
+            AudienceHarness.rejectionCode(earlierCaller, harness.send(.leave(caller: earlierCaller))) == .staleTicket)
+        let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: Ticket(AudienceHarness.firstInputOffset))
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
     }
 
@@ -201,11 +201,11 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket)
         let member = AudienceMember(user: AudienceHarness.alice, joinedAt: harness.now)
-        // The first page is read after position -1.
+        // The cursor of a page is the ticket of the last viewer of the page before it; the first page begins after -1.
         #expect(
             harness.plan(.list(cursor: "", count: 1000, caller: caller)).request
                 == .page(live: AudienceHarness.key, after: -1, count: Limits.audiencePage))
-        // `next` is the ticket after which the next page begins; its text is the cursor.
+        // `next` becomes the cursor of the next page; `count` is the number of all viewers.
         let effects = harness.send(
             .list(cursor: "", count: 1, caller: caller),
             redisResult: .page(members: [member], next: 110, count: 5))
@@ -221,14 +221,16 @@ import Testing
         let callerWithBadCursor = AudienceHarness.caller(
             AudienceHarness.alice, counter: 2, ticket: AudienceHarness.unusedTicket)
         #expect(
-            AudienceHarness.rejection(
+            AudienceHarness.rejectionCode(
                 callerWithBadCursor, harness.send(.list(cursor: "x", count: 1, caller: callerWithBadCursor)))
                 == .invalidParameter
         )
     }
 
     /// Rules: R4.4.
-    @Test func `presence verifies the membership of a new admin who is in the live, and rejects one who is not`() {
+    @Test
+    func `the membership of a user who is to be an admin is verified if the user is in the live, and rejected if not`()
+    {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyAdminMembership(user: "alice", caller: caller)
@@ -239,18 +241,19 @@ import Testing
                         app: "demo", .adminMembershipVerified(live: "stage-1", user: "alice", caller: caller)))
             ])
         #expect(
-            AudienceHarness.rejection(caller, harness.send(command, redisResult: .membership(isMember: false)))
+            AudienceHarness.rejectionCode(caller, harness.send(command, redisResult: .membership(isMember: false)))
                 == .notMember)
     }
 
-    @Test func `the seat machine is notified that an occupant without a session is gone`() {
+    @Test func `a confirmation tells the seat machine that a user without a session is gone`() {
         var harness = AudienceHarness()
         #expect(harness.plan(.confirm(user: "alice")).request == .isMember(live: AudienceHarness.key, user: "alice"))
-        #expect(harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: true)).isEmpty)
         #expect(
-            harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: false)) == [
-                AudienceHarness.userGone("alice")
-            ])
+            harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: true)).isEmpty,
+            "expected no effect, because alice is in the live")
+        #expect(
+            harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: false))
+                == [AudienceHarness.userGone("alice")])
     }
 
     @Test func `row keys are parsed back from their text`() {
@@ -264,8 +267,7 @@ import Testing
         #expect(AudienceKey(text: "") == nil)
     }
 
-    /// The stored name of a fence is `floors`.
-    @Test func `a stored revocation fence keeps its name`() throws {
+    @Test func `a stored revocation fence and its key are named floors`() throws {
         let row = try JSONEncoder().encode(AudienceRow.fence(row: RevocationFence()))
         #expect(String(decoding: row, as: UTF8.self) == #"{"floors":{"row":{"floors":[]}}}"#)
         #expect(AudienceKey.fence(AudienceHarness.key).text.hasPrefix("floors/"))

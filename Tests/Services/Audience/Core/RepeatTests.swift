@@ -10,9 +10,8 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let first = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
-        let planned = harness.plan(.join(caller: caller))
-        #expect(planned.request == nil)
-        // The reply has the ticket of the first join.
+        #expect(harness.plan(.join(caller: caller)).request == nil)
+        // The call is sent once more; the reply has the ticket of the first join.
         #expect(harness.send(.join(caller: caller)) == AudienceHarness.replies(first))
     }
 
@@ -20,6 +19,7 @@ import Testing
     func `I6 I15 a repeated join is rejected after a kick, a leave, a sign-off, and in a newer live of the same name`()
     {
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
+        /// A live that alice has just joined, and the ticket in the reply.
         func liveWithAlice() -> (harness: AudienceHarness, ticket: Int64) {
             var harness = AudienceHarness()
             for effect in harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
@@ -35,21 +35,23 @@ import Testing
         _ = harness.send(
             .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
             redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
         (harness, ticket) = liveWithAlice()
         _ = harness.send(
             .leave(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket)),
             redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
+        // A sign-off: the gateway reports that it has closed alice's session for good.
         (harness, ticket) = liveWithAlice()
         _ = harness.send(.signOff(session: "s1", user: "alice", ticket: Ticket(ticket)))
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
+        // A newer live with the same id; its epoch is above that of alice's live.
         (harness, _) = liveWithAlice()
-        _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.bob))
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .noSuchRoomOnEntry)
+        _ = harness.send(.opened(epoch: AudienceHarness.epoch + 1, owner: AudienceHarness.bob))
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .noSuchRoomOnEntry)
     }
 
     /// Rules: R15.13.
@@ -61,31 +63,32 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let issuedTicket = harness.offset
-        // The first resume has the offset `issuedTicket + 1`, so its ticket is its own offset.
+        // The first resume in the loop has the offset `issuedTicket + 1`: it names its own offset as its ticket.
         let ticketsOfNoJoin = [issuedTicket + 1, -1, 0, openingOffset - 1, openingOffset, Int64.max]
         for (index, ticket) in ticketsOfNoJoin.enumerated() {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(index + 1), ticket: ticket)
             let effects = harness.send(.join(caller: caller))
-            #expect(AudienceHarness.rejection(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
-            #expect(effects.count == 1)
+            #expect(
+                AudienceHarness.rejectionCode(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
+            #expect(effects.count == 1, "expected the rejection alone")
         }
+        // alice resumes with her issued ticket. Redis still has her lease, so this is not her first session.
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: issuedTicket)
-        let answer = harness.send(.join(caller: resuming), redisResult: .changed([.joined(isFirst: false, count: 1)]))
-        #expect(
-            answer == [
-                harness.joinReply(to: resuming)
-            ])
+        let effectsOfResume = harness.send(
+            .join(caller: resuming), redisResult: .changed([.joined(isFirst: false, count: 1)]))
+        #expect(effectsOfResume == [harness.joinReply(to: resuming)])
         let resumingLater = AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: issuedTicket)
-        let rejoin = harness.send(
+        let effectsOfLaterResume = harness.send(
             .join(caller: resumingLater), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(
-            rejoin.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))),
-            "her lease has expired, so the resume is published as a join")
-        // While Redis cannot be reached, a ticket that no join issued is rejected too (I5). The ticket of this resume
-        // is its own offset.
-        let withUnissuedTicket = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: harness.offset + 1)
+            effectsOfLaterResume.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))),
+            "expected that the resume is published as a join, because alice's lease has expired")
+        // While Redis cannot be reached, a ticket that no join issued is rejected too (I5). This resume, too, names its
+        // own offset as its ticket.
+        let ownOffset = harness.offset + 1
+        let withOwnOffset = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: ownOffset)
         #expect(
-            AudienceHarness.rejection(withUnissuedTicket, harness.sendWithoutRedis(.join(caller: withUnissuedTicket)))
+            AudienceHarness.rejectionCode(withOwnOffset, harness.sendWithoutRedis(.join(caller: withOwnOffset)))
                 == .staleTicket)
     }
 
@@ -96,12 +99,13 @@ import Testing
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let rejoining = AudienceHarness.caller(AudienceHarness.alice, counter: 2)
         let joined = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: false, count: 1)]))
-        // The leave has the ticket of the first join, so Redis removes nothing.
+        // The leave has the ticket of the first join, which is not the ticket of the lease: Redis removes nothing.
         _ = harness.send(
             .leave(
-                caller: AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)),
+                caller: AudienceHarness.caller(
+                    AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstInputOffset)),
             redisResult: .changed([]))
-        // The repeated join gets its recorded reply.
+        // The later join is sent again, and gets its recorded reply.
         #expect(harness.send(.join(caller: rejoining)) == AudienceHarness.replies(joined))
     }
 
@@ -118,24 +122,23 @@ import Testing
         let change = LeaseChange.joined(isFirst: true, count: 1)
         harness.handle(.leasesAnswered(plannedInputs[0], .changed([change])), into: &effects)
         harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
-        let answer = AudienceHarness.reply(
+        let reply = AudienceHarness.reply(
             caller, .joined(ticket: Ticket(200), epoch: AudienceHarness.epoch, confirmed: true))
-        #expect(effects.filter { $0 == answer }.count == 2)
-        #expect(effects.count == 6, "four effects of the join, and two replies")
+        #expect(effects.filter { $0 == reply }.count == 2)
+        #expect(effects.count == 6, "expected the four effects of one join, and two replies")
     }
 
     /// Rules: R16.8.
     @Test func `I15 a request older than the recorded outcomes is rejected and not executed`() {
         var harness = AudienceHarness()
-        // The window has the last 16 outcomes.
+        // The session's idempotency window has the last 16 outcomes, here those of the calls 5 to 20.
         for counter in 1...20 {
             _ = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(counter))),
                 redisResult: .changed([.joined(isFirst: false, count: 1)]))
         }
-        // The outcomes of the calls 1 to 4 are dropped.
         let forgotten = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
-        #expect(AudienceHarness.rejection(forgotten, harness.send(.join(caller: forgotten))) == .requestForgotten)
+        #expect(AudienceHarness.rejectionCode(forgotten, harness.send(.join(caller: forgotten))) == .requestForgotten)
     }
 
     @Test func `the row of recorded outcomes is removed when it expires`() {
@@ -144,7 +147,8 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] != nil)
-        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`; both are rounded up to 10 s.
+        // An outcome expires after 60 s, rounded up to 70 s at most. The call's counter expires a
+        // `droppedCounterLifetime` later, rounded up by at most 10 s.
         _ = harness.tick(after: .seconds(71))
         _ = harness.tick(after: IdempotencyLimits.droppedCounterLifetime + .seconds(10))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] == nil)
@@ -164,21 +168,23 @@ import Testing
     @Test
     func `I15 a late retry of a join admits nobody, and gets the outcome of its first copy while that is recorded`() {
         var harness = AudienceHarness()
+        // A late retry arrives before its first copy; then the first copy joins.
         var caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         caller.isLateRetry = true
         #expect(harness.plan(.join(caller: caller)).request == nil)
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .requestForgotten)
         caller.isLateRetry = false
         let first = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         caller.isLateRetry = true
         #expect(harness.send(.join(caller: caller)) == AudienceHarness.replies(first))
-        // The outcome is forgotten after a minute, its counter after five more; both times are rounded up to 10 s.
+        // The outcome is forgotten after 60 s, and the call's counter 300 s later; each time is rounded up by at most
+        // 10 s. From then on only `isLateRetry` shows that the call is old.
         _ = harness.tick(after: .seconds(70))
         caller.isLateRetry = false
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .requestForgotten)
         _ = harness.tick(after: .seconds(310))
         caller.isLateRetry = true
-        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
+        #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .requestForgotten)
     }
 
     /// Rules: R15.16.
@@ -190,15 +196,17 @@ import Testing
         let leave = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let first = harness.send(
             .leave(caller: leave), redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+        // alice's call 2 is sent again, without the ticket.
         let leaveWithoutTicket = AudienceHarness.caller(AudienceHarness.alice, counter: 2)
         #expect(harness.send(.leave(caller: leaveWithoutTicket)) == AudienceHarness.replies(first))
         let rowCount = harness.rows.count
+        // bob, who has not joined, leaves.
         let bobLeaving = AudienceHarness.caller(AudienceHarness.bob, counter: 1)
-        #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
-        #expect(harness.rows.count == rowCount, "no outcome is stored")
+        #expect(AudienceHarness.rejectionCode(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
+        #expect(harness.rows.count == rowCount, "expected that no outcome of bob's call is stored")
         _ = harness.send(AudienceHarness.endOfLive)
-        // Both get the same answers when the live has ended.
+        // alice and bob get the same answers when the live has ended.
         #expect(harness.send(.leave(caller: leaveWithoutTicket)) == AudienceHarness.replies(first))
-        #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
+        #expect(AudienceHarness.rejectionCode(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
     }
 }

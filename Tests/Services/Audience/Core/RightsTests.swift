@@ -13,6 +13,7 @@ import Testing
         let members = [AudienceHarness.alice, AudienceHarness.bob].map {
             AudienceMember(user: $0, joinedAt: harness.now)
         }
+        /// The roles of alice and bob in the list.
         func roles() -> [LiveRole] {
             let result = LeaseResult.page(members: members, next: nil, count: 2)
             for case .reply(let reply) in harness.send(.list(cursor: "", count: 2, caller: caller), redisResult: result)
@@ -30,8 +31,9 @@ import Testing
     }
 
     /// Rules: R3.24.
-    @Test func `the limit of users is the lower of the live's limit and the app's limit`() {
+    @Test func `the limit of viewers is the lower of the live's limit and the app's limit`() {
         var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
+        /// The limit of viewers in the lease request of a join.
         let requestedLimit = { (harness: inout AudienceHarness) -> Int? in
             guard
                 case .join(_, _, _, let limit, _, _)? = harness.plan(
@@ -53,6 +55,7 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
+        // A count and a report to the directory are published at most once a second: now both may be published again.
         harness.now = harness.now + .seconds(2)
         let command = AudienceCommand.signOff(session: "s1", user: "alice", ticket: ticket)
         #expect(
@@ -64,9 +67,9 @@ import Testing
                     AudienceHarness.publish(.audienceLeft(user: AudienceHarness.alice)),
                     AudienceHarness.userGone("alice"),
                     harness.countEffect(0, totalViewers: 1),
-                    AudienceHarness.occupancy(.left, isEmpty: true),
+                    AudienceHarness.occupancyReport(.left, isEmpty: true),
                 ])
-        // A ban revokes the ticket, so the sign-off has no effect any more.
+        // A ban revokes the ticket, so a sign-off with this ticket has no effect any more.
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         #expect(harness.plan(command).request == nil)
     }
@@ -80,19 +83,21 @@ import Testing
                 == .rename(
                     live: AudienceHarness.key, user: renamed, session: "s1",
                     ticket: Ticket(AudienceHarness.unusedTicket)))
-        let withoutRedis = AudienceHarness.caller(renamed, counter: 6, ticket: AudienceHarness.unusedTicket)
+        let callerWithoutRedis = AudienceHarness.caller(renamed, counter: 6, ticket: AudienceHarness.unusedTicket)
         #expect(
-            AudienceHarness.rejection(withoutRedis, harness.sendWithoutRedis(.profile(caller: withoutRedis)))
-                == .unavailable)
+            AudienceHarness.rejectionCode(
+                callerWithoutRedis, harness.sendWithoutRedis(.profile(caller: callerWithoutRedis))) == .unavailable)
         let outsider = AudienceHarness.caller(renamed, counter: 7)
-        #expect(AudienceHarness.rejection(outsider, harness.send(.profile(caller: outsider))) == .notInRoom)
+        #expect(AudienceHarness.rejectionCode(outsider, harness.send(.profile(caller: outsider))) == .notInRoom)
         #expect(
             harness.send(.profile(caller: caller), redisResult: .changed([.renamed])) == [
                 .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
                 AudienceHarness.publish(.userChanged(user: renamed)),
                 AudienceHarness.reply(caller, .done),
             ])
-        #expect(harness.send(.profile(caller: caller)) == [AudienceHarness.reply(caller, .done)], "a repeated call")
+        #expect(
+            harness.send(.profile(caller: caller)) == [AudienceHarness.reply(caller, .done)],
+            "expected only the reply, because the call is a repetition")
     }
 
     /// Rules: R4.22.
@@ -112,12 +117,12 @@ import Testing
         ]
         #expect(
             harness.send(endOfMute, redisResult: .profile(nil)) == announcementWithoutName,
-            "the user is not in the live")
+            "expected the id alone, because the user is not in the live")
         var harnessWithoutRedis = AudienceHarness()
         let effects = harnessWithoutRedis.sendWithoutRedis(endOfMute)
         #expect(
             effects.filter { announcementWithoutName.contains($0) } == announcementWithoutName,
-            "Redis, which has the name, cannot be reached")
+            "expected the id alone, because Redis, which has the name, cannot be reached")
     }
 
     /// Rules: R2.13.
@@ -133,21 +138,22 @@ import Testing
                 .connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: renamed))),
                 AudienceHarness.publish(.userChanged(user: renamed)), AudienceHarness.reply(caller, .done),
             ])
+        // In a new live the owner joins, with a new name or without a name.
         for (name, isReported) in [("Host again", true), ("", false)] {
             var harness = AudienceHarness()
             let owner = UserInfo(userID: "host", userName: name)
-            let entered = harness.send(
+            let effectsOfJoin = harness.send(
                 .join(caller: AudienceHarness.caller(owner, counter: 6)),
                 redisResult: .changed([.joined(isFirst: true, count: 0)]))
             #expect(
-                entered.contains(AudienceHarness.directoryProfile(owner)) == isReported,
-                "an owner without a name keeps the name in the directory")
+                effectsOfJoin.contains(AudienceHarness.directoryProfile(owner)) == isReported,
+                "expected that only a join with a name changes the name in the directory")
         }
     }
 
     @Test func `a user who joins again under another name is renamed everywhere, without a published join or leave`() {
         var harness = AudienceHarness()
-        // A resume's ticket must be lower than the resume's own offset.
+        // alice and the owner resume. A resume's ticket must be lower than the resume's own offset.
         harness.offset = AudienceHarness.unusedTicket + 10
         let renamed = UserInfo(userID: "alice", userName: "Alice B.")
         let caller = AudienceHarness.caller(renamed, counter: 5, ticket: AudienceHarness.unusedTicket)
