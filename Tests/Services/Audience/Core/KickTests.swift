@@ -56,7 +56,8 @@ import Testing
         #expect(harness.plan(.heartbeats(beats: [heartbeatAfterJoin])).request != nil)
     }
 
-    /// Without Redis the machine does not know whether alice is in the live, so a kick takes effect in any case.
+    /// Without Redis the machine does not know that alice has not joined, so a kick of her takes effect. After that kick,
+    /// the machine knows that she is not in the live.
     @Test func `I6 while Redis cannot be reached, a kick takes effect, and a second kick only after a join`() {
         var harness = AudienceHarness()
         let firstCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
@@ -68,7 +69,7 @@ import Testing
             AudienceHarness.rejectionCode(
                 secondCaller, harness.sendWithoutRedis(.kick(user: "alice", reason: .byAdmin, caller: secondCaller)))
                 == .notMember)
-        // When alice has joined, a kick takes effect again.
+        // alice joins, so a kick takes effect again.
         _ = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         let thirdCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 3)
         #expect(

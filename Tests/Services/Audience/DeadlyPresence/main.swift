@@ -9,11 +9,11 @@ import ServiceShell
 import Settings
 
 // A process that runs presence, for tests in which a due row ends the process.
-// Arguments: the brokers, the instance's name, the number of partitions, the port of Redis.
 
-/// Ends the process when the due row of a live whose name begins with `deadly` is handled.
+/// Presence that ends its process when it publishes the count 2 of a live whose name begins with `deadly`.
 ///
-/// When two viewers join within a second, presence publishes the count of 2 only when the live's row is due.
+/// Presence publishes a live's count at most once a second. So if two viewers join within a second, the count 2 is
+/// published when the live's row is due, not by the input of a join.
 final class DeadlyProcessor: PartitionProcessor {
     private let presence: any PartitionProcessor
 
@@ -54,16 +54,18 @@ final class DeadlyProcessor: PartitionProcessor {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 5, let partitions = Int(arguments[3]) else {
-    print("usage: DeadlyPresence BROKERS INSTANCE PARTITIONS REDIS-PORT")
+guard arguments.count == 5, let partitionCount = Int(arguments[3]) else {
+    print("usage: DeadlyPresence BROKERS INSTANCE PARTITION-COUNT REDIS-PORT")
     exit(64)
 }
+let (brokers, instance, redisPort) = (arguments[1], arguments[2], arguments[4])
 var reader = SettingsReader(
-    program: "audience-presence", summary: "", arguments: ["--redis", "127.0.0.1:\(arguments[4])"], environment: [:])
+    program: "audience-presence", summary: "", arguments: ["--redis", "127.0.0.1:\(redisPort)"], environment: [:])
 let presence = PresenceSettings(&reader).spec(policies: Policies())
 let spec = MachineSpec(
     name: presence.name, inbox: presence.inbox, state: presence.state, publicTopics: presence.publicTopics
 ) { DeadlyProcessor(presence.makeProcessor($0)) }
-let kafka = KafkaSettings(brokers: arguments[1], clientID: arguments[2]) { _, _, _ in }
-let settings = ShellSettings(kafka: kafka, instance: arguments[2], partitions: partitions, mode: .full)
+// The closure ignores what the Kafka client logs.
+let kafka = KafkaSettings(brokers: brokers, clientID: instance) { _, _, _ in }
+let settings = ShellSettings(kafka: kafka, instance: instance, partitions: partitionCount, mode: .full)
 MachineShell(spec, settings: settings, log: .none, metrics: MetricsRegistry()).run()

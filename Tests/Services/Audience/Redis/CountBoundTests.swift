@@ -4,12 +4,12 @@ import PlazaModel
 import TestSupport
 import Testing
 
-/// The error bound that PROTOCOL.md, section 9, states for counts.
+/// How far a published count may be from the truth (PROTOCOL.md, section 9).
 ///
-/// A viewer is certain until 90 s after its last sign of life, when its lease ends. It is possible until 92 s after its
-/// last sign of life, when the lease has expired at the latest.
+/// Until 90 s after its last sign of life, a viewer certainly counts: its lease exists. Until 92 s, the viewer possibly
+/// counts: then the lease has expired at the latest.
 @Suite(.timeLimit(.minutes(2))) struct CountBoundTests {
-    /// A user in the live: the ticket of its join, and the time of its join or of its last heartbeat.
+    /// A user who has joined: the ticket of the join, and the time of the join or of the last heartbeat.
     private struct Viewer {
         var ticket: Int64
         var lastSignOfLife: Timestamp
@@ -17,7 +17,7 @@ import Testing
 
     /// Rules: R4.14.
     @Test(arguments: (1...6).map { UInt64($0) })
-    func `a fresh count lies between the certain and the possible viewers, except for changes of the last second`(
+    func `a fresh count is between certain and possible viewers, but for the joins and leaves of the last second`(
         seed: UInt64
     ) throws {
         let redis = try LiveRedis()
@@ -38,37 +38,38 @@ import Testing
         var countRecordCount = 0
         for step in 0..<500 {
             var effects: [Effect] = []
-            // Some users join and leave, some send no heartbeats, and the others send one every ten steps. A step takes
-            // 500 ms to a second, so that is less than ten seconds.
+            // Up to three of 40 users join, or leave with a probability of one third. Their call numbers are offsets of
+            // the inbox.
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 let name = "u\(Int.random(in: 0..<40, using: &random))"
-                let counter = Int64(partition.inbox.count)
+                let nextOffset = Int64(partition.inbox.count)
                 if let viewer = viewers[name] {
                     if Int.random(in: 0..<3, using: &random) > 0 { continue }
-                    let caller = PartitionHarness.caller(name, counter: counter, ticket: viewer.ticket)
+                    let caller = PartitionHarness.caller(name, counter: nextOffset, ticket: viewer.ticket)
                     effects += try partition.send(.leave(caller: caller))
                     viewers[name] = nil
                     leftAt[name] = secondsNow()
                 } else {
-                    let ticket = Int64(partition.inbox.count)
-                    effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter: counter)))
-                    viewers[name] = Viewer(ticket: ticket, lastSignOfLife: partition.now)
-                    // A user who comes back within a minute continues the visit (R3.31). One who has never left counts
-                    // as having left long ago: at half of `.min`, so that the difference does not overflow.
-                    if secondsNow() - (leftAt[name] ?? .min / 2) >= 60 { visitCount += 1 }
+                    effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter: nextOffset)))
+                    viewers[name] = Viewer(ticket: nextOffset, lastSignOfLife: partition.now)
+                    // A user who comes back within a minute continues the visit (R3.31).
+                    let continuesVisit = leftAt[name].map { secondsNow() - $0 < 60 } ?? false
+                    if !continuesVisit { visitCount += 1 }
                 }
                 changes.append(partition.now)
             }
+            // Every ten steps, less than ten seconds, most viewers send a heartbeat.
             if step % 10 == 0 {
                 var beats: [Heartbeat] = []
                 for name in viewers.keys.sorted() {
                     guard let viewer = viewers[name] else { continue }
-                    let hasFallenSilent = (viewer.ticket + Int64(seed)) % 5 == 0
-                    // One viewer in five is silent. The others send no heartbeat when their lease may have expired: the
-                    // heartbeat would publish a join that is no new visit.
-                    if hasFallenSilent || (partition.now - viewer.lastSignOfLife).count > 80_000 { continue }
+                    let isSilent = (viewer.ticket + Int64(seed)) % 5 == 0
+                    // A heartbeat after the lease has expired would publish a join that is no new visit. To be safe,
+                    // a viewer sends none more than 80 s after its last sign of life.
+                    let isLate = (partition.now - viewer.lastSignOfLife).count > 80_000
+                    if isSilent || isLate { continue }
                     let silence = Milliseconds(Int64.random(in: 0..<5000, using: &random))
-                    beats.append(PartitionHarness.beat(name, ticket: viewer.ticket, silentFor: silence))
+                    beats.append(PartitionHarness.heartbeat(name, ticket: viewer.ticket, silentFor: silence))
                     viewers[name]?.lastSignOfLife = max(viewer.lastSignOfLife, partition.now - silence)
                 }
                 effects += try partition.send(.heartbeats(beats: beats))
@@ -81,7 +82,7 @@ import Testing
             for record in records {
                 #expect(!record.stale)
                 publishedCount = record.count
-                // The total may lag behind the visits; in the end both are equal.
+                // The published total may lag behind; the end of the test checks that both become equal.
                 #expect(record.totalViewers <= visitCount)
             }
             let now = partition.now
@@ -91,12 +92,11 @@ import Testing
             #expect(
                 publishedCount >= certainCount - recentChangeCount
                     && publishedCount <= possibleCount + recentChangeCount,
-                "\(publishedCount), not \(certainCount)...\(possibleCount) ± \(recentChangeCount)")
-            // After 95 s the lease has certainly expired. The viewer sends no heartbeat any more; its user may join
-            // again.
+                "the count is \(publishedCount), not \(certainCount)...\(possibleCount) ± \(recentChangeCount)")
+            // After 95 s the lease has certainly expired, so the user is out of the live and may join again.
             for (name, viewer) in viewers where (now - viewer.lastSignOfLife).count > 95_000 { viewers[name] = nil }
         }
-        #expect(countRecordCount > 50, "enough counts were compared")
+        #expect(countRecordCount > 50, "expected enough counts for the comparison")
         try partition.tick(seconds: 2)
         #expect(PartitionHarness.counts(partition.published).last?.totalViewers == visitCount)
     }

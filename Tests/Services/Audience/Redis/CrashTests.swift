@@ -18,19 +18,21 @@ import Testing
         try partition.processAndCommit()
         self.writeMixedInputs(into: partition)
         let effectsOfFirstOwner = try partition.process()
-        // The owner dies after the batch has changed Redis, and before Kafka has committed it. The next owner splits
-        // the inbox into other batches.
+        // The owner dies after the batch has changed Redis, and before Kafka has committed the batch. The next owner
+        // processes the inbox in batches of two inputs.
         try partition.replaceOwner()
         var effectsOfNextOwner: [Effect] = []
         while effectsOfNextOwner.count < effectsOfFirstOwner.count {
             let effects = try partition.process(count: 2)
+            // If the loop ends here, effects are missing, and the comparison below fails.
             if effects.isEmpty { break }
             effectsOfNextOwner += effects
             partition.commit()
         }
         Self.expectSame(effectsOfNextOwner, effectsOfFirstOwner)
         #expect(!effectsOfFirstOwner.isEmpty)
-        #expect(try partition.processAndCommit().isEmpty)
+        // What is left of the inbox ends with the first tick of the next owner.
+        #expect(try partition.processAndCommit().isEmpty, "expected no further effects")
     }
 
     @Test func `I15 a batch whose transaction aborts has the same effects when it is repeated`() throws {
@@ -42,12 +44,13 @@ import Testing
         let repeatedEffects = try partition.process()
         Self.expectSame(repeatedEffects, abortedEffects)
         partition.commit()
-        #expect(try partition.sendTick().isEmpty)
+        #expect(try partition.sendTick().isEmpty, "expected no further effects")
     }
 
     @Test(arguments: (1...8).map { UInt64($0) })
     func `I15 random batches, aborts and changes of owner give the same effects as a single owner`(seed: UInt64) throws
     {
+        // Even seeds allow several devices for a user, odd seeds one.
         var policy = AppPolicy()
         policy.devices = seed % 2 == 0 ? .several : .one
         policy.hasWebhooks = true
@@ -55,6 +58,7 @@ import Testing
         Self.writeRandomInputs(seed, into: undisturbed)
         try undisturbed.processAndCommit()
 
+        // The same inputs again, from an empty Redis, with aborts and changes of owner.
         _ = try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
         let crashing = try PartitionHarness(redis: self.redis.port, policy: policy)
         Self.writeRandomInputs(seed, into: crashing)
@@ -67,17 +71,18 @@ import Testing
             default: crashing.commit()
             }
         }
+        // Each new owner has appended a tick, so the inbox is longer than in the undisturbed run.
         while crashing.committedOffset < crashing.inbox.count { try crashing.processAndCommit() }
         Self.expectSame(crashing.published, undisturbed.published)
-        // The inputs cause effects of all these kinds.
+        // The random inputs must cause enough effects of each kind, or the comparison would show little.
         #expect(PartitionHarness.joinedUsers(undisturbed.published).count > 10)
         #expect(PartitionHarness.leftUsers(undisturbed.published).count > 10)
-        #expect(PartitionHarness.occupancies(undisturbed.published).count > 10)
-        let codes = PartitionHarness.outcomes(undisturbed.published).compactMap {
+        #expect(PartitionHarness.occupancyReports(undisturbed.published).count > 10)
+        let rejectionCodes = PartitionHarness.outcomes(undisturbed.published).compactMap {
             if case .failure(let error) = $0 { error.code } else { ReplyCode?.none }
         }
-        #expect(codes.contains(.banned))
-        #expect(codes.contains(.staleTicket))
+        #expect(rejectionCodes.contains(.banned))
+        #expect(rejectionCodes.contains(.staleTicket))
     }
 
     @Test func `a former owner that processes an input is fenced and changes nothing`() throws {
@@ -86,13 +91,13 @@ import Testing
         let formerOwner = try partition.replaceOwner()
         try partition.processAndCommit()
         let plainRedis = try PlainRedisClient(port: self.redis.port)
-        let stateBefore = try plainRedis.run("HGETALL", "{audience.0}:state")
+        let stateBeforeJoin = try plainRedis.run("HGETALL", "{audience.0}:state")
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         var effects: [Effect] = []
         #expect(throws: ProcessorError.fenced) {
             try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
-        #expect(try plainRedis.run("HGETALL", "{audience.0}:state") == stateBefore)
+        #expect(try plainRedis.run("HGETALL", "{audience.0}:state") == stateBeforeJoin)
         // The error has closed the former owner's connection. A second attempt, on a new connection, is fenced too.
         #expect(throws: ProcessorError.fenced) {
             try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
@@ -108,12 +113,14 @@ import Testing
         #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(50))
         try partition.sendTick()
         #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(0))
-        #expect(try plainRedis.run("HGET", "{audience.0}:state", "id") == .text("50"), "the last id of the outbox")
+        #expect(
+            try plainRedis.run("HGET", "{audience.0}:state", "id") == .text("50"), "expected the id of the last entry")
     }
 
     @Test func `the outbox cursor is read back from the metadata of the committed offset`() {
         var cursor = OutboxCursor()
         #expect(OutboxCursor(text: cursor.text) == cursor)
+        // Any values that differ from those of a new cursor.
         cursor.epoch = "12.1.abcdef"
         cursor.id = 77
         cursor.latestTime = Timestamp(milliseconds: 1_700_000_000_123)
@@ -121,7 +128,7 @@ import Testing
         #expect(OutboxCursor(text: "") == OutboxCursor())
     }
 
-    /// Writes inputs of every kind, as one batch.
+    /// Writes inputs of many kinds, without processing them.
     private func writeMixedInputs(into partition: PartitionHarness) {
         let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
@@ -130,22 +137,23 @@ import Testing
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1, session: "s2")))
         partition.write(
             .heartbeats(beats: [
-                PartitionHarness.beat("alice", ticket: aliceTicket), PartitionHarness.beat("bob", ticket: bobTicket),
+                PartitionHarness.heartbeat("alice", ticket: aliceTicket),
+                PartitionHarness.heartbeat("bob", ticket: bobTicket),
             ]))
         partition.write(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
-        // The second kick finds no bob any more.
+        // bob is kicked twice; the second kick is rejected, because he is not in the live any more.
         partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
         partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 2)))
         partition.writeTick(after: .seconds(1))
         partition.write(.confirm(user: "bob"))
         partition.write(.join(caller: PartitionHarness.caller("host", counter: 3)))
-        // With one member the live is full, so carol is rejected.
+        // The live may have one viewer and has alice, so carol's join is rejected.
         partition.write(.rights(admins: ["alice"], maxMembers: 1))
         partition.write(
             .profile(caller: PartitionHarness.caller("alice", counter: 3, ticket: aliceTicket, session: "s2")))
         partition.write(.join(caller: PartitionHarness.caller("carol", counter: 1)))
         partition.write(.banned(user: "alice", until: nil, caller: PartitionHarness.caller("host", counter: 4)))
-        // A banned user and a kicked user resume.
+        // alice, who is banned, and bob, who was kicked, resume with their tickets; both are rejected.
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 4, ticket: aliceTicket, session: "s2")))
         partition.write(.join(caller: PartitionHarness.caller("bob", counter: 5, ticket: bobTicket)))
         partition.write(.unbanned(user: "alice"))
@@ -158,7 +166,8 @@ import Testing
         into partition: PartitionHarness, random: inout SeededRandom
     ) {
         let user = UserID(name)
-        // Commands that only read are left out: repeated after a crash, they may see the changes of later inputs.
+        // Commands that only read the leases are left out: when they are processed again after a crash, Redis may have
+        // the changes of later inputs already.
         switch Int.random(in: 0..<5, using: &random) {
         case 0:
             let until = partition.now + .seconds(Int64.random(in: 0..<200, using: &random))
@@ -176,7 +185,9 @@ import Testing
         }
     }
 
-    /// Writes 400 random steps of a few users: an input, a tick, or a pause of 100 s.
+    /// Writes 400 random steps of the owner and seven users, each with two sessions.
+    ///
+    /// A step is an input, a tick, or a pause of 100 s.
     private static func writeRandomInputs(_ seed: UInt64, into partition: PartitionHarness) {
         var random = SeededRandom(seed: seed)
         var tickets: [String: Int64] = [:]
@@ -184,13 +195,14 @@ import Testing
             let number = Int.random(in: 0..<8, using: &random)
             let name = number == 0 ? "host" : "u\(number)"
             let session = SessionID("s\(Int.random(in: 0..<2, using: &random))")
+            // Each step has a call number of its own.
             let counter = Int64(index) + 10
-            // The ticket of the session's last join.
+            // The ticket of the session's last join; nil before its first join.
             let ticket = tickets["\(name)\(session)"]
             let pause = Milliseconds(Int64.random(in: 0..<1000, using: &random))
             switch Int.random(in: 0..<20, using: &random) {
             case 0..<6:
-                // Some users resume with their earlier ticket, which may be revoked.
+                // A new join, or a resume with the session's last ticket, which may be revoked.
                 let earlierTicket = Bool.random(using: &random) ? ticket : nil
                 tickets["\(name)\(session)"] = partition.write(
                     .join(
@@ -203,7 +215,7 @@ import Testing
                 partition.write(.leave(caller: caller), after: pause)
             case 9..<12:
                 if let ticket {
-                    let beat = PartitionHarness.beat(
+                    let beat = PartitionHarness.heartbeat(
                         name, ticket: ticket, silentFor: Milliseconds(500), session: session)
                     partition.write(.heartbeats(beats: [beat]), after: pause)
                 }
@@ -226,15 +238,15 @@ import Testing
 
     /// Compares all effects and reports the first difference.
     ///
-    /// Effects that begin an epoch are skipped, because the epoch's name contains the owner.
+    /// Effects that begin a presence epoch are skipped: the epoch's name differs from owner to owner.
     private static func expectSame(
         _ effects: [Effect], _ expected: [Effect], sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let actualWithoutEpochs = effects.filter { if case .presenceEpoch = $0 { false } else { true } }
         let expectedWithoutEpochs = expected.filter { if case .presenceEpoch = $0 { false } else { true } }
-        if let index = zip(actualWithoutEpochs, expectedWithoutEpochs).enumerated().first(where: {
-            $0.element.0 != $0.element.1
-        })?.offset {
+        let sharedCount = min(actualWithoutEpochs.count, expectedWithoutEpochs.count)
+        let firstDifference = (0..<sharedCount).first { actualWithoutEpochs[$0] != expectedWithoutEpochs[$0] }
+        if let index = firstDifference {
             Issue.record(
                 "effect \(index) is \(actualWithoutEpochs[index]), not \(expectedWithoutEpochs[index])",
                 sourceLocation: sourceLocation)

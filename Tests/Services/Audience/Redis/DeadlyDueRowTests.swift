@@ -8,16 +8,17 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// A row of presence that ends the process of its owner when the row is due (`DeadlyPresence`).
+/// A row of presence that ends the process of its owner when the row is due.
 ///
-/// After some deaths the row is set aside: an owner removes it and writes it to the topic of dead letters. All tests
-/// use the same group, so they run one at a time.
+/// The processes are `DeadlyPresence`: presence that ends itself when it publishes the count 2 of a live named `deadly`.
+/// After some deaths the row is set aside: an owner removes the row and writes it to the topic of dead letters. All
+/// tests use the same consumer group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyDueRowTests {
     private let harness: PresenceShellHarness
     private let kafka: LiveKafka
     private let deadlyLive = LiveKey("test", "deadly")
-    /// A live of the same partition.
+    /// A live of the same partition, whose viewers must be served in spite of the deadly row.
     private let otherLive: LiveKey
 
     init() throws {
@@ -27,6 +28,7 @@ struct DeadlyDueRowTests {
             .full, leaseSeconds: 90, on: TopicBroker(self.kafka, clientID: "deadly-presence"))
         let partitions = PresenceShellHarness.partitions
         let partition = PlazaTopic.partition(of: self.deadlyLive.text, among: partitions)
+        // One of a hundred names falls into the partition of the deadly live.
         self.otherLive = try #require(
             (0..<100).lazy.map { LiveKey("test", LiveID("other-\($0)")) }
                 .first { PlazaTopic.partition(of: $0.text, among: partitions) == partition })
@@ -36,42 +38,49 @@ struct DeadlyDueRowTests {
     func `I16 a due row of presence that ends its owner is set aside, and other lives are served within 15 s`(
         instances: [String]
     ) throws {
+        // The broker must not end before the services.
         defer { withExtendedLifetime(self.kafka) {} }
         let services = self.startServices(instances)
         defer { services.stop() }
         try self.harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.otherLive)
         try self.join("before", self.otherLive)
-        try self.harness.read(until: { PresenceShellHarness.count($0, self.otherLive)?.count == 1 })
+        try self.harness.read(until: { PresenceShellHarness.lastCount($0, self.otherLive)?.count == 1 })
         try self.writeDeadlyRow()
-        // The first owner has made progress since it acquired the partition, so its record of attempts is void when it
-        // dies. The next three owners die without progress. The other live's viewers are `before` and `after`.
+        // Three owners must die without progress before the row is set aside. The first owner's death does not count,
+        // because it has made progress since it acquired the partition: 1 + 3 = 4 deaths.
+        // The other live then has two viewers, `before` and `after`.
         try self.expectSetAside(deaths: 4, of: services, viewers: 2)
     }
 
     @Test func `I16 a row that is due in the middle of the first batch is set aside after the third death`()
         throws
     {
+        // The broker must not end before the services.
         defer { withExtendedLifetime(self.kafka) {} }
         try self.harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.otherLive)
         try self.writeDeadlyRow()
-        // The row is due a second after the live was opened. The joins after that time are in the same batch.
-        func inboxTimes() -> [Int64] {
-            self.harness.records.filter { $0.topic == PlazaTopic.audienceInbox.rawValue }.map(\.timestamp)
+        // No service runs yet. Viewers join the other live for more than a second, so the row, which is due a second
+        // after its live was opened, falls due between inputs of the first batch.
+        /// The time from the first to the last input in the inbox, in milliseconds.
+        func inboxSpan() -> Int64 {
+            let times = self.harness.records.filter { $0.topic == PlazaTopic.audienceInbox.rawValue }.map(\.timestamp)
+            return (times.max() ?? 0) - (times.min() ?? 0)
         }
         var viewers = 0
-        var recordsBefore = 0
+        var previousRecordCount = 0
         try self.harness.read(
-            until: { _ in (inboxTimes().max() ?? 0) - (inboxTimes().min() ?? 0) > 1200 },
+            until: { _ in inboxSpan() > 1200 },
             meanwhile: {
-                // The next viewer joins after a read that found nothing: without this pause, more joins than fit in one
-                // batch (500 records) would precede the due row, and the batches before it would be committed.
-                defer { recordsBefore = self.harness.records.count }
-                guard self.harness.records.count == recordsBefore else { return }
+                // A viewer joins only after a read that found nothing new. Without this pause, more inputs than fit into
+                // one batch (500) would precede the due row, and the batches before that of the row would be committed.
+                defer { previousRecordCount = self.harness.records.count }
+                guard self.harness.records.count == previousRecordCount else { return }
                 viewers += 1
                 try self.join("viewer\(viewers)", self.otherLive)
             })
         let services = self.startServices(["one"])
         defer { services.stop() }
+        // No owner makes progress before it dies. The viewer `after` joins last.
         try self.expectSetAside(deaths: 3, of: services, viewers: viewers + 1)
     }
 
@@ -83,7 +92,7 @@ struct DeadlyDueRowTests {
         }
     }
 
-    /// Opens the deadly live, and lets two viewers join within a second.
+    /// Opens the deadly live, and lets two viewers join within a second: their count of 2 makes the live's row deadly.
     private func writeDeadlyRow() throws {
         try self.harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.deadlyLive)
         for user in ["alice", "bob"] { try self.join(user, self.deadlyLive) }
@@ -100,18 +109,18 @@ struct DeadlyDueRowTests {
         }
         try self.harness.read(until: { !deadLetters($0).isEmpty })
         try self.join("after", self.otherLive)
-        try self.harness.read(until: { PresenceShellHarness.count($0, self.otherLive)?.count == viewers })
+        try self.harness.read(until: { PresenceShellHarness.lastCount($0, self.otherLive)?.count == viewers })
         let outage = MonotonicClock.now - start
-        #expect(PresenceShellHarness.count(self.harness.records, self.otherLive)?.count == viewers)
+        #expect(PresenceShellHarness.lastCount(self.harness.records, self.otherLive)?.count == viewers)
         let letters = deadLetters(self.harness.records)
         #expect(letters.count == 1)
         let letter = try #require(letters.first)
         #expect(letter.key.map { String(decoding: $0, as: UTF8.self) } == "live/\(self.deadlyLive.text)")
         #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "audience.state")
-        // An owner waits only 100 ms for the record of attempts that it writes at an acquisition, so on a slow machine
-        // one death may leave no evidence.
+        // One more death is allowed: an owner waits only 100 ms until its record of the attempt is written, so on a slow
+        // machine one death may leave no record.
         #expect((deaths...deaths + 1).contains(services.deathCount))
-        print("\(deaths) deaths: back after \(outage.count) ms")
+        print("\(services.deathCount) deaths: the partition is served again after \(outage.count) ms")
         #expect(outage < .seconds(15))
     }
 

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `I5 after FLUSHALL viewers are asserted again, and list and count are correct within 15 s`() throws {
-        let tickets = try self.joinThree()
+        let tickets = try self.joinAliceBobAndCarol()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         let epochEffects = try self.partition.tick(seconds: 1)
         #expect(PartitionHarness.epochs(epochEffects).count == 1)
@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test func `I5 after a restart of Redis without its data, list and count are correct within 15 s`() throws {
-        let tickets = try self.joinThree()
+        // The Redis of the fixture keeps no data on disk.
+        let tickets = try self.joinAliceBobAndCarol()
         self.fixture.redis.kill()
         #expect(PartitionHarness.counts(try self.partition.tick(seconds: 3)).map(\.stale) == [true])
         try self.fixture.redis.restart()
@@ -52,13 +53,13 @@ import Testing
         try redis.restart()
         let effects = try partition.tick(seconds: 1)
         #expect(PartitionHarness.epochs(effects).count == 1)
-        #expect(PartitionHarness.leftUsers(partition.published).isEmpty)
+        #expect(PartitionHarness.leftUsers(partition.published).isEmpty, "expected that alice has not left")
     }
 
     @Test func `I5 a join while Redis cannot be reached causes a new epoch, but ticks alone do not`() throws {
         let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
         try self.partition.replaceOwner(connection: connection)
-        let tickets = try self.joinThree()
+        let tickets = try self.joinAliceBobAndCarol()
         connection.isCut = true
         let effectsWhileCut = try self.partition.tick(seconds: 120)
         #expect(PartitionHarness.counts(effectsWhileCut).map(\.stale) == [true])
@@ -66,7 +67,7 @@ import Testing
         let effectsAfterwards = try self.partition.tick(seconds: 1)
         #expect(PartitionHarness.epochs(effectsAfterwards).isEmpty)
         #expect(PartitionHarness.counts(effectsAfterwards).map(\.stale) == [false])
-        // The two minutes without Redis are added to all leases.
+        // 120 + 30 s are more than the 90 s of a lease, but the 120 s without Redis are added to all leases.
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 30)).isEmpty)
 
         connection.isCut = true
@@ -85,7 +86,7 @@ import Testing
     @Test func `I5 a batch whose connection breaks while it is executed counts as decided without Redis`() throws {
         let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
         try self.partition.replaceOwner(connection: connection)
-        let tickets = try self.joinThree()
+        let tickets = try self.joinAliceBobAndCarol()
         connection.breaksAfterNextPipeline = true
         // Redis executes this tick, but its reply is lost.
         try self.partition.tick(seconds: 1)
@@ -94,9 +95,10 @@ import Testing
     }
 
     @Test func `I5 when the transaction of a new epoch aborts, the epoch begins again under another name`() throws {
-        try self.joinThree()
+        try self.joinAliceBobAndCarol()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         self.partition.writeTick(after: .seconds(1))
+        // The same tick begins an epoch in a transaction that aborts, and again in a transaction that commits.
         let abortedEpochs = PartitionHarness.epochs(try self.partition.process())
         self.partition.rollback()
         let committedEpochs = PartitionHarness.epochs(try self.partition.process())
@@ -108,8 +110,9 @@ import Testing
     }
 
     @Test func `a new cluster ignores the data that it finds in an old Redis`() throws {
-        try self.joinThree()
-        // The offset that Redis has stored is then higher than every offset of the new cluster.
+        try self.joinAliceBobAndCarol()
+        // Redis stores the offset of the last processed input. After 200 ticks it is higher than every offset of the new
+        // cluster, whose inbox begins at 0.
         try self.partition.tick(seconds: 200)
         let newCluster = try PartitionHarness(redis: self.fixture.redis.port)
         try newCluster.processAndCommit()
@@ -119,24 +122,25 @@ import Testing
     }
 
     @Test func `I5 a viewer who is not asserted is gone when the epoch has settled`() throws {
-        let tickets = try self.joinThree()
+        let tickets = try self.joinAliceBobAndCarol()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         try self.partition.tick(seconds: 1)
         try self.partition.send(.assert(members: [self.assertedSession(of: "alice", tickets)]))
         let settled = try self.partition.tick(seconds: 12)
-        #expect(PartitionHarness.counts(settled).map(\.count) == [1])
+        #expect(PartitionHarness.counts(settled).map(\.count) == [1], "expected alice alone")
+        // Another machine asks whether bob and alice are still in the live.
         #expect(PartitionHarness.usersGone(try self.partition.send(.confirm(user: "bob"))) == ["bob"])
         #expect(PartitionHarness.usersGone(try self.partition.send(.confirm(user: "alice"))).isEmpty)
     }
 
-    /// How Redis loses the leases while an epoch settles: it is emptied, it dies, or it restarts without its data.
+    /// How Redis loses the leases while an epoch settles: Redis is emptied, dies, or restarts without its data.
     enum LeaseLoss: CaseIterable { case flush, crash, restart }
 
     @Test(arguments: LeaseLoss.allCases)
-    func `I5 an epoch whose due row is handled alone, without an input, does not settle if Redis has lost the epoch`(
+    func `I5 an epoch does not settle by its due row alone, without an input, if Redis has lost the epoch`(
         loss: LeaseLoss
     ) throws {
-        let tickets = try self.joinThree()
+        let tickets = try self.joinAliceBobAndCarol()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         try self.partition.tick(seconds: 1)
         try self.partition.send(.assert(members: tickets.keys.sorted().map { self.assertedSession(of: $0, tickets) }))
@@ -145,12 +149,14 @@ import Testing
         case .crash, .restart: self.fixture.redis.kill()
         }
         if loss == .restart { try self.fixture.redis.restart() }
+        // The epoch is due to settle before this tick. Its row is handled alone, as the shell does after a failure.
         self.partition.writeTick(after: .seconds(12))
         let effectsAlone = try self.partition.processAndCommitNextDue()
-        #expect(PartitionHarness.counts(effectsAlone).filter { !$0.stale }.isEmpty)
+        #expect(PartitionHarness.counts(effectsAlone).allSatisfy(\.stale), "expected no fresh count")
         #expect(!effectsAlone.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
         #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
 
+        // While Redis is down no epoch can begin, so the tick is processed without one. Redis then restarts.
         if loss == .crash {
             try self.partition.processAndCommit()
             try self.fixture.redis.restart()
@@ -160,8 +166,8 @@ import Testing
         try self.assertViewersAndExpectSettled(tickets)
     }
 
-    @Test func `an epoch that Redis still has settles when its due row is handled alone, without an input`() throws {
-        let tickets = try self.joinThree()
+    @Test func `an epoch that Redis still has settles by its due row alone, without an input`() throws {
+        let tickets = try self.joinAliceBobAndCarol()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         try self.partition.tick(seconds: 1)
         try self.partition.send(.assert(members: tickets.keys.sorted().map { self.assertedSession(of: $0, tickets) }))
@@ -173,8 +179,8 @@ import Testing
     }
 
     @Test func `I5 without committed metadata a new epoch begins, and the viewers are asserted again`() throws {
-        let tickets = try self.joinThree()
-        self.partition.dropCommittedMetadata()
+        let tickets = try self.joinAliceBobAndCarol()
+        self.partition.removeCommittedMetadata()
         try self.partition.replaceOwner()
         let effects = try self.partition.processAndCommit()
         #expect(PartitionHarness.epochs(effects).count == 1)
@@ -184,9 +190,9 @@ import Testing
 
     // MARK: Steps
 
-    /// Lets alice, bob and carol join; returns their tickets.
+    /// Lets alice, bob and carol join, and waits until their count is published; returns their tickets.
     @discardableResult
-    private func joinThree() throws -> [String: Int64] {
+    private func joinAliceBobAndCarol() throws -> [String: Int64] {
         var tickets: [String: Int64] = [:]
         for name in ["alice", "bob", "carol"] {
             tickets[name] = self.partition.write(.join(caller: PartitionHarness.caller(name, counter: 1)))
@@ -196,17 +202,17 @@ import Testing
         return tickets
     }
 
-    /// A viewer's session in the assertion of a gateway.
+    /// A viewer's session in the assertion of a gateway, which got the last heartbeat 100 ms ago.
     private func assertedSession(of name: String, _ tickets: [String: Int64]) -> Presence {
         Presence(session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)
     }
 
-    /// Lets a gateway assert the three viewers, after a heartbeat of one of them, and waits until the epoch settles.
+    /// Lets a gateway assert the three viewers, after a heartbeat of bob, and waits until the epoch has settled.
     ///
-    /// Checks that list and count are correct, that no leave was published, and no join twice.
+    /// Checks that list and count are correct, that no leave was published, and that no join was published twice.
     private func assertViewersAndExpectSettled(_ tickets: [String: Int64]) throws {
         let names = tickets.keys.sorted()
-        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", ticket: tickets["bob"] ?? 0)]))
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("bob", ticket: tickets["bob"] ?? 0)]))
         let sessions = names.map { self.assertedSession(of: $0, tickets) }
         #expect(try self.partition.send(.assert(members: sessions)).isEmpty)
         #expect(try self.partition.listUserIDs(pageSize: 2).sorted() == names)
@@ -217,7 +223,7 @@ import Testing
         #expect(PartitionHarness.leftUsers(self.partition.published).isEmpty)
         #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
         let joinedUsers = PartitionHarness.joinedUsers(self.partition.published)
-        #expect(joinedUsers.count == Set(joinedUsers).count, "no join is published twice")
+        #expect(joinedUsers.count == Set(joinedUsers).count, "expected that no join is published twice")
     }
 }
 
@@ -225,8 +231,8 @@ import Testing
 final class InterruptibleConnection: LeaseConnection {
     var isCut = false
     var breaksAfterNextPipeline = false
-    /// Whether the script `open` replies with something that no version of it returns.
-    var misreadsOpen = false
+    /// Whether the reply of the script `open` is replaced by a malformed one.
+    var garblesReplyOfOpen = false
     private let connection: any LeaseConnection
 
     init(_ connection: any LeaseConnection) { self.connection = connection }
@@ -239,7 +245,7 @@ final class InterruptibleConnection: LeaseConnection {
     func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
         if self.isCut { throw .unreachable("cut") }
         var replies = try self.connection.run(calls)
-        if self.misreadsOpen, calls.first?.script.name == "open" { replies = [.array([.null])] }
+        if self.garblesReplyOfOpen, calls.first?.script.name == "open" { replies = [.array([.null])] }
         if self.breaksAfterNextPipeline {
             self.breaksAfterNextPipeline = false
             throw .disconnected("cut after sending")

@@ -13,7 +13,7 @@ import Testing
     init() throws { self.fixture = try RedisFixture() }
 
     /// Rules: R1.3.
-    @Test func `I4 a silent viewer goes offline no sooner than 90 s after its last heartbeat and no later than 92 s`()
+    @Test func `I4 a viewer leaves no sooner than 90 s after its last heartbeat and no later than 92 s`()
         throws
     {
         let aliceTicket = self.partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
@@ -22,22 +22,23 @@ import Testing
         try self.partition.tick(seconds: 30)
         try self.partition.send(
             .heartbeats(beats: [
-                PartitionHarness.beat("alice", ticket: aliceTicket), PartitionHarness.beat("bob", ticket: bobTicket),
+                PartitionHarness.heartbeat("alice", ticket: aliceTicket),
+                PartitionHarness.heartbeat("bob", ticket: bobTicket),
             ]))
-        // From now on alice is silent, and bob sends a heartbeat every 10 s.
+        // From now on alice is silent, and bob sends a heartbeat every 10 s. The test gives up after 200 s.
         var secondsOfSilence = 0
         while secondsOfSilence < 200 {
             secondsOfSilence += 1
             let effects = try self.partition.tick(seconds: 1)
             if secondsOfSilence % 10 == 0 {
-                try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", ticket: bobTicket)]))
+                try self.partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("bob", ticket: bobTicket)]))
             }
             if PartitionHarness.leftUsers(effects) == ["alice"] {
                 #expect(PartitionHarness.usersGone(effects) == ["alice"])
                 #expect(PartitionHarness.counts(effects).last?.count == 1)
                 break
             }
-            #expect(PartitionHarness.leftUsers(effects).isEmpty)
+            #expect(PartitionHarness.leftUsers(effects).isEmpty, "expected that nobody but alice leaves")
         }
         #expect((90...92).contains(secondsOfSilence))
         #expect(try self.partition.listUserIDs(pageSize: 10) == ["bob"])
@@ -47,27 +48,28 @@ import Testing
     {
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 20)
-        // The first heartbeat was sent 5 s after the join, so the lease ends 95 s after the join. The second heartbeat
-        // was sent before the join, and changes nothing.
+        // The first heartbeat was sent 20 - 15 = 5 s after the join, so the lease ends 5 + 90 = 95 s after the join. The
+        // second heartbeat was sent 80 s ago, before the join, and must not shorten the lease.
         try self.partition.send(
-            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: .seconds(15))]))
+            .heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: aliceTicket, silentFor: .seconds(15))]))
         try self.partition.send(
-            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: .seconds(80))]))
-        // The next tick is 20 + 74 = 94 s after the join, the one after it 96 s.
+            .heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: aliceTicket, silentFor: .seconds(80))]))
+        // The lease exists 20 + 74 = 94 s after the join, and has expired 94 + 2 = 96 s after the join.
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 74)).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 2)) == ["alice"])
     }
 
-    @Test func `I4 a time without any input is added to all leases`() throws {
+    @Test func `I4 a standstill, a time without any input, is added to all leases`() throws {
         try self.join("alice")
-        // After 80 s, 10 s of the lease remain; the 60 s without input do not count. 80 + 9 + 3 = 92 s.
+        // The 60 s without input do not count: the lease exists after 80 + 9 = 89 s, and has expired after
+        // 89 + 3 = 92 s.
         try self.partition.tick(seconds: 80)
         #expect(PartitionHarness.leftUsers(try self.partition.sendTick(after: .seconds(60))).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 9)).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 3)) == ["alice"])
     }
 
-    @Test func `I4 a long time without input before the first join does not extend its lease`() throws {
+    @Test func `I4 a standstill before the first join does not extend the lease of this join`() throws {
         self.partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)), after: .seconds(5000))
         try self.partition.processAndCommit()
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 92)) == ["alice"])
@@ -76,7 +78,8 @@ import Testing
     @Test func `a heartbeat after the lease has expired restores the viewer with its profile`() throws {
         let aliceTicket = try self.join("alice")
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 92)) == ["alice"])
-        let effects = try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket)]))
+        let effects = try self.partition.send(
+            .heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: aliceTicket)]))
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
         #expect(
             effects.contains(
@@ -92,27 +95,29 @@ import Testing
         let aliceTicket = try self.join("alice")
         let bobTicket = try self.join("bob")
         try self.partition.send(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
-        // In one batch, the revocation fence of the kick is not yet stored when the heartbeat is planned.
+        // The kick and the heartbeats are in one batch: the heartbeats are planned before the kick is stored, so Redis
+        // must reject bob's.
         self.partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
         self.partition.write(
             .heartbeats(beats: [
-                PartitionHarness.beat("alice", ticket: aliceTicket), PartitionHarness.beat("bob", ticket: bobTicket),
+                PartitionHarness.heartbeat("alice", ticket: aliceTicket),
+                PartitionHarness.heartbeat("bob", ticket: bobTicket),
             ]))
         let effects = try self.partition.processAndCommit()
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         #expect(PartitionHarness.leftUsers(effects) == ["bob"])
         #expect(try self.partition.listUserIDs(pageSize: 10).isEmpty)
-        // After the session has joined again, its heartbeats count again.
         let rejoinEffects = try self.partition.send(.join(caller: PartitionHarness.caller("bob", counter: 2)))
         #expect(PartitionHarness.joinedUsers(rejoinEffects) == ["bob"])
         #expect(try self.partition.listUserIDs(pageSize: 10) == ["bob"])
     }
 
-    @Test func `a heartbeat from longer ago than a lease lasts restores nobody`() throws {
+    @Test func `a heartbeat that is older than a lease lasts restores nobody`() throws {
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 92)
+        // The heartbeat was sent 92 s ago, and arrives only now.
         let effects = try self.partition.send(
-            .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: .seconds(92))]))
+            .heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: aliceTicket, silentFor: .seconds(92))]))
         #expect(effects.isEmpty)
     }
 
@@ -126,13 +131,14 @@ import Testing
     }
 
     @Test func `leases beyond the limit of one tick expire at the next tick`() throws {
-        // At most this number of leases expires at one tick. All users join at the same time.
+        // All users join at the same time, ten more than the leases that may expire at one tick.
         let limitPerTick = 5000
         for index in 0..<(limitPerTick + 10) {
             self.partition.write(
                 .join(caller: PartitionHarness.caller("u\(index)", counter: 1)), after: Milliseconds(0))
         }
         try self.partition.processAndCommit()
+        // The leases expire at the tick after 89 + 1 = 90 s.
         try self.partition.tick(seconds: 89)
         let leftAtFirstTick = PartitionHarness.leftUsers(try self.partition.tick(seconds: 1))
         let leftAtSecondTick = PartitionHarness.leftUsers(try self.partition.tick(seconds: 1))
@@ -150,14 +156,14 @@ import Testing
         self.partition.write(joinCommand, after: .seconds(80))
         try self.partition.replaceOwner()
         #expect(PartitionHarness.outcomes(try self.partition.processAndCommit()) == firstOutcomes)
-        // The outcome is recorded for 60 s, rounded up to the next multiple of 10 s: at most 70 s. The standstill of 80
-        // s does not count.
+        // The outcome is recorded for 60 s, rounded up to the next multiple of 10 s: at most 70 s. The standstill does not
+        // count, so the outcome was still recorded after it, and is forgotten 75 s later.
         try self.partition.tick(seconds: 75)
         let lateOutcomes = PartitionHarness.outcomes(try self.partition.send(joinCommand))
         #expect(lateOutcomes == [.failure(error: .requestForgotten)])
     }
 
-    /// Lets a user join; returns its ticket.
+    /// Lets a user join with call 1 of its session `s1`; returns the ticket.
     @discardableResult
     private func join(_ name: String) throws -> Int64 {
         let offset = self.partition.write(.join(caller: PartitionHarness.caller(name, counter: 1)))

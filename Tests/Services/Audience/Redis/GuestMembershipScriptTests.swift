@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// The script that reads whether a user is in the live, and its profile (R6.14, R6.15).
+/// The Redis script that reads the profile of a user if the user is in the live (R6.14, R6.15).
 @Suite(.timeLimit(.minutes(1))) struct GuestMembershipScriptTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -18,6 +18,7 @@ import Testing
         // The ticket of a join is its offset.
         let ticket = Int64(self.partition.inbox.count)
         try self.partition.send(.join(caller: joining))
+        // The host offers alice a seat. The join of the host is left out; any ticket after the live's opening suffices.
         let host = PartitionHarness.caller("host", counter: 1, ticket: ticket)
         let offer = SeatOffer.placement(seatIndex: 4)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: offer, caller: host)
@@ -28,7 +29,7 @@ import Testing
         )
         try self.partition.send(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: ticket)))
         guard case .failure(let error)? = PartitionHarness.outcomes(try self.partition.send(command)).first else {
-            Issue.record("the membership of a user who has left is verified")
+            Issue.record("expected a rejection, because alice has left the live")
             return
         }
         #expect(error.code == .notMember)

@@ -17,7 +17,7 @@ import Testing
     @Test func `pages of the list contain every viewer once, in the order of joining, without the owner`() throws {
         for index in 0..<25 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", counter: 1))) }
         self.partition.write(.join(caller: PartitionHarness.caller("host", counter: 1)))
-        // A second device does not change the order.
+        // The join of a second device does not move u3 to the end.
         self.partition.write(.join(caller: PartitionHarness.caller("u3", counter: 1, session: "s2")))
         try self.partition.processAndCommit()
         #expect(try self.partition.listUserIDs(pageSize: 4) == (0..<25).map { "u\($0)" })
@@ -27,20 +27,20 @@ import Testing
 
     /// Rules: R1.4.
     @Test func `a page shows the names, avatars and join times of its viewers`() throws {
-        // The script must not split or change these characters.
+        // Blanks, line breaks and characters of several bytes must pass the script unchanged.
         var user = PartitionHarness.user("alice")
         user.userName = "Álice 5 の\n"
         user.avatarURL = "https://example.org/a b"
         let caller = Caller(
             user: user, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
         try self.partition.send(.join(caller: caller))
-        // For a list any ticket above the live's opening suffices.
+        // For a list, any ticket above the offset of the live's opening suffices.
         let listCaller = PartitionHarness.caller("alice", counter: 2, ticket: 5)
         let outcomes = PartitionHarness.outcomes(
             try self.partition.send(.list(cursor: "", count: 10, caller: listCaller)))
         let page = try #require(outcomes.first?.audiencePage, "no page: \(outcomes)")
         #expect(page.members.map(\.user) == [user])
-        // The time of the harness begins at 1,700,000,000,000 ms.
+        // The harness's clock begins at 1,700,000,000,000 ms, before the join.
         #expect((page.members.first?.joinedAt.milliseconds ?? 0) > 1_700_000_000_000)
         #expect(page.count == 1)
     }
@@ -61,22 +61,24 @@ import Testing
             return try connection.run([LeaseScript.join.call(arguments, hashTag: "{audience.5}")])[0]
         }
         _ = try connection.connect()
-        // Generation, epoch, last committed outbox id, time, and that no owner has committed an offset.
-        _ = try connection.run([LeaseScript.begin.call(["1", "e", "0", "1000", "1"], hashTag: "{audience.5}")])
+        let (generation, epoch, lastCommittedOutboxID, now, nothingIsCommitted) = ("1", "e", "0", "1000", "1")
+        let begin = LeaseScript.begin.call(
+            [generation, epoch, lastCommittedOutboxID, now, nothingIsCommitted], hashTag: "{audience.5}")
+        _ = try connection.run([begin])
         for (offset, joining) in [
             (user: "alice", session: "s1"), (user: "alice", session: "s2"), (user: "host", session: "s1"),
             (user: "bob", session: "s1"),
         ].enumerated() {
-            // The script returns 1 also for a rejection; the outbox has the decision.
+            // The script returns 1 for an accepted and for a rejected join; which it was is in the outbox.
             #expect(try join(Int64(offset), joining.user, joining.session) == .integer(1))
         }
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
         let entries = try plainRedis.run("XRANGE", "{audience.5}:outbox", "-", "+").allTexts
-        #expect(entries.count { $0 == "joined" } == 3, "both devices of alice, and the owner")
-        #expect(entries.count { $0 == "full" } == 1, "bob")
+        #expect(entries.count { $0 == "joined" } == 3, "expected alice with two devices, and the owner")
+        #expect(entries.count { $0 == "full" } == 1, "expected that bob is rejected")
     }
 
-    @Test func `a user's oldest session is removed when a session exceeds the limit`() throws {
+    @Test func `a join beyond a user's limit of 20 sessions removes the user's oldest session`() throws {
         var tickets: [Int64] = []
         for index in 0..<25 {
             tickets.append(
@@ -86,7 +88,6 @@ import Testing
         let effects = try self.partition.processAndCommit()
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
-        // A user has at most 20 sessions in a live.
         #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
         // 25 - 20 = 5 sessions were removed: s0 to s4. The sessions s5 to s23 leave, and s24 stays.
@@ -110,7 +111,7 @@ import Testing
         try self.partition.sendTick()
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
         let names = try plainRedis.run("KEYS", "*").allTexts
-        #expect(names.sorted() == ["{audience.0}:outbox", "{audience.0}:state"], "the keys of the partition")
+        #expect(names.sorted() == ["{audience.0}:outbox", "{audience.0}:state"], "expected the partition's own keys")
         #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(0))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("0"))
     }

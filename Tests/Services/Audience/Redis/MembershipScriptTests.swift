@@ -22,14 +22,14 @@ import Testing
         return partition
     }
 
-    /// The codes of the rejections.
-    private static func codes(_ effects: [Effect]) -> [ReplyCode] {
+    /// The codes of the rejected calls.
+    private static func rejectionCodes(_ effects: [Effect]) -> [ReplyCode] {
         PartitionHarness.outcomes(effects).compactMap { if case .failure(let error) = $0 { error.code } else { nil } }
     }
 
     /// Rules: R3.33.
     @Test
-    func `where one device is allowed, a second one removes the first one's lease, and no late heartbeat restores it`()
+    func `where one device is allowed, a second device removes the first one's lease, which no heartbeat restores`()
         throws
     {
         let partition = try self.partition(devices: .one)
@@ -41,18 +41,21 @@ import Testing
         #expect(PartitionHarness.notices(effects).count == 1)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s2")]))
+        // The script counts the sessions that have a lease.
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
-        #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: firstTicket)])).isEmpty)
+        // A late heartbeat and an assertion of the first device restore nothing.
+        #expect(
+            try partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: firstTicket)])).isEmpty)
         try partition.send(
             .assert(members: [
                 Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(firstTicket), silentFor: 0)
             ]))
         #expect(try plainRedis.run("ZCARD", Self.leasesKey) == .integer(1))
-        // When its gateway signs the old device off, nothing is published, and the new device stays in the live.
+        // The first device's gateway signs it off: nothing is published, and the second device stays in the live.
         let signOff = AudienceCommand.signOff(session: "s1", user: "alice", ticket: Ticket(firstTicket))
         #expect(try partition.send(signOff).isEmpty)
         #expect(try partition.listUserIDs(pageSize: 10) == ["alice"])
-        // The old device may join again; then it replaces the new one.
+        // The first device may join again; then it replaces the second device.
         let rejoined = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))
         #expect(PartitionHarness.notices(rejoined).count == 1)
         #expect(PartitionHarness.joinedUsers(rejoined).isEmpty)
@@ -67,11 +70,11 @@ import Testing
             }
         }
         let effects = try partition.processAndCommit()
-        // The second device replaces the first, the third replaces the second.
-        #expect(PartitionHarness.notices(effects).count == 4, "two for each user")
-        #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
+        // For each user, the second device replaces the first, and the third replaces the second.
+        #expect(PartitionHarness.notices(effects).count == 4, "expected 2 notices for each of 2 users")
+        #expect(PartitionHarness.joinedUsers(effects) == ["alice"], "expected that the owner's join is not published")
         // alice is in the live before the owner joins.
-        #expect(PartitionHarness.occupancies(effects).first == "left not empty")
+        #expect(PartitionHarness.occupancyReports(effects).first == "left not empty")
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(
             try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s3"), .text("host/s3")]))
@@ -84,12 +87,14 @@ import Testing
         partition.write(.kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 2, ticket: ticket)))
         let effects = try partition.processAndCommit()
-        #expect(Self.codes(effects) == [.staleTicket])
+        #expect(Self.rejectionCodes(effects) == [.staleTicket])
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(try plainRedis.run("EXISTS", Self.leasesKey) == .integer(0))
         let rejoinEffects = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))
-        #expect(PartitionHarness.joinedUsers(rejoinEffects) == ["alice"], "a join without a ticket succeeds")
+        #expect(
+            PartitionHarness.joinedUsers(rejoinEffects) == ["alice"],
+            "expected that alice can join anew, without a ticket")
     }
 
     @Test func `I6 a resume with another user's ticket is rejected, and one's own ticket is valid even after expiry`()
@@ -104,14 +109,14 @@ import Testing
         partition.write(.join(caller: PartitionHarness.caller("bob", counter: 2, ticket: aliceTicket)))
         partition.write(.join(caller: PartitionHarness.caller("bob", counter: 3, ticket: bobTicket)))
         let effects = try partition.processAndCommit()
-        #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
-        #expect(PartitionHarness.outcomes(effects).count == 3, "two rejections and a success")
+        #expect(Self.rejectionCodes(effects) == [.staleTicket, .staleTicket])
+        #expect(PartitionHarness.outcomes(effects).count == 3, "expected two rejections and a success")
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
-        // All leases have expired.
+        // After 100 s all leases have expired.
         try partition.tick(seconds: 100)
         let resumed = try partition.send(
             .join(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
-        #expect(Self.codes(resumed).isEmpty)
+        #expect(Self.rejectionCodes(resumed).isEmpty)
         #expect(PartitionHarness.joinedUsers(resumed) == ["alice"])
     }
 
@@ -131,10 +136,12 @@ import Testing
         #expect(PartitionHarness.usersGone(effects) == ["alice"])
         #expect(PartitionHarness.notices(effects).count == 1)
         #expect(try partition.listUserIDs(pageSize: 10) == ["bob"])
-        try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: ticket)]))
+        try partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: ticket)]))
         #expect(
-            Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))) == [.banned])
-        // The ban survives a loss of Redis, because it is a row of the machine.
+            Self.rejectionCodes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))) == [
+                .banned
+            ])
+        // Redis loses everything. The ban stays, because it is a row of the machine.
         try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
         try partition.replaceOwner()
         try partition.tick(seconds: 1)
@@ -143,8 +150,10 @@ import Testing
                 Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(ticket), silentFor: 0)
             ]))
         #expect(
-            Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [.banned])
-        // The ban ends. The new epoch has settled without bob, whom no gateway has asserted.
+            Self.rejectionCodes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [
+                .banned
+            ])
+        // The ban ends 60 s after it began. By then the new epoch has settled: without bob, whom no gateway asserted.
         try partition.tick(seconds: 60)
         #expect(try partition.listUserIDs(pageSize: 10).isEmpty)
         let joinEffects = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 4)))
@@ -156,6 +165,7 @@ import Testing
         throws
     {
         let partition = try self.partition()
+        /// Lets alice join under this name.
         func join(as name: String, counter: Int64, session: SessionID) throws -> [Effect] {
             var caller = PartitionHarness.caller("alice", counter: counter, session: session)
             caller.user = UserInfo(userID: "alice", userName: name)
@@ -170,8 +180,9 @@ import Testing
                 return user.userName
             }
         }
+        /// The names in the list of viewers.
         func listedNames(counter: Int64) throws -> [String] {
-            // For a list any ticket above the live's opening suffices.
+            // For a list, any ticket above the offset of the live's opening suffices.
             let listCaller = PartitionHarness.caller("alice", counter: counter, ticket: 100_000)
             let effects = try partition.send(.list(cursor: "", count: 10, caller: listCaller))
             let outcomes = PartitionHarness.outcomes(effects)
@@ -179,7 +190,8 @@ import Testing
             return page.members.map(\.user.userName)
         }
         #expect(publishedNames(try join(as: "Alice", counter: 1, session: "s1")) == [])
-        #expect(publishedNames(try join(as: "Alice", counter: 2, session: "s1")) == [], "the name has not changed")
+        #expect(
+            publishedNames(try join(as: "Alice", counter: 2, session: "s1")) == [], "expected no change of the name")
         let renamed = try join(as: "Alice B.", counter: 3, session: "s1")
         #expect(publishedNames(renamed) == ["Alice B."])
         #expect(
@@ -188,13 +200,14 @@ import Testing
         )
         #expect(PartitionHarness.joinedUsers(renamed).isEmpty)
         #expect(
-            publishedNames(try join(as: "", counter: 1, session: "s2")) == [], "another device, which gives no name")
+            publishedNames(try join(as: "", counter: 1, session: "s2")) == [],
+            "expected that a join without a name keeps the old one")
         #expect(try listedNames(counter: 4) == ["Alice B."])
         #expect(publishedNames(try join(as: "Álice C", counter: 2, session: "s2")) == ["Álice C"])
         #expect(try listedNames(counter: 5) == ["Álice C"])
     }
 
-    @Test func `a mute is announced with the name that the user has in the live`() throws {
+    @Test func `a mute is announced with the name that the user has in the live, or else with the id alone`() throws {
         let partition = try self.partition()
         try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         let effects =
@@ -235,8 +248,9 @@ import Testing
         caller.user.userName = "Alice 3"
         caller.request.counter = 3
         let profileEffects = try partition.send(.profile(caller: caller))
-        #expect(profileEffects.count == 1, "a reply alone: nothing is published")
-        let returned = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: ticket)]))
+        #expect(
+            profileEffects.count == 1, "expected the reply alone, because alice's lease has expired")
+        let returned = try partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: ticket)]))
         #expect(
             returned.contains(
                 .barrage(
@@ -254,7 +268,7 @@ import Testing
         let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         try partition.processAndCommit()
         try partition.tick(seconds: 2)
-        #expect(PartitionHarness.occupancies(partition.published) == ["present not empty"])
+        #expect(PartitionHarness.occupancyReports(partition.published) == ["present not empty"])
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         /// Empties Redis, lets gateways assert `members`, and waits 12 s until the new epoch has settled.
         ///
@@ -267,22 +281,22 @@ import Testing
             }
             effects += try partition.send(.assert(members: asserted))
             effects += try partition.tick(seconds: 12)
-            // Presence also handles the commands that it has sent to itself.
+            // Presence has sent commands to itself: it asks whether the owner is still present. It handles them now.
             for case .audience(let input) in effects { effects += try partition.send(input.command) }
             return effects
         }
         #expect(
-            PartitionHarness.occupancies(
+            PartitionHarness.occupancyReports(
                 try loseLeasesAndSettle(asserting: [("host", hostTicket), ("alice", aliceTicket)])
-            ).isEmpty)
+            ).isEmpty, "expected no report, because nothing has changed")
         #expect(
-            PartitionHarness.occupancies(try loseLeasesAndSettle(asserting: [("alice", aliceTicket)])) == [
+            PartitionHarness.occupancyReports(try loseLeasesAndSettle(asserting: [("alice", aliceTicket)])) == [
                 "offline not empty"
             ])
         #expect(
-            PartitionHarness.occupancies(try loseLeasesAndSettle(asserting: [("host", hostTicket)])) == [
+            PartitionHarness.occupancyReports(try loseLeasesAndSettle(asserting: [("host", hostTicket)])) == [
                 "present not empty"
             ])
-        #expect(PartitionHarness.occupancies(try loseLeasesAndSettle(asserting: [])) == ["offline empty"])
+        #expect(PartitionHarness.occupancyReports(try loseLeasesAndSettle(asserting: [])) == ["offline empty"])
     }
 }

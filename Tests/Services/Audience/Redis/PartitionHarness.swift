@@ -8,8 +8,10 @@ import Presence
 import ServiceShell
 import Testing
 
-/// Simulates Kafka for one partition (the inbox, the committed rows, offset and metadata) and the instances that own
-/// the partition one after the other; the leases are in a real Redis.
+/// One partition of presence, with one live: the processor is real and keeps the leases in a real Redis.
+///
+/// Kafka is simulated by properties (the inbox, the committed rows, the committed offset and its metadata), and so are
+/// the instances that own the partition one after the other. A lease lasts 90 s.
 final class PartitionHarness {
     static let key = LiveKey("demo", "stage-1")
     /// The epoch of the live.
@@ -21,9 +23,10 @@ final class PartitionHarness {
         endedAt: Timestamp(milliseconds: 1_020_000))
 
     private let redisPort: Int
-    private let lease: Milliseconds
     private(set) var inbox: [InboxInput] = []
+    /// The committed rows by key, as in the state topic.
     private(set) var rows: [String: [UInt8]] = [:]
+    /// The metadata of the committed offset.
     private(set) var metadata = ""
     /// The index of the first input in the inbox that is not committed.
     private(set) var committedOffset = 0
@@ -32,36 +35,40 @@ final class PartitionHarness {
     private(set) var owner: PresenceProcessor
     /// The effects of all committed inputs, in order.
     private(set) var published: [Effect] = []
-    /// The fencing token of the owner: the offset of the tick with which it acquired the partition.
+    /// The fencing token of the instance that owns the partition: the offset of the tick with which it acquired it.
     private var generation: Int64 = 0
 
     private let policy: AppPolicy
-    /// The inputs that are processed, but not committed: the index after the last one, and their effects.
+    /// The inputs that are processed, but not committed: the index after the last of them, and their effects.
     private var pending: (end: Int, effects: [Effect])?
 
+    /// A partition whose first input opens the live, and whose second input is the tick of its first owner.
+    ///
+    /// Neither of the two inputs is processed yet.
     init(
-        redis port: Int, lease: Milliseconds = .seconds(90), policy: AppPolicy = AppPolicy(),
-        connection: (any LeaseConnection)? = nil
+        redis port: Int, policy: AppPolicy = AppPolicy(), connection: (any LeaseConnection)? = nil
     ) throws {
         self.redisPort = port
-        self.lease = lease
         self.policy = policy
-        self.owner = Self.processor(port, lease, policy, connection)
+        self.owner = Self.processor(port, policy, connection)
         self.write(.opened(epoch: Self.epoch, owner: Self.host))
         try self.replaceOwner(connection: connection)
     }
 
     private static func processor(
-        _ port: Int, _ lease: Milliseconds, _ policy: AppPolicy, _ connection: (any LeaseConnection)?
+        _ port: Int, _ policy: AppPolicy, _ connection: (any LeaseConnection)?
     ) -> PresenceProcessor {
         PresenceProcessor(
             AudienceMachine(partition: 0, policies: Policies(["demo": policy])),
-            store: LeaseStore(connection ?? RedisLeaseConnection.withoutPause(port: port), partition: 0, lease: lease),
+            store: LeaseStore(
+                connection ?? RedisLeaseConnection.withoutPause(port: port), partition: 0, lease: .seconds(90)),
             log: .none,
             metrics: MetricsRegistry())
     }
 
-    /// Appends an input to the inbox, `span` after the last one; returns its offset, which is the ticket of a join.
+    /// Appends an input to the inbox, `span` after the last input.
+    ///
+    /// - Returns: the offset of the input; for a join, this is the ticket.
     @discardableResult
     func write(_ command: AudienceCommand, after span: Milliseconds = Milliseconds(1)) -> Int64 {
         self.append(.record(Wire.encode(AudienceInput(Self.key, command))), after: span)
@@ -78,11 +85,13 @@ final class PartitionHarness {
         return offset
     }
 
-    /// Lets another process acquire the partition with the committed state; returns the old owner, unchanged.
+    /// Lets another instance acquire the partition with the committed state, and appends the instance's first tick.
+    ///
+    /// - Returns: the processor of the instance that owned the partition before.
     @discardableResult
     func replaceOwner(connection: (any LeaseConnection)? = nil) throws -> PresenceProcessor {
         let oldOwner = self.owner
-        self.owner = Self.processor(self.redisPort, self.lease, self.policy, connection)
+        self.owner = Self.processor(self.redisPort, self.policy, connection)
         for (key, row) in self.rows { self.owner.restore(key: key, row: row) }
         self.generation = self.writeTick()
         self.owner.acquired(generation: self.generation, committedMetadata: self.metadata, at: self.now)
@@ -92,8 +101,7 @@ final class PartitionHarness {
     /// Processes the next inputs, at most `count`, without committing them.
     func process(count: Int = .max) throws -> [Effect] {
         var effects: [Effect] = []
-        // The inner `min` avoids an overflow if `count` is `.max`.
-        let end = min(self.inbox.count, self.committedOffset + min(count, self.inbox.count))
+        let end = self.committedOffset + min(count, self.inbox.count - self.committedOffset)
         try self.owner.process(Array(self.inbox[self.committedOffset..<end]), effects: &effects)
         self.pending = (end, effects)
         return effects
@@ -110,7 +118,7 @@ final class PartitionHarness {
         self.owner.committed()
     }
 
-    /// Aborts the transaction of the processed inputs; they are processed again.
+    /// Aborts the transaction of the processed inputs; the next call of `process` processes them again.
     func rollback() {
         self.pending = nil
         self.owner.rolledBack()
@@ -126,7 +134,7 @@ final class PartitionHarness {
 
     /// Handles the earliest row that is due before the next input, but not the input, and commits the result.
     ///
-    /// The shell handles a due row alone in this way after a failure.
+    /// After a failure, the shell handles each due row alone in this way.
     func processAndCommitNextDue() throws -> [Effect] {
         var effects: [Effect] = []
         let hadDueRow = try self.owner.processNextDue(before: self.inbox[self.committedOffset], effects: &effects)
@@ -136,8 +144,8 @@ final class PartitionHarness {
         return effects
     }
 
-    /// Drops the metadata of the committed offset, as an operator does who resets the offset to the same value.
-    func dropCommittedMetadata() { self.metadata = "" }
+    /// Removes the metadata of the committed offset, as an operator does who sets the offset to its present value.
+    func removeCommittedMetadata() { self.metadata = "" }
 
     /// Appends one input, processes and commits it.
     @discardableResult
@@ -166,7 +174,9 @@ final class PartitionHarness {
     /// A user with this id, whose name is the id in capital letters.
     static func user(_ name: String) -> UserInfo { UserInfo(userID: UserID(name), userName: name.uppercased()) }
 
-    /// The caller of a user's call with this request counter; without a ticket the user has not joined.
+    /// The caller of call number `counter` of a session, with the ticket that the session's join returned.
+    ///
+    /// The first join of a session has no ticket. A kick needs none here: the directory has checked its caller.
     static func caller(
         _ name: String, counter: Int64, ticket: Int64? = nil, session: SessionID = "s1"
     ) -> Caller {
@@ -176,7 +186,7 @@ final class PartitionHarness {
     }
 
     /// A heartbeat that the client sent `silence` ago, with the ticket of the session's join.
-    static func beat(
+    static func heartbeat(
         _ name: String, ticket: Int64, silentFor silence: Milliseconds = Milliseconds(0), session: SessionID = "s1"
     ) -> Heartbeat {
         Heartbeat(session: session, user: UserID(name), ticket: Ticket(ticket), silentFor: silence.count)
@@ -209,7 +219,7 @@ final class PartitionHarness {
         }
     }
     /// The reports to the directory, such as "left not empty": the owner's presence, and whether the live is empty.
-    static func occupancies(_ effects: [Effect]) -> [String] {
+    static func occupancyReports(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .directory(let input, _) = $0, case .occupancy(_, let owner, let isEmpty) = input.command {
                 "\(owner.rawValue) \(isEmpty ? "empty" : "not empty")"
@@ -235,11 +245,14 @@ final class PartitionHarness {
         effects.compactMap { if case .reply(let reply) = $0 { reply.outcome } else { nil } }
     }
 
-    /// Reads the whole viewer list, page by page; returns the users' ids, and "?" instead of a page that is missing.
+    /// Reads the whole list of viewers, page by page.
+    ///
+    /// - Returns: the users' ids; "?" stands for a page that could not be read.
     func listUserIDs(pageSize: Int) throws -> [String] {
         var userIDs: [String] = []
         var cursor = ""
-        // The counters are above those of the test's own calls. Any ticket above the opening suffices for a list.
+        // The call numbers are above those of the test's own calls. For a list, any ticket above the offset of the
+        // live's opening suffices, so the call number is the ticket, too.
         var counter: Int64 = 1000
         repeat {
             counter += 1

@@ -4,7 +4,7 @@ import MachineKit
 import Presence
 import RedisClient
 
-/// A plain Redis client for tests, independent of the client under test.
+/// A blocking Redis client for tests, independent of the client under test.
 final class PlainRedisClient {
     struct Failure: Error {}
 
@@ -19,7 +19,7 @@ final class PlainRedisClient {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
-        // 127.0.0.1
+        // The IP address 127.0.0.1.
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let result = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
@@ -71,7 +71,7 @@ final class PlainRedisClient {
         case "$":
             guard let count = Int(text), count >= 0 else { return .null }
             let bytes = Array(try self.readBytes(count))
-            // CR and LF follow the bytes.
+            // Two bytes, CR and LF, end the reply.
             _ = try self.readBytes(2)
             return .bytes(bytes)
         case "*":
@@ -93,7 +93,7 @@ final class PlainRedisClient {
 
     private func readBytes(_ count: Int) throws -> ArraySlice<UInt8> {
         while self.buffer.count - self.position < count {
-            // Bytes that have been read are removed when they are more than 1 MiB.
+            // When more than 1 MiB of the buffer have been read, that part is removed.
             if self.position > 1 << 20 {
                 self.buffer.removeFirst(self.position)
                 self.position = 0
@@ -111,7 +111,7 @@ final class PlainRedisClient {
 }
 
 extension RedisReply {
-    /// A bulk reply that contains `text`.
+    /// The reply that is the string `text`.
     static func text(_ text: String) -> RedisReply { .bytes(Array(text.utf8)) }
 
     /// All texts in the reply, including those in nested replies.
@@ -125,15 +125,15 @@ extension RedisReply {
 extension RedisLeaseConnection {
     /// A connection that reconnects at once after a loss, without a pause.
     static func withoutPause(port: Int) -> RedisLeaseConnection {
-        var milliseconds: Int64 = 0
+        var clockMilliseconds: Int64 = 0
         return RedisLeaseConnection(
             RedisClient.Settings(host: "127.0.0.1", port: port),
             breaker: CircuitBreaker(pauseMilliseconds: 0, now: { 0 }),
             random: SeededRandom(seed: 1),
-            // Each look at the clock advances it by 10 s, so that every pause is over.
+            // Each reading of the clock is 10 s after the last one, which is longer than any pause.
             now: {
-                milliseconds += 10_000
-                return milliseconds
+                clockMilliseconds += 10_000
+                return clockMilliseconds
             })
     }
 }

@@ -10,7 +10,7 @@ import TestSupport
 
 @testable import ServiceShell
 
-/// A broker, a Redis, and presence in shells that run as threads of the test.
+/// A Kafka broker (real or embedded), a real Redis, and presence in shells that run as threads of the test.
 final class PresenceShellHarness {
     static let partitions = TopicBroker.partitions
     let redis: LiveRedis
@@ -70,18 +70,20 @@ final class PresenceShellHarness {
         try self.producer.flush(timeout: .seconds(10))
     }
 
-    /// Writes the record that is left when the owner of the live's partition dies while it processes the next input.
+    /// Writes to the state topic what an owner of the live's partition leaves if it dies while it processes an input.
     ///
-    /// Because of this record of attempts, the next owner processes inputs one at a time. No shell may be running.
+    /// The owner recorded the attempt before it died. Because of this record, the next owner processes the inputs one at
+    /// a time. No shell may be running.
     func writeFailedAttempt(_ live: LiveKey) throws {
         let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
         let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
         let group = try KafkaConsumer(self.settings, group: "audience")
         defer { group.close() }
-        // `?? nil` flattens the double Optional: a partition without a committed offset has the value nil.
+        // The dictionary has optional values, so its lookup gives a double optional, which `?? nil` flattens.
         let committed = try group.committedOffsets(of: [inboxPartition], timeout: .seconds(10))[inboxPartition] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
-        // This input and the next 1000 are processed one at a time.
+        // The next 1000 inputs are processed one at a time. Step 0 is the first due row, or the input itself; the count 0
+        // says that no owner has begun the step alone, and `process` names the process that died.
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
         try self.producer.send(
@@ -96,20 +98,20 @@ final class PresenceShellHarness {
         init(_ text: String) { self.text = text }
     }
 
-    /// Reads further records until `isEnough`, for at most `seconds`; calls `meanwhile` after each read.
+    /// Reads further records until the condition holds for all records so far, but for at most `seconds`.
     ///
-    /// It does not fail when the time is over: the test checks `records` afterwards.
+    /// Calls `meanwhile` after each read. The end of the time is no error: the test checks `records` afterwards.
     func read(
-        seconds: Int64 = 30, until isEnough: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
+        seconds: Int64 = 30, until condition: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
     ) throws {
         let deadline = MonotonicClock.milliseconds + seconds * 1000
-        while !isEnough(self.records), MonotonicClock.milliseconds < deadline {
+        while !condition(self.records), MonotonicClock.milliseconds < deadline {
             _ = try self.reader.poll(max: 1000, timeout: .milliseconds(200), into: &self.records)
             try meanwhile()
         }
     }
 
-    /// Every published join (`+user`) and leave (`-user`) of `live` with its time, in order; duplicates are included.
+    /// Every published join (as `+user`) and leave (as `-user`) of `live` with its time, in order.
     static func joinsAndLeaves(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Int64)] {
         records.compactMap { record in
             guard record.topic == PlazaTopic.barrageInbox.rawValue, let value = record.value,
@@ -123,8 +125,8 @@ final class PresenceShellHarness {
         }
     }
 
-    /// The inbox time of the session's join, from which its lease runs.
-    static func joinedAt(_ records: [IncomingRecord], session: SessionID) -> Int64? {
+    /// The time of the session's join in the inbox, at which its lease begins.
+    static func joinTime(_ records: [IncomingRecord], session: SessionID) -> Int64? {
         for record in records where record.topic == PlazaTopic.audienceInbox.rawValue {
             guard let value = record.value, let input = try? Wire.decode(AudienceInput.self, from: value),
                 case .join(let caller) = input.command, caller.request.session == session
@@ -146,14 +148,14 @@ final class PresenceShellHarness {
     }
 
     /// The last published count of `live`.
-    static func count(_ records: [IncomingRecord], _ live: LiveKey) -> CountRecord? {
+    static func lastCount(_ records: [IncomingRecord], _ live: LiveKey) -> CountRecord? {
         records.reversed().lazy
             .filter { $0.topic == PlazaTopic.audienceCounts.rawValue && $0.key == Array(live.text.utf8) }
             .compactMap { $0.value.flatMap { try? Wire.decode(CountRecord.self, from: $0) } }.first
     }
 }
 
-/// A shell that runs on a thread of its own.
+/// A shell of presence that runs on a thread of its own until `stop`.
 final class RunningPresence {
     private let shell: MachineShell
     private let thread: DedicatedThread

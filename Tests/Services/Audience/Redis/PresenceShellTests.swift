@@ -6,13 +6,14 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Presence in its shell, on a broker, with a Redis of its own.
+/// Presence in its shell, with a Redis of its own, on the embedded broker and, where Kafka is installed, on Kafka.
 ///
-/// The tests share one consumer group, so they run one at a time; each uses both brokers at the same time.
+/// The tests share one consumer group, so they run one at a time. Each test runs on both brokers at the same time.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     private let live = LiveKey("test", LiveID("presence-\(UUID().uuidString.prefix(8))"))
+    /// Distinguishes the sessions of this run from those of earlier runs on the same broker.
     private let runID = UUID().uuidString.prefix(8)
 
     @Test func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`() async {
@@ -26,7 +27,7 @@ import Testing
             let ticket = try #require(PresenceShellHarness.ticket(harness.records, session: self.session("bob")))
             #expect(first.stop())
             let second = harness.start("two")
-            // Bob's gateway continues to send heartbeats; alice's does not.
+            // bob's gateway continues to send heartbeats; alice's does not, so her lease expires.
             let beat = Heartbeat(session: self.session("bob"), user: "bob", ticket: Ticket(ticket), silentFor: 0)
             try harness.read(
                 until: { PresenceShellHarness.joinsAndLeaves($0, self.live).contains { $0.text == "-alice" } },
@@ -34,16 +35,16 @@ import Testing
             try harness.write(.leave(caller: self.caller("bob", counter: 2, ticket: ticket)), self.live)
             try harness.read(until: {
                 PresenceShellHarness.joinsAndLeaves($0, self.live).contains { $0.text == "-bob" }
-                    && PresenceShellHarness.count($0, self.live)?.count == 0
+                    && PresenceShellHarness.lastCount($0, self.live)?.count == 0
             })
             let changes = PresenceShellHarness.joinsAndLeaves(harness.records, self.live)
             #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
-            let joinedAt = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
+            let joinedAt = try #require(PresenceShellHarness.joinTime(harness.records, session: self.session("alice")))
             let leftAt = try #require(changes.first { $0.text == "-alice" }).at
-            // The lease lasts 6 s and expires at most 2 s later. The time between the two owners is added, which is at
-            // most 4 s here: 6 + 2 + 4 = 12 s.
+            // The lease lasts 6 s and expires at most 2 s later. The time without an owner is added to the lease; here it
+            // is at most 4 s. Together: 6 + 2 + 4 = 12 s.
             #expect((6000...12_000).contains(leftAt - joinedAt))
-            #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 2)
+            #expect(PresenceShellHarness.lastCount(harness.records, self.live)?.totalViewers == 2)
             #expect(second.stop())
         }
     }
@@ -55,28 +56,28 @@ import Testing
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
             try harness.write(.join(caller: self.caller("alice", counter: 1)), self.live)
             try harness.read(until: {
-                PresenceShellHarness.count($0, self.live)?.count == 1
+                PresenceShellHarness.lastCount($0, self.live)?.count == 1
                     && PresenceShellHarness.ticket($0, session: self.session("alice")) != nil
             })
             let ticket = try #require(PresenceShellHarness.ticket(harness.records, session: self.session("alice")))
             harness.redis.kill()
-            try harness.read(until: { PresenceShellHarness.count($0, self.live)?.stale == true })
+            try harness.read(until: { PresenceShellHarness.lastCount($0, self.live)?.stale == true })
             try harness.redis.restart()
             let restartTime = MonotonicClock.milliseconds
             let member = Presence(
                 session: self.session("alice"), user: UserInfo(userID: "alice"), ticket: Ticket(ticket), silentFor: 0)
             var lastAssertion: Int64 = 0
             try harness.read(
-                until: { PresenceShellHarness.count($0, self.live)?.stale == false },
+                until: { PresenceShellHarness.lastCount($0, self.live)?.stale == false },
                 meanwhile: {
-                    // The test asserts the session every 2 s in place of a gateway.
+                    // In place of a gateway, the test asserts alice's session every 2 s.
                     guard MonotonicClock.milliseconds - lastAssertion > 2000 else { return }
                     lastAssertion = MonotonicClock.milliseconds
                     try harness.write(.assert(members: [member]), self.live)
                 })
-            // The limit is 15 s; half a second is for the test's own reads.
+            // The count must be fresh again within 15 s; half a second is added for the test's own reads.
             #expect(MonotonicClock.milliseconds - restartTime < 15_500)
-            #expect(PresenceShellHarness.count(harness.records, self.live)?.count == 1)
+            #expect(PresenceShellHarness.lastCount(harness.records, self.live)?.count == 1)
             #expect(PresenceShellHarness.joinsAndLeaves(harness.records, self.live).map(\.text) == ["+alice"])
             #expect(shell.stop())
         }
@@ -91,22 +92,22 @@ import Testing
             try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("alice")) != nil })
             #expect(first.stop())
             try harness.writeFailedAttempt(self.live)
-            // With alice there are 21 viewers.
+            // 20 users join, who are 21 viewers with alice.
             let users = (1...20).map { "viewer\($0)" }
             for user in users { try harness.write(.join(caller: self.caller(user, counter: 1)), self.live) }
             let second = harness.start("two")
             try harness.read(until: { records in
                 users.allSatisfy { PresenceShellHarness.ticket(records, session: self.session($0)) != nil }
             })
-            try harness.read(until: { PresenceShellHarness.count($0, self.live)?.totalViewers == 21 })
-            #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 21)
+            try harness.read(until: { PresenceShellHarness.lastCount($0, self.live)?.totalViewers == 21 })
+            #expect(PresenceShellHarness.lastCount(harness.records, self.live)?.totalViewers == 21)
             // Nobody sends heartbeats, so all leases expire. The ticks are processed one at a time too.
-            try harness.read(until: { PresenceShellHarness.count($0, self.live)?.count == 0 })
+            try harness.read(until: { PresenceShellHarness.lastCount($0, self.live)?.count == 0 })
             let leaves = PresenceShellHarness.joinsAndLeaves(harness.records, self.live).filter {
                 $0.text.hasPrefix("-")
             }
             #expect(Set(leaves.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }))
-            #expect(leaves.count == 21, "each viewer leaves once")
+            #expect(leaves.count == 21, "expected that each viewer leaves once")
             #expect(second.stop())
         }
     }
@@ -114,7 +115,7 @@ import Testing
     /// The user's only session.
     private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.runID)") }
 
-    /// The caller of a user's call with this request counter; without a ticket the user has not joined.
+    /// The caller of call number `counter` of the user's session; a join has no ticket.
     private func caller(_ user: String, counter: Int64, ticket: Int64? = nil) -> Caller {
         Caller(
             user: UserInfo(userID: UserID(user)), role: .user,

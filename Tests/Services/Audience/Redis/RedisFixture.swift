@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
-/// A Redis server private to the test, and a partition on it that has handled its first inputs.
+/// A Redis server of the test's own, and a partition with an owner and an open live, whose leases are in this Redis.
 struct RedisFixture {
     let redis: LiveRedis
     let partition: PartitionHarness

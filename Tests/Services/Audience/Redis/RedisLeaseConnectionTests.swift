@@ -7,36 +7,38 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Connections of lease stores to Redis: pauses after a failure, the first run, and metrics.
+/// Connections of lease stores to Redis: pauses after a failure, the first call on a connection, and metrics.
 @Suite(.timeLimit(.minutes(1))) struct RedisLeaseConnectionTests {
     @Test func `after one connection fails to reach Redis, no connection tries again until the pause is over`() throws {
         let redis = try LiveRedis()
         redis.kill()
         let clock = Clock()
         let breaker = CircuitBreaker(pauseMilliseconds: 1000, now: { clock.now })
-        // Both connections share the circuit breaker, which pauses for a second after a failure.
-        let first = Self.connection(redis.port, breaker, clock)
-        let second = Self.connection(redis.port, breaker, clock)
+        // Both connections share the circuit breaker, which lets no connection try for a second after a failure.
+        let first = Self.makeConnection(port: redis.port, breaker, clock)
+        let second = Self.makeConnection(port: redis.port, breaker, clock)
         #expect(throws: RedisError.self) { try first.connect() }
         try redis.restart()
         #expect(throws: RedisError.unreachable("the server did not answer a moment ago")) {
             try second.connect()
         }
         clock.advance(milliseconds: 1000)
-        // The serial number counts the client's connections; the rejected attempt made none.
+        // The serial number counts the connections that the client has made: this is the second client's first one.
         #expect(try second.connect().serial == 1)
+        // The run id names the run of the Redis server.
         #expect(try first.connect().runID == second.connect().runID)
     }
 
-    @Test func `the first run on a new connection throws, so that the owner opens the partition again`() throws {
+    @Test func `the first script call on a new connection throws, so that the owner opens the partition again`() throws
+    {
         let redis = try LiveRedis()
         let connection = RedisLeaseConnection.withoutPause(port: redis.port)
-        // The argument is the owner's generation.
-        let call = LeaseScript.open.call(["1"], hashTag: "{audience.1}")
+        let generation = "1"
+        let call = LeaseScript.open.call([generation], hashTag: "{audience.1}")
         #expect(throws: RedisError.unreachable("there is a new connection")) {
             try connection.run([call])
         }
-        // An empty Redis has no epoch and no sessions.
+        // The reply of an empty Redis: no presence epoch, and no sessions.
         #expect(try connection.run([call]) == [.array([.text(""), .integer(0)])])
         redis.kill()
         #expect(throws: RedisError.self) { try connection.run([call]) }
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `all connections count in the same metrics`() throws {
+    @Test func `all connections of a process are counted in the same metrics`() throws {
         let redis = try LiveRedis()
         let registry = MetricsRegistry()
         let clock = Clock()
@@ -59,7 +61,7 @@ import Testing
             RedisLeaseConnection(
                 RedisClient.Settings(host: "127.0.0.1", port: redis.port), breaker: breaker,
                 metrics: RedisMetrics(registry), random: SeededRandom(seed: 1),
-                // No connection waits before it connects again: each look at the clock advances it by 10 s.
+                // Each reading of the clock advances it by 10 s, so no connection waits before it connects again.
                 now: {
                     clock.advance(milliseconds: 10_000)
                     return clock.now
@@ -73,9 +75,11 @@ import Testing
             _ = try connection.connect()
             #expect(metricValue("redis_connected") == "2")
         }
-        #expect(metricValue("redis_connected") == "1", "the second connection closes when its object is released")
-        // The argument is the owner's generation.
-        let call = LeaseScript.open.call(["1"], hashTag: "{audience.1}")
+        #expect(
+            metricValue("redis_connected") == "1",
+            "expected one connection, because the second one has closed when its object was released")
+        let generation = "1"
+        let call = LeaseScript.open.call([generation], hashTag: "{audience.1}")
         _ = try connection.run([call])
         redis.kill()
         #expect(throws: RedisError.self) { try connection.run([call]) }
@@ -84,7 +88,7 @@ import Testing
         #expect(metricValue(#"redis_pipelines_total{outcome="done"}"#) == "1")
     }
 
-    private static func connection(_ port: Int, _ breaker: CircuitBreaker, _ clock: Clock) -> RedisLeaseConnection {
+    private static func makeConnection(port: Int, _ breaker: CircuitBreaker, _ clock: Clock) -> RedisLeaseConnection {
         RedisLeaseConnection(
             RedisClient.Settings(host: "127.0.0.1", port: port), breaker: breaker, random: SeededRandom(seed: 1),
             now: { clock.now })

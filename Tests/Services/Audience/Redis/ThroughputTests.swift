@@ -16,7 +16,7 @@ import Testing
             let offset = partition.write(.join(caller: PartitionHarness.caller("user-\(index)", counter: 1)))
             // Each heartbeat is a millisecond older than the one before.
             let silence = Milliseconds(Int64(index))
-            beats.append(PartitionHarness.beat("user-\(index)", ticket: offset, silentFor: silence))
+            beats.append(PartitionHarness.heartbeat("user-\(index)", ticket: offset, silentFor: silence))
         }
         let joinDuration = try clock.measure { try partition.processAndCommit() }
         partition.write(.heartbeats(beats: beats), after: .seconds(1))
