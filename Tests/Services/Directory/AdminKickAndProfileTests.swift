@@ -7,9 +7,9 @@ import Testing
 
 /// Admins, kicks, and the profile of a live's owner.
 ///
-/// In `DirectoryHarness.withLive`, alice is the owner. Input 2 opens the live, so its epoch is 2 and the tests' first
-/// input has offset 3. A revision is the offset of the input that changed the live. `maxMembers: 0` stands for a live
-/// without its own limit.
+/// In `DirectoryHarness.withLive`, alice owns the live, which she created with her call 1. Input 2 opens the live, so
+/// the live's epoch is 2 and the tests' first input has offset 3. A revision is the offset of the input that changed
+/// the live. `maxMembers: 0` stands for a live without its own limit.
 @Suite struct AdminKickAndProfileTests {
     @Test func `an admin is set once presence has verified membership, then published to feed and seats`() throws {
         var directory = DirectoryHarness.withLive()
@@ -47,11 +47,11 @@ import Testing
         directory.expectInvariants()
     }
 
-    @Test func `I15 a repeated membership verification does not restore an admin who was revoked since`() {
+    @Test func `I15 a repeated membership verification does not restore an admin whose rights were revoked since`() {
         var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: caller))
-        // A call that is repeated before presence has answered is forwarded again.
+        // The call is repeated before presence has answered, so it is passed on to presence again.
         #expect(
             directory.send(.setAdmin(live: live, user: "bob", caller: caller))
                 == [.audience(AudienceInput(key, .verifyAdminMembership(user: "bob", caller: caller)))])
@@ -65,7 +65,7 @@ import Testing
     @Test func `I15 a membership verification whose call is forgotten sets no admin`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
-        // The directory remembers for 60 s that presence has the call.
+        // The directory remembers for 60 s that it has passed the call on to presence. The verification comes later.
         _ = directory.advance(.seconds(120))
         let effects = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", call: 2)))
         #expect(codes(effects) == [.requestForgotten])
@@ -73,13 +73,13 @@ import Testing
     }
 
     /// Rules: R4.4.
-    @Test func `the app's limit of admins is checked in the call, and again when presence has verified membership`() {
+    @Test func `an admin beyond the app's limit is rejected in the call, or when presence has verified membership`() {
         var directory = DirectoryHarness()
         directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(maxAdmins: 1)]))
         let create = DirectoryCommand.create(
             live: live, changes: LiveChanges(), owner: alice, caller: user("alice", call: 1))
         _ = directory.sendWithFollowUps(create)
-        // Both calls pass the first check, because neither user is an admin yet.
+        // The limit is one admin. Both calls are passed on to presence, because neither user is an admin yet.
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
         _ = directory.send(.setAdmin(live: live, user: "carl", caller: user("alice", call: 3)))
         #expect(
@@ -96,7 +96,8 @@ import Testing
     }
 
     /// Rules: R4.7.
-    @Test func `a kick is forwarded to presence, or rejected for lack of rights`() {
+    @Test func `a kick is passed on to presence, or rejected if the caller may not kick the user`() {
+        // bob and carl are admins, dora is a viewer.
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         directory.makeAdmin("carl", call: 3)
@@ -117,14 +118,16 @@ import Testing
         #expect(codes(kick("bob", by: user("dora", call: 1))) == [.needsOwnerOrAdmin])
     }
 
-    @Test func `I15 a repeated kick is checked anew, and is forwarded again only if the caller may still kick`() {
+    @Test func `I15 a repeated kick is checked again, and passed on only if the caller may still kick`() {
+        // bob is an admin, dora a viewer.
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         let firstKick = user("bob", call: 1)
         let first = directory.send(.kick(live: live, user: "dora", caller: firstKick))
         #expect(directory.send(.kick(live: live, user: "dora", caller: firstKick)) == first)
-        // A call with the number of the first kick, whose target is the owner: the owner cannot be kicked.
+        // A call with the number of the first kick, but of the owner, whom nobody may kick.
         #expect(codes(directory.send(.kick(live: live, user: "alice", caller: firstKick))) == [.noPermission])
+        // bob's second kick is repeated after his rights were revoked.
         let secondKick = user("bob", call: 2)
         _ = directory.send(.kick(live: live, user: "dora", caller: secondKick))
         _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", call: 3)))
@@ -142,15 +145,21 @@ import Testing
                 .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info, revision: 3)))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
             ])
-        #expect(directory.send(.profile(live: live, user: info.liveOwner)) == [], "nothing new")
-        #expect(directory.send(.profile(live: live, user: UserInfo(userID: "bob"))) == [], "not the owner")
-        #expect(directory.send(.profile(live: "none", user: alice)) == [], "an unknown live")
+        #expect(
+            directory.send(.profile(live: live, user: info.liveOwner)) == [],
+            "expected no effect, because the name is known already")
+        #expect(
+            directory.send(.profile(live: live, user: UserInfo(userID: "bob"))) == [],
+            "expected no effect, because bob is not the owner")
+        #expect(
+            directory.send(.profile(live: "none", user: alice)) == [], "expected no effect, because the live is unknown"
+        )
     }
 
     @Test func `I6 a kicked admin has no rights until it joins again`() {
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
-        // A kick raises the user's floor, the lowest ticket that is still valid.
+        // bob, an admin, was kicked: 150 is now the lowest ticket that he may still use.
         #expect(directory.send(.floor(live: live, user: "bob", ticket: Ticket(150))) == [])
         let values = ["k": "v"]
         #expect(

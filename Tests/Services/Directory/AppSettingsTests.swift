@@ -27,14 +27,14 @@ import Testing
         if case .app(let row)? = directory.rows[.app(app)] { row.settings } else { AppSettings() }
     }
 
-    /// Makes `changes`, then `change`, and checks that `change` has no effect but its reply.
+    /// Makes `changes` successfully, then `change`, and checks that `change` has no effect but its reply.
     ///
     /// - Returns: the code with which `change` is rejected.
-    private func rejection(_ change: AppSettingsChange, after changes: [AppSettingsChange] = []) -> ReplyCode? {
+    private func rejectionCode(_ change: AppSettingsChange, after changes: [AppSettingsChange] = []) -> ReplyCode? {
         var directory = self.directory(after: changes)
         let before = self.settings(directory)
         let effects = directory.sendWithFollowUps(.appSettings(change: change, caller: server(call: 100)))
-        #expect(effects.count == 1, "\(effects)")
+        #expect(effects.count == 1, "expected the reply alone: \(effects)")
         #expect(self.settings(directory) == before)
         directory.expectInvariants()
         return codes(effects).first
@@ -47,7 +47,7 @@ import Testing
             .appSettings(change: .putCategory(category: Self.classics), caller: server(call: 2)))
         let expected = AppSettings(words: ["bad", "worse"], gifts: [Self.classics])
         guard case .app(let record)? = effects.first, case .reply(let reply)? = effects.last else {
-            Issue.record("\(effects)")
+            Issue.record("expected the settings first and the reply last: \(effects)")
             return
         }
         // A revision of settings is the offset of the change plus 1; revision 0 stands for an app without settings.
@@ -60,7 +60,7 @@ import Testing
         var directory = self.directory(after: [.setWords(words: ["bad"])])
         let effects = directory.sendWithFollowUps(
             .appSettings(change: .addWords(words: ["bad"]), caller: server(call: 2)))
-        #expect(results(effects) == [.done] && effects.count == 1)
+        #expect(results(effects) == [.done] && effects.count == 1, "expected the reply alone")
     }
 
     @Test func `only the app's server can change its settings, and a user's attempt stores nothing`() {
@@ -72,16 +72,17 @@ import Testing
     }
 
     @Test func `I15 a repeated change gets the same reply and is applied once`() {
+        // Call 1 stores a word, call 2 removes it; then call 1 is repeated.
         var directory = self.directory(after: [.setWords(words: ["bad"])])
         _ = directory.sendWithFollowUps(.appSettings(change: .setWords(words: []), caller: server(call: 2)))
         let repeated = directory.sendWithFollowUps(
             .appSettings(change: .setWords(words: ["bad"]), caller: server(call: 1)))
-        #expect(results(repeated) == [.done] && repeated.count == 1)
+        #expect(results(repeated) == [.done] && repeated.count == 1, "expected the reply alone")
         #expect(self.settings(directory).words.isEmpty)
-        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
-        // 10 s, so the idempotency window is empty after 380 s.
+        // A call's outcome is kept for 60 s, then the call's number for 300 s; each time is rounded up by at most 10 s.
+        // After 70 + 310 = 380 s the idempotency window is empty and removed.
         _ = directory.advance(.seconds(380))
-        #expect(directory.rows.count == 1, "the window is removed, the settings stay")
+        #expect(directory.rows.count == 1, "expected that only the settings are left")
     }
 
     @Test func `words are added and removed`() {
@@ -96,7 +97,7 @@ import Testing
         let directory = self.directory(after: [
             .setWords(words: ["Bad", "bad", "ÉTÉ"]), .addWords(words: ["BAD", "été", "new"]),
         ])
-        #expect(self.settings(directory).words == ["Bad", "new", "ÉTÉ"], "the first spelling stays")
+        #expect(self.settings(directory).words == ["Bad", "new", "ÉTÉ"], "expected the first spellings")
         let afterRemoval = self.directory(after: [
             .setWords(words: ["Bad", "ÉTÉ"]), .removeWords(words: ["bAD", "été"]),
         ])
@@ -108,6 +109,7 @@ import Testing
         let otherCategory = GiftCategory(categoryID: "other", name: "Other")
         var dearerRose = Self.rose
         dearerRose.coins = 2
+        // `putGift` adds a gift, changes the gift with the same id, or moves it to another category.
         let changes: [AppSettingsChange] = [
             .putCategory(category: Self.classics), .putCategory(category: otherCategory),
             .putGift(gift: Self.rose, category: "classics"), .putGift(gift: Self.rocket, category: "classics"),
@@ -132,17 +134,19 @@ import Testing
     @Test func `I16 words beyond a limit are rejected`() {
         // One word more than the limit.
         let tooManyWords = (0...AppLimits.words).map { "w\($0)" }
-        #expect(self.rejection(.setWords(words: tooManyWords)) == .overLimit)
+        #expect(self.rejectionCode(.setWords(words: tooManyWords)) == .overLimit)
         #expect(
-            self.rejection(.addWords(words: ["one more"]), after: [.setWords(words: tooManyWords.dropLast())])
+            self.rejectionCode(.addWords(words: ["one more"]), after: [.setWords(words: tooManyWords.dropLast())])
                 == .overLimit)
-        // 700 words of at least 97 bytes are more than the limit of 64 KB, but fewer than the limit of words.
+        // All words together have at most 64 KB (65,536 bytes): 700 words of at least 97 bytes have 67,900 bytes, but
+        // are fewer than the limit of words.
         let longWords = (0..<700).map { String(repeating: "x", count: 96) + "\($0)" }
-        #expect(self.rejection(.setWords(words: longWords)) == .overLimit, "the bytes of all words are limited too")
+        #expect(self.rejectionCode(.setWords(words: longWords)) == .overLimit)
+        // A word has 1 to 100 bytes and no control characters.
         for word in ["", String(repeating: "x", count: 101), "a\u{7}"] {
-            #expect(self.rejection(.addWords(words: [word])) == .badParameter)
+            #expect(self.rejectionCode(.addWords(words: [word])) == .badParameter)
         }
-        // The message names the word by its index.
+        // The message of the error names the rejected word by its index, here 1.
         var directory = DirectoryHarness()
         let change = AppSettingsChange.addWords(words: ["good", String(repeating: "x", count: 101)])
         guard
@@ -160,23 +164,23 @@ import Testing
         // One gift more than the limit.
         let tooManyGifts = (0...AppLimits.gifts).map { Gift(giftID: GiftID("g\($0)"), name: "G") }
         let overfullCategory = GiftCategory(categoryID: "full", name: "Full", gifts: tooManyGifts)
-        #expect(self.rejection(.setGifts(categories: [overfullCategory])) == .overLimit)
+        #expect(self.rejectionCode(.setGifts(categories: [overfullCategory])) == .overLimit)
         var fullCategory = overfullCategory
         fullCategory.gifts.removeLast()
         #expect(
-            self.rejection(.putGift(gift: Self.rose, category: "full"), after: [.setGifts(categories: [fullCategory])])
+            self.rejectionCode(
+                .putGift(gift: Self.rose, category: "full"), after: [.setGifts(categories: [fullCategory])])
                 == .overLimit)
         let tooManyCategories = (0...AppLimits.categories).map {
             GiftCategory(categoryID: GiftCategoryID("c\($0)"), name: "C")
         }
-        #expect(self.rejection(.setGifts(categories: tooManyCategories)) == .overLimit)
+        #expect(self.rejectionCode(.setGifts(categories: tooManyCategories)) == .overLimit)
         let longText = String(repeating: "x", count: AppLimits.extensionInfoBytes)
-        // 130 gifts of this size are more than the limit of bytes, but fewer than the limit of gifts.
+        // All gifts together have at most 256 KB (262,144 bytes): 130 gifts with 2048 bytes each have 266,240 bytes,
+        // but are fewer than the limit of gifts.
         let longGifts = (0..<130).map { Gift(giftID: GiftID("g\($0)"), name: "G", extensionInfo: longText) }
         let longCategory = GiftCategory(categoryID: "long", name: "Long", gifts: longGifts)
-        #expect(
-            self.rejection(.setGifts(categories: [longCategory])) == .overLimit,
-            "the bytes of the whole catalogue are limited too")
+        #expect(self.rejectionCode(.setGifts(categories: [longCategory])) == .overLimit)
     }
 
     @Test func `a gift with a field beyond its limit is rejected`() {
@@ -186,8 +190,8 @@ import Testing
             change(&gift)
             return gift
         }
-        // An id and a language have no blank. A name has 1 to 100 bytes, `desc` and a URL at most 200, `extensionInfo`
-        // at most 2048. The price is 0 to 1,000,000,000, the level 0 to 1000.
+        // An id has no blank and is not empty, and a language has no blank. A name has 1 to 100 bytes, `desc` and a URL
+        // at most 200, `extensionInfo` at most 2048. The price is 0 to 1,000,000,000, the level 0 to 1000.
         let invalid: [Gift] = [
             gift { $0.giftID = "no id" }, gift { $0.giftID = "" }, gift { $0.name = "" },
             gift { $0.name = String(repeating: "n", count: 101) },
@@ -200,27 +204,27 @@ import Testing
             gift { $0.translations = ["en": GiftText(name: String(repeating: "n", count: 101))] },
         ]
         for gift in invalid {
-            let code = self.rejection(
+            let code = self.rejectionCode(
                 .putGift(gift: gift, category: "classics"), after: [.putCategory(category: Self.classics)])
             #expect(code == .badParameter, "\(gift)")
         }
         let elevenTranslations = Dictionary(uniqueKeysWithValues: (0...10).map { ("l\($0)", GiftText(name: "x")) })
-        let code = self.rejection(
+        let code = self.rejectionCode(
             .putGift(gift: gift { $0.translations = elevenTranslations }, category: "classics"),
             after: [.putCategory(category: Self.classics)])
-        #expect(code == .overLimit, "a gift has at most ten translations")
+        #expect(code == .overLimit, "expected a rejection, because a gift has at most ten translations")
     }
 
     /// Rules: R13.18.
-    @Test func `a change of an unknown gift or category is rejected, and so are two gifts or categories of one id`() {
-        #expect(self.rejection(.removeGift(gift: "rose")) == .noSuchGift)
-        #expect(self.rejection(.removeCategory(category: "classics")) == .noSuchGift)
-        #expect(self.rejection(.putGift(gift: Self.rose, category: "classics")) == .noSuchGift)
-        #expect(self.rejection(.setGifts(categories: [Self.classics, Self.classics])) == .badParameter)
-        let twice = GiftCategory(categoryID: "a", name: "A", gifts: [Self.rose, Self.rose])
-        #expect(self.rejection(.setGifts(categories: [twice])) == .badParameter)
+    @Test func `a change of an unknown gift or category, or with two gifts or categories of one id, is rejected`() {
+        #expect(self.rejectionCode(.removeGift(gift: "rose")) == .noSuchGift)
+        #expect(self.rejectionCode(.removeCategory(category: "classics")) == .noSuchGift)
+        #expect(self.rejectionCode(.putGift(gift: Self.rose, category: "classics")) == .noSuchGift)
+        #expect(self.rejectionCode(.setGifts(categories: [Self.classics, Self.classics])) == .badParameter)
+        let categoryWithRoseTwice = GiftCategory(categoryID: "a", name: "A", gifts: [Self.rose, Self.rose])
+        #expect(self.rejectionCode(.setGifts(categories: [categoryWithRoseTwice])) == .badParameter)
         #expect(
-            self.rejection(.putCategory(category: twice)) == .badParameter,
-            "a category that is added or changed must have no gifts in the call")
+            self.rejectionCode(.putCategory(category: categoryWithRoseTwice)) == .badParameter,
+            "expected a rejection, because `putCategory` accepts no gifts")
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import DirectoryCore
 
-/// The webhook events of lives for an app's backend.
+/// The webhook events that tell an app's backend of changes of a live.
 @Suite struct BackendEventTests {
-    /// A directory in which alice runs the live, in an app with webhooks.
+    /// A directory in which alice has created the live `show` with her call 1, in an app with webhooks.
     private func directory() -> DirectoryHarness {
         var policy = AppPolicy()
         policy.hasWebhooks = true
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Rules: R14.17.
-    @Test func `the backend gets a changed info and who changed it, but no unchanged info`() throws {
+    @Test func `an update is sent to the backend, with the user who made it, but only if it changes the info`() throws {
         var directory = self.directory()
         let update = DirectoryCommand.updateInfo(
             live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 2))
@@ -31,7 +31,8 @@ import Testing
         let info = try #require(directory.liveRow).info
         #expect(info.notice == "soon")
         #expect(self.webhookContents(effects) == [.roomUpdated(info: info, by: "alice")])
-        #expect(self.webhookContents(directory.send(update)) == [], "a repeated call only gets its reply")
+        #expect(
+            self.webhookContents(directory.send(update)) == [], "expected only the reply, because the call is repeated")
         let unchanged = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 3)))
         #expect(results(unchanged).count == 1 && self.webhookContents(unchanged) == [])
@@ -47,8 +48,8 @@ import Testing
             .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(call: 1)))
         #expect(self.webhookContents(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
         let unchanged = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(call: 2)))
-        #expect(results(unchanged) == [.done] && unchanged.count == 1, "no webhook event without a change")
-        // A call without a key, and calls with an empty key.
+        #expect(results(unchanged) == [.done] && unchanged.count == 1, "expected the reply alone, without a change")
+        // Invalid calls have no effect but their rejection: one without a key, and two with an empty key.
         for (index, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
             let rejected = directory.send(
                 .setMetadata(live: live, values: values, caller: server(call: Int64(index) + 3)))
@@ -75,7 +76,7 @@ import Testing
     }
 
     /// Rules: R14.16.
-    @Test func `an ending contains the live's info only in apps with webhooks`() throws {
+    @Test func `the end of a live passes the live's info on to the next machines only in apps with webhooks`() throws {
         /// The ending that the connection machine gets.
         func ending(_ effects: [Effect]) -> Ending? {
             for case .connection(let input) in effects {

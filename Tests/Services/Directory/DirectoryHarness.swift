@@ -18,8 +18,8 @@ struct DirectoryHarness {
     var now = Timestamp(milliseconds: 1_000_000)
     /// The offset of the last input; the first input has offset 1.
     ///
-    /// The epoch of a live is the offset of its `open`; the revision of its row is the offset of the input that changed
-    /// the row last.
+    /// The epoch of a live is the offset of its `open`. The revision of the live is the offset of the input that
+    /// changed the live last.
     var offset: Int64 = 0
 
     /// Handles the due rows, then one input; returns the effects.
@@ -32,7 +32,9 @@ struct DirectoryHarness {
         return effects
     }
 
-    /// Sends an input, then the commands that the directory sends to itself because of it; returns all other effects.
+    /// Sends an input, then the commands that the directory sends to itself because of that input.
+    ///
+    /// - Returns: the effects of all these inputs, without the commands to the directory.
     mutating func sendWithFollowUps(_ command: DirectoryCommand) -> [Effect] {
         var pending = [command]
         var otherEffects: [Effect] = []
@@ -44,8 +46,8 @@ struct DirectoryHarness {
                     otherEffects.append(effect)
                 }
                 if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
-                    // In production the end is forwarded from machine to machine. The last one, the fan-out (it writes
-                    // the feed), reports `closed` and replies. Here both happen at once.
+                    // In production the end passes from machine to machine. The last of them, the fan-out, tells the
+                    // directory that the live is `closed`, and replies to the caller. Here both happen at once.
                     pending.append(.closed(live: live, epoch: ending.epoch))
                     if let caller = ending.caller { otherEffects.append(Self.statisticsReply(to: caller)) }
                 }
@@ -57,7 +59,7 @@ struct DirectoryHarness {
         return otherEffects
     }
 
-    /// The fan-out's reply to an end.
+    /// The fan-out's reply to the caller who ended the live; here all figures are 0.
     static func statisticsReply(to caller: Caller) -> Effect {
         .success(.statistics(statistics: LiveStatistics()), to: caller, app: app)
     }
@@ -70,7 +72,7 @@ struct DirectoryHarness {
         return effects
     }
 
-    /// A directory in which alice has created the live with her call 1.
+    /// A directory in which alice has created and owns the live `show`, with her call 1.
     ///
     /// The create is input 1, its follow-up `open` is input 2: the live has epoch 2 and revision 2.
     static func withLive(_ changes: LiveChanges = LiveChanges()) -> DirectoryHarness {
@@ -80,7 +82,7 @@ struct DirectoryHarness {
         return directory
     }
 
-    /// Makes `admin` an admin by alice's call number `counter`; presence verifies the membership.
+    /// Makes `admin` an admin by alice's call number `counter`; presence verifies that the user is in the live.
     mutating func makeAdmin(_ admin: UserID, call counter: Int64) {
         let caller = user("alice", call: counter)
         _ = self.send(.setAdmin(live: live, user: admin, caller: caller))
@@ -92,16 +94,16 @@ struct DirectoryHarness {
         if case .live(let row)? = self.rows[.live(key)] { row } else { nil }
     }
 
-    /// Checks the machine's invariants; the rows are whole, because there is no other partition.
+    /// Checks the machine's invariants; no other partition has rows.
     func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(self.machine.checkInvariants(self.rows, isWhole: true) == [], sourceLocation: sourceLocation)
     }
 }
 
-/// The caller of call number `counter` in the user's only session, with the ticket of a join by default.
+/// The caller of call number `counter` in the user's only session; `user("bob", call: 2)` is bob in his call 2.
 ///
-/// Tests read as "by user bob, in call 2": `caller: user("bob", call: 2)`.
-/// A call with the number of an earlier call is a repetition of that call.
+/// A call with the number of an earlier call is a repetition of that call. By default the caller has joined the live;
+/// without a ticket (nil) the caller has not.
 func user(_ id: UserID, call counter: Int64, ticket: Int64? = 100) -> Caller {
     Caller(
         user: id == alice.userID ? alice : UserInfo(userID: id), role: .user,
@@ -116,7 +118,14 @@ func server(call counter: Int64) -> Caller {
         request: RequestID(session: "s-backend", counter: counter), replyTo: gateway)
 }
 
-/// The codes of the rejections among `effects`.
+/// The command by which `caller` creates a live, for itself unless `owner` names another user.
+func createCommand(
+    by caller: Caller, _ id: LiveID = live, owner: UserInfo? = nil, _ changes: LiveChanges = LiveChanges()
+) -> DirectoryCommand {
+    .create(live: id, changes: changes, owner: owner ?? caller.user, caller: caller)
+}
+
+/// The codes of the rejections among `effects`; none if all calls succeeded.
 func codes(_ effects: [Effect]) -> [ReplyCode] {
     effects.compactMap {
         if case .reply(let reply) = $0, case .failure(let error) = reply.outcome { error.code } else { nil }

@@ -9,7 +9,7 @@ import Testing
 private let users: [UserID] = ["alice", "bob", "carl"]
 private let lives: [LiveID] = ["one", "two"]
 
-/// Random schedules of commands of few users about few lives, so that commands conflict; any transaction may abort.
+/// Random schedules, in which three users send conflicting commands about two lives; transactions may abort.
 @Suite struct DirectoryScheduleTests {
     /// A pause, then a command.
     private struct Step {
@@ -17,7 +17,7 @@ private let lives: [LiveID] = ["one", "two"]
         var command: DirectoryCommand
     }
 
-    /// Generates random steps; one step in four repeats a command of the last minute.
+    /// Generates random steps; some repeat a command of the last minute.
     private struct Schedule {
         var random: SeededRandom
         var counter: Int64 = 0
@@ -27,10 +27,12 @@ private let lives: [LiveID] = ["one", "two"]
         init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
 
         mutating func next() -> Step {
-            // One pause in thirty is longer than the 60 s for which outcomes are remembered.
-            let pause: Int64 = Int.random(in: 0..<30, using: &self.random) == 0 ? 70_000 : 300
+            // Outcomes are remembered for 60 s. One pause in thirty is longer.
+            let isLongPause = Int.random(in: 0..<30, using: &self.random) == 0
+            let pause: Int64 = isLongPause ? 70_000 : 300
             self.now += pause
             self.recentCommands.removeAll { $0.at <= self.now - 60_000 }
+            // One step in four repeats one of the last eight commands.
             if Int.random(in: 0..<4, using: &self.random) == 0,
                 let earlier = self.recentCommands.suffix(8).randomElement(using: &self.random)
             {
@@ -46,10 +48,10 @@ private let lives: [LiveID] = ["one", "two"]
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
             let callerID = users.randomElement(using: &self.random) ?? "alice"
-            // The tickets grow from call to call. So a floor, which revokes all lower tickets, revokes those of some
-            // calls.
+            // The ticket is the number of the call, so a floor, the lowest ticket that a kicked user may still use, is
+            // above the tickets of some calls and below those of others.
             let caller: Caller = user(callerID, call: self.counter, ticket: self.counter)
-            // -1 to 7 seconds: -1 stands for a sanction without an end; 0 is invalid for a ban and ends a mute.
+            // -1 to 7 seconds. -1 stands for a ban or mute without an end; 0 is invalid for a ban, and ends a mute.
             let durationSeconds = self.counter % 9 - 1
             switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
@@ -58,10 +60,10 @@ private let lives: [LiveID] = ["one", "two"]
             case 7: return .revokeAdmin(live: live, user: target, caller: caller)
             case 8: return .kick(live: live, user: target, caller: caller)
             case 9:
-                // Some floors revoke tickets of past calls, others also tickets of the next calls.
+                // Some floors revoke only tickets of past calls, others also those of the next calls.
                 let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
                 return .floor(live: live, user: target, ticket: ticket)
-            // Twelve keys are more than the ten that a live may have, so some calls are rejected.
+            // A live may have ten metadata keys. The calls use twelve keys, so some are rejected.
             case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
             case 11:
                 return .ban(live: live, users: [target], durationSeconds: durationSeconds, reason: "", caller: caller)
@@ -83,12 +85,12 @@ private let lives: [LiveID] = ["one", "two"]
 
     /// Runs `steps`; returns all effects, including those of commands that the effects send back to the directory.
     ///
-    /// With a seed, each transaction aborts with a probability of one half, and then succeeds; without a seed none
-    /// aborts.
+    /// With a seed, every second transaction, at random, aborts at first and then succeeds. Without a seed none aborts.
     private func runSteps(
         _ steps: [Step], abortingWith seed: UInt64?
     ) -> (effects: [Effect], directory: DirectoryHarness) {
         var directory = DirectoryHarness()
+        // Lives are ended soon when they are empty or their owner is away.
         let dismissal = DismissalPolicy(
             afterNoUsersSeconds: 5, afterOwnerLeaveSeconds: 7, afterOwnerOfflineSeconds: 9)
         directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(dismissal: dismissal)]))
@@ -130,8 +132,8 @@ private let lives: [LiveID] = ["one", "two"]
                 guard case .verifyAdminMembership(let user, let caller) = input.command else { return nil }
                 return .adminMembershipVerified(live: input.key.live, user: user, caller: caller)
             case .connection(let input):
-                // In production the end goes from machine to machine. The last one, the fan-out (the machine that writes
-                // the feed), reports `closed`. Here `closed` follows at once.
+                // In production the end passes from machine to machine. The last of them, the fan-out, tells the
+                // directory that the live is `closed`. Here `closed` follows at once.
                 guard case .ended(let live, let ending) = input.command else { return nil }
                 return .closed(live: live, epoch: ending.epoch)
             default: return nil
@@ -139,7 +141,8 @@ private let lives: [LiveID] = ["one", "two"]
         }
     }
 
-    /// An outcome without the live's metadata: the reply to a repeated call has the current metadata (R17.8).
+    /// An outcome without the live's metadata, in which the reply to a repeated call may differ: it has the metadata of
+    /// the time of its sending (R17.8).
     private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome else { return outcome }
         info.metaData = [:]
@@ -170,8 +173,8 @@ private let lives: [LiveID] = ["one", "two"]
                     #expect(openedLives.insert("\(input.key.text)#\(epoch)").inserted)
                 }
             case .reply(let reply):
-                // The outcome of a call about an unknown live is not stored, so it may differ when the call is repeated.
-                // Every other repeated call must get the same outcome.
+                // The outcome of a call about an unknown live is not stored, so it may differ when the call is
+                // repeated. Every other repeated call must get the same outcome.
                 if case .failure(let error) = reply.outcome, error.code == .noSuchRoom { continue }
                 let outcome = Self.withoutMetadata(reply.outcome)
                 if let first = firstOutcomes[reply.request] {
@@ -183,8 +186,8 @@ private let lives: [LiveID] = ["one", "two"]
             default: break
             }
         }
-        #expect(!endedLives.isEmpty, "the schedule ends lives")
-        #expect(repeatedCount > 10, "the schedule repeats calls")
+        #expect(!endedLives.isEmpty, "expected a schedule that ends lives")
+        #expect(repeatedCount > 10, "expected a schedule that repeats calls")
     }
 
     @Test(arguments: 1...20) func `I15 a transaction that aborts at any point changes nothing`(seed: UInt64) {
@@ -205,14 +208,13 @@ private let lives: [LiveID] = ["one", "two"]
         ]
         for key in keys { #expect(DirectoryKey(text: key.text) == key) }
         #expect(keys.map(\.text).first == "room/demo/a:b#c")
-        // The kind of a claim's row is `claim`, so `claims` is unknown. A key of `roomCalls` also needs a session; the
-        // other keys have too few or too many parts.
+        // `room/demo/a/b` has too many parts, the others too few, and `claims` is no kind of row; it is `claim`.
         for malformed in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
             #expect(DirectoryKey(text: malformed) == nil)
         }
     }
 
-    @Test func `stored rows and keys of a live are named room`() throws {
+    @Test func `a stored row of a live and its key are named room`() throws {
         let row = LiveRow(info: LiveInfo(liveID: "arena", liveOwner: UserInfo(userID: "anna")), epoch: 1)
         let json = String(decoding: try JSONEncoder().encode(DirectoryRow.live(row: row)), as: UTF8.self)
         #expect(json.hasPrefix(#"{"room":{"row":{"#), "\(json)")

@@ -7,8 +7,9 @@ import Testing
 
 /// Ends, updates and metadata of a live.
 ///
-/// In `DirectoryHarness.withLive`, alice is the owner. Input 2 opens the live, so its epoch is 2 and the tests' first
-/// input has offset 3. A revision is the offset of the input that changed the live.
+/// In `DirectoryHarness.withLive`, alice owns the live, which she created with her call 1. Input 2 opens the live, so
+/// the live's epoch is 2 and the tests' first input has offset 3. A revision is the offset of the input that changed
+/// the live.
 @Suite struct LiveCallTests {
     /// Rules: R3.55.
     @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws
@@ -28,13 +29,13 @@ import Testing
         #expect(directory.send(release) == [])
         directory.expectInvariants()
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 3)))) == [.noSuchRoom])
-        // The same call, sent again, is forwarded to the fan-out, which repeats the reply.
+        // alice's call 2 is sent again: the directory passes it on to the fan-out, which repeats its reply.
         #expect(
             directory.send(.end(live: live, caller: caller))
                 == [.barrage(BarrageInput(key, .repeatEnding(caller: caller)))])
     }
 
-    @Test func `I1 I15 a repeated end does not end a newer live of the same name`() {
+    @Test func `I1 I15 a repeated end does not end a newer live with the same id`() {
         var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         _ = directory.sendWithFollowUps(.end(live: live, caller: caller))
@@ -47,8 +48,10 @@ import Testing
         directory.expectInvariants()
     }
 
+    /// The last machine that handles an end reports `closed`, with the epoch of the live.
+    ///
     /// Rules: R3.7.
-    @Test func `a live's id is free when all machines have handled its end`() {
+    @Test func `a live's id can be used again when all machines have handled the live's end`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.send(.end(live: live, caller: user("alice", call: 2)))
         _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
@@ -59,13 +62,14 @@ import Testing
         }
         #expect(codes(create(call: 3)) == [.createdTooOften])
         _ = directory.send(.closed(live: live, epoch: 1))
-        #expect(codes(create(call: 4)) == [.createdTooOften], "epoch 1 is not the epoch of the ended live")
+        #expect(
+            codes(create(call: 4)) == [.createdTooOften], "expected a rejection, because the ended live has epoch 2")
         _ = directory.send(.closed(live: live, epoch: 2))
         #expect(results(create(call: 5)).count == 1)
         directory.expectInvariants()
     }
 
-    @Test func `an ended live's row is removed after five minutes, and the public record gets a tombstone`() {
+    @Test func `an ended live's row and its public record are removed after five minutes`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.sendWithFollowUps(.end(live: live, caller: server(call: 1)))
         #expect(directory.liveRow?.ended == .endedByServer)
@@ -73,13 +77,14 @@ import Testing
         #expect(directory.advance(Milliseconds(1)) == [.liveRemoved(key)])
         #expect(directory.liveRow == nil)
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(call: 2)))) == [.noSuchRoom])
-        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
-        // 10 s, so the idempotency windows are empty after 380 s.
+        // A call's outcome is kept for 60 s, then the call's number for 300 s; each time is rounded up by at most 10 s.
+        // After 70 + 310 = 380 s the idempotency windows are empty and removed.
         _ = directory.advance(.seconds(380))
         #expect(directory.rows.count == 0)
     }
 
-    @Test func `I2 only owner and admins change a live`() {
+    @Test func `I2 a change of a live by a viewer is rejected, and an end or a new admin by any but the owner`() {
+        // bob is an admin, carl a viewer.
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         let values = ["k": "v"]
@@ -119,7 +124,8 @@ import Testing
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .reply(reply),
             ])
-        // An update that changes nothing has only the reply as its effect, with the revision of the last change.
+        // The same update in a new call changes nothing: its only effect is the reply, with the revision of the last
+        // change.
         let unchanged = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", call: 3)))
         #expect(
             unchanged == [
@@ -131,7 +137,7 @@ import Testing
             codes(
                 directory.send(
                     .updateInfo(live: live, changes: LiveChanges(seatTemplate: 70), caller: user("alice", call: 4))))
-                == [.wrongRoomKind], "a video live cannot become a voice live")
+                == [.wrongRoomKind], "expected a rejection, because template 70 would make the video live a voice live")
     }
 
     /// Rules: R3.19.
@@ -147,7 +153,7 @@ import Testing
         #expect(!giftChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
         let limitChange = update(LiveChanges(maxMemberCount: 20), call: 3)
         #expect(limitChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
-        // When a live is created, both are sent.
+        // When a live is created, its limits and its rights are sent.
         var newDirectory = DirectoryHarness()
         let opened = newDirectory.sendWithFollowUps(
             .create(
@@ -160,7 +166,7 @@ import Testing
     }
 
     /// Rules: R3.42, R3.45.
-    @Test func `I2 the last write of a key wins, and the change is published`() {
+    @Test func `I2 the last write of a metadata key wins, and each change is published`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", call: 2)))
         let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", call: 3)))
@@ -169,6 +175,7 @@ import Testing
             effects.contains(
                 .barrage(
                     BarrageInput(key, .publish(content: .metadataChanged(set: ["b": "2"], removed: [], revision: 4))))))
+        // "z" does not exist, and "b" is named twice.
         let deleted = directory.send(
             .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", call: 4)))
         #expect(directory.liveRow?.info.metaData == ["a": "1"])
@@ -184,18 +191,21 @@ import Testing
     /// Rules: R3.43.
     @Test func `I2 a metadata call over any limit changes nothing`() {
         var directory = DirectoryHarness.withLive()
-        let full = Dictionary(uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
-        _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", call: 2)))
+        let eightValues = Dictionary(
+            uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
+        _ = directory.send(.setMetadata(live: live, values: eightValues, caller: user("alice", call: 2)))
         let before = directory.liveRow
         let longestValue = String(repeating: "v", count: 2048)
         let cases: [(values: [String: String], code: ReplyCode)] = [
             // A live has at most ten keys, of which eight are used.
             (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
             (["a": longestValue + "v"], .metadataValueTooLong),
-            // A value has at most 2048 bytes, and at most 4096 as JSON. 683 control characters of six bytes are more.
+            // A value has at most 2048 bytes, and at most 4096 as JSON, where a control character has six: 683 * 6 =
+            // 4098.
             (["a": String(repeating: "\u{1}", count: 683)], .metadataValueTooLong),
             // All values together have at most 16 KB (16,384 bytes), of which 8 * 2000 = 16,000 bytes are used.
             (["a": longestValue], .metadataTooLong),
+            // A key has at most 50 bytes.
             ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
             // A key has no control character and is not empty, and a call has at least one key.
             (["a\n": "v"], .badParameter),
@@ -206,7 +216,7 @@ import Testing
             let caller = user("alice", call: Int64(10 + index))
             let effects = directory.send(.setMetadata(live: live, values: values, caller: caller))
             #expect(codes(effects) == [code])
-            #expect(effects.count == 1)
+            #expect(effects.count == 1, "expected the rejection alone")
             #expect(directory.liveRow == before)
         }
         // A call exactly at the limits is accepted: 8 + 2 = 10 keys, and 16,000 + 300 + 84 = 16,384 bytes in all

@@ -14,7 +14,8 @@ import Testing
         var directory = DirectoryHarness.withLive()
         var info = try #require(directory.liveRow).info
         #expect(info.status == .running)
-        // Inputs 1 and 2 have created the live (epoch 2); this report is input 3, the next is input 4 (revision 4).
+        // Inputs 1 and 2 have created the live (epoch 2). This report is input 3 and changes nothing; the next report
+        // is input 4, so the changed live has revision 4.
         #expect(directory.send(.occupancy(live: live, owner: .present, isEmpty: false)) == [])
         info.status = .suspended
         #expect(
@@ -22,9 +23,11 @@ import Testing
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 4)),
                 .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info, revision: 4)))),
             ])
+        // A live that is suspended stays so when its owner, who was offline, is reported as `left`.
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
         #expect(directory.liveRow?.info.status == .running)
+        // A late report about a live that has ended has no effect.
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
     }
@@ -57,7 +60,7 @@ import Testing
         #expect(directory.advance(.seconds(600)) == [])
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
         #expect(directory.advance(.seconds(30)) == [])
-        // A repeated report that the live is empty does not restart the time: 30 s + 29,999 ms + 1 ms = 60 s.
+        // The live is reported as empty once more, which does not restart the time: 30 s + 29,999 ms + 1 ms = 60 s.
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
         #expect(directory.advance(Milliseconds(29_999)) == [])
         let effects = directory.advance(Milliseconds(1))
@@ -65,7 +68,7 @@ import Testing
             reason: .endedByServer, caller: nil, epoch: 2, createdAt: created, endedAt: directory.now)
         #expect(self.endings(effects) == [ending])
         #expect(directory.liveRow?.ended == .endedByServer)
-        // All machines have handled the end.
+        // The owner's claim is released, and the last machine that handles the end reports `closed`.
         _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
         _ = directory.send(.closed(live: live, epoch: 2))
         directory.expectInvariants()
@@ -79,7 +82,7 @@ import Testing
     }
 
     /// Rules: R3.61.
-    @Test func `a live whose owner left or is offline is ended after the time that the policy sets for that case`() {
+    @Test func `a live whose owner left, or is offline, is ended after the policy's time for such an owner`() {
         let policy = DismissalPolicy(afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 100)
         var directory = self.directory(under: policy)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
@@ -99,7 +102,7 @@ import Testing
             afterNoUsersSeconds: 10, afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 10)
         var directory = self.directory(under: policy, createdBy: server(call: 1))
         #expect(directory.advance(.seconds(100_000)) == [])
-        // A viewer joins and leaves; then the live counts as empty. Presence reports the absent owner as `left`.
+        // A viewer joins and leaves. Only then the time of an empty live begins. The owner has never joined: `left`.
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.advance(.seconds(100)) == [])
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectoryCore
 
-/// Bans and mutes in a live of alice.
+/// Bans and mutes in a live that alice owns, which she created with her call 1.
 @Suite struct SanctionTests {
     /// A ban; -1 seconds stand for a ban without end.
     private func ban(
@@ -19,7 +19,7 @@ import Testing
         .mute(live: live, users: users, durationSeconds: seconds, caller: caller)
     }
 
-    /// The reply of success, which requires the current revision of the live.
+    /// The reply to a call that succeeded: the gateway must have the current revision of the live before it sends it.
     private func doneReply(_ caller: Caller, _ directory: DirectoryHarness) -> Effect {
         .success(
             .done, to: caller, app: app,
@@ -54,7 +54,7 @@ import Testing
         directory.expectInvariants()
         #expect(directory.advance(.seconds(599)) == [])
         #expect(directory.rows[.bans(key)] != nil)
-        // The directory sends nothing: presence has the expiry and ends the ban by itself.
+        // When the ban expires, the directory sends nothing: presence knows the expiry and ends the ban by itself.
         #expect(directory.advance(.seconds(1)) == [])
         #expect(directory.rows[.bans(key)] == nil)
     }
@@ -96,38 +96,41 @@ import Testing
                 self.muteAnnouncement("bob", isMuted: false, until: nil),
             ])
         let unmuter = user("alice", call: 4)
+        // alice ends both mutes; bob's has already ended.
         #expect(
             directory.send(self.mute(["bob", "carl"], seconds: 0, by: unmuter)) == [
                 .barrage(BarrageInput(key, .unmuted(user: "carl"))),
                 self.muteAnnouncement("carl", isMuted: false, until: nil),
                 self.doneReply(unmuter, directory),
-            ], "bob's mute has already ended")
+            ])
         #expect(directory.rows[.mutes(key)] == nil)
     }
 
     /// Rules: R4.22, R4.23.
-    @Test func `a list of mutes shows the names that presence announced, and the caller's own mute`() {
+    @Test func `a list of mutes shows the profiles that presence has reported, and the caller's own mute`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.send(self.mute(["bob", "carl"], seconds: 60, by: user("alice", call: 2)))
-        // Presence announces the profiles of users; dora is not muted.
+        // Presence reports the profiles of bob and dora. bob and carl are muted, dora is not.
         let bob = UserInfo(userID: "bob", userName: "Bob")
         #expect(directory.send(.profile(live: live, user: bob)) == [])
         #expect(directory.send(.profile(live: live, user: UserInfo(userID: "dora", userName: "Dora"))) == [])
+        /// A page of the list of mutes.
         func mutes(offset: Int, count: Int, for caller: Caller) -> SanctionPage? {
             self.page(directory.send(.mutes(live: live, offset: offset, count: count, caller: caller)))
         }
         #expect(
             mutes(offset: 0, count: 100, for: user("dora", call: 1))?.items.map(\.userInfo) == [bob, nil],
-            "carl's profile is not known")
+            "expected no profile of carl, because presence has not reported it")
         #expect(mutes(offset: 0, count: 100, for: user("dora", call: 2))?.own == nil)
         #expect(
             mutes(offset: 1, count: 1, for: user("bob", call: 1))?.own?.userInfo == bob,
-            "bob's own mute, although the page has only carl's")
-        // A new mute keeps the name.
+            "expected bob's own mute, although the page has only carl's")
+        // bob is muted again, without an end; his profile stays.
         _ = directory.send(self.mute(["bob"], seconds: -1, by: user("alice", call: 3)))
         #expect(
             mutes(offset: 0, count: 1, for: user("bob", call: 2))?.own
                 == Sanction(user: "bob", until: nil, by: "alice", userInfo: bob))
+        // The app's server has no mute of its own, and a list of bans has no own entry.
         #expect(mutes(offset: 0, count: 1, for: server(call: 1))?.own == nil)
         let bans = directory.send(.bans(live: live, offset: 0, count: 1, caller: user("alice", call: 4)))
         #expect(self.page(bans)?.own == nil)
@@ -135,7 +138,7 @@ import Testing
     }
 
     /// Rules: R4.19, R13.22.
-    @Test func `a list is returned in pages, sorted by user`() {
+    @Test func `a list of bans is returned in pages, sorted by user`() {
         var directory = DirectoryHarness.withLive()
         // 12 calls, each with 20 users in reverse order. The ids u1000 to u1239 sort like their numbers.
         for group in 0..<12 {
@@ -151,7 +154,7 @@ import Testing
                 return
             }
             listed += page.items.map(\.user)
-            // The last page has the next offset 0.
+            // 0 means that there is no next page.
             offset = page.nextOffset
         } while offset > 0
         #expect(listed == (0..<240).map { UserID("u\(1000 + $0)") })
@@ -163,17 +166,18 @@ import Testing
     /// Rules: R13.21, R17.4.
     @Test func `a call with a parameter out of range, or for an unknown live, is rejected and changes nothing`() {
         var directory = DirectoryHarness.withLive()
-        // Each rejection is stored in the caller's idempotency window, which this test leaves out.
+        // Without the idempotency window of the caller, which stores each rejection.
         func keysWithoutWindows() -> [DirectoryKey] {
             directory.rows.sortedKeys.filter { if case .liveCalls = $0 { false } else { true } }
         }
         let keysBefore = keysWithoutWindows()
-        let tooMany = (0..<21).map { UserID("u\($0)") }
+        let twentyOneUsers = (0..<21).map { UserID("u\($0)") }
         // A call names 1 to 20 users, a page has at most 100 entries. A ban lasts 1 s to ten years (315,360,000 s) or
         // has no end (-1); a mute may also have 0 s. A reason has no control characters, and at most 200 bytes as JSON,
         // where each quotation mark has two.
         let cases: [(command: DirectoryCommand, code: ReplyCode)] = [
-            (self.ban(tooMany, by: server(call: 1)), .badParameter), (self.ban([], by: server(call: 2)), .badParameter),
+            (self.ban(twentyOneUsers, by: server(call: 1)), .badParameter),
+            (self.ban([], by: server(call: 2)), .badParameter),
             (self.ban(["bob"], seconds: 0, by: server(call: 3)), .badParameter),
             (self.ban(["bob"], seconds: -2, by: server(call: 4)), .badParameter),
             (self.ban(["bob"], seconds: 315_360_001, by: server(call: 5)), .badParameter),
@@ -187,7 +191,7 @@ import Testing
             ),
             (self.ban(["bob"], seconds: 1, reason: "two\nlines", by: server(call: 8)), .badParameter),
             (self.ban(["bob"], seconds: 1, reason: "\u{1}", by: server(call: 9)), .badParameter),
-            (self.mute(tooMany, seconds: 1, by: server(call: 10)), .badParameter),
+            (self.mute(twentyOneUsers, seconds: 1, by: server(call: 10)), .badParameter),
             (self.mute(["bob"], seconds: -2, by: server(call: 11)), .badParameter),
             (.unban(live: live, users: [], caller: server(call: 12)), .badParameter),
             (.bans(live: live, offset: 0, count: 101, caller: server(call: 13)), .badParameter),
@@ -197,12 +201,12 @@ import Testing
         for (command, code) in cases {
             let effects = directory.send(command)
             #expect(codes(effects) == [code], "\(command)")
-            #expect(effects.count == 1)
+            #expect(effects.count == 1, "expected the rejection alone")
         }
         #expect(keysWithoutWindows() == keysBefore)
-        // Twenty users and ten years are at the limits.
+        // A ban of twenty users for ten years is exactly at both limits.
         #expect(
-            results(directory.send(self.ban(tooMany.dropLast(), seconds: 315_360_000, by: server(call: 20))))
+            results(directory.send(self.ban(twentyOneUsers.dropLast(), seconds: 315_360_000, by: server(call: 20))))
                 == [.done])
     }
 
@@ -217,11 +221,11 @@ import Testing
         let before = directory.rows[.bans(key)]
         let effects = directory.send(self.ban(["one-more"], by: server(call: 100)))
         #expect(codes(effects) == [.overLimit])
-        #expect(effects.count == 1)
+        #expect(effects.count == 1, "expected the rejection alone")
         #expect(directory.rows[.bans(key)] == before)
         #expect(
             results(directory.send(self.ban(["u5"], seconds: 60, by: server(call: 101)))) == [.done],
-            "u5 is banned already, so no ban is added")
+            "expected success, because u5 is banned already and no ban is added")
         directory.expectInvariants()
     }
 
@@ -247,11 +251,12 @@ import Testing
     }
 
     /// Rules: R4.12.
-    @Test func `a ban or mute with the owner among its targets, or of an admin by another admin, affects no target`() {
+    @Test func `a ban or mute of the owner, or of an admin by another admin, is rejected for all its targets`() {
         var directory = DirectoryHarness.withLive()
+        // bob and carl are admins, dora is a viewer.
         directory.makeAdmin("bob", call: 2)
         directory.makeAdmin("carl", call: 3)
-        // Each call names dora, whom the admin bob may ban and mute, and a user whom bob may neither ban nor mute.
+        // Each call of bob names dora, whom he may ban and mute, and a user whom he may neither ban nor mute.
         let protectedUsers: [UserID] = ["alice", "carl"]
         for (index, protectedUser) in protectedUsers.enumerated() {
             let users: [UserID] = ["dora", protectedUser]
@@ -272,6 +277,7 @@ import Testing
     @Test func `a viewer can neither ban nor list bans, and a user outside the live cannot list mutes`() {
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
+        // dora is a viewer, and in her last call outside the live.
         #expect(codes(directory.send(self.ban(["bob"], by: user("dora", call: 1)))) == [.needsOwnerOrAdmin])
         #expect(
             codes(directory.send(.bans(live: live, offset: 0, count: 1, caller: user("dora", call: 2))))

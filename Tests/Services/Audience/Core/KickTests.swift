@@ -56,8 +56,9 @@ import Testing
         #expect(harness.plan(.heartbeats(beats: [heartbeatAfterJoin])).request != nil)
     }
 
-    /// Without Redis the machine does not know that alice has not joined, so a kick of her takes effect. After that kick,
-    /// the machine knows that she is not in the live.
+    /// Without Redis the machine does not know that alice has not joined, so a kick of her takes effect.
+    ///
+    /// After that kick, the machine knows that she is not in the live.
     @Test func `I6 while Redis cannot be reached, a kick takes effect, and a second kick only after a join`() {
         var harness = AudienceHarness()
         let firstCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)

@@ -38,7 +38,8 @@ import Testing
         damages.append([["DEL", "{audience.0}:due", leases], ["SET", leases, "x"]])
         // A member of the leases is `user/session`.
         damages.append([["ZADD", leases, "0", "no-slash"], ["ZADD", "{audience.0}:due", "0", live]])
-        // Outbox entries whose ids are higher than those that the scripts write next. The field `k` is the kind of change.
+        // Outbox entries whose ids are higher than those that the scripts write next. The field `k` is the kind of
+        // change.
         damages.append([["XADD", "{audience.0}:outbox", "18446744073709551615-1", "k", "joined"]])
         damages.append([["XADD", "{audience.0}:outbox", "999999-0", "k", "joined"], ["DEL", state]])
         return damages
@@ -97,7 +98,8 @@ import Testing
         try plainRedis.run("SET", "{audience.0}:\(keyName)", "x")
         // `past:LIVE:USER` is the profile of a user whose leases have expired.
         try plainRedis.run("RPUSH", "{audience.0}:past:\(PartitionHarness.key.text):eve", "x")
-        // eve's join is left out: any ticket above the offset of the live's opening suffices, here that of the last tick.
+        // eve's join is left out: any ticket above the offset of the live's opening suffices, here that of the last
+        // tick.
         let ticket = Int64(self.partition.inbox.count) - 1
         try self.partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("eve", ticket: ticket)]))
         let listed = try self.partition.listUserIDs(pageSize: 10)

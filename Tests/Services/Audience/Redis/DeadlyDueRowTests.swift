@@ -10,9 +10,9 @@ import Testing
 
 /// A row of presence that ends the process of its owner when the row is due.
 ///
-/// The processes are `DeadlyPresence`: presence that ends itself when it publishes the count 2 of a live named `deadly`.
-/// After some deaths the row is set aside: an owner removes the row and writes it to the topic of dead letters. All
-/// tests use the same consumer group, so they run one at a time.
+/// The processes are `DeadlyPresence`: presence that ends itself when it publishes the count 2 of a live named
+/// `deadly`. After some deaths the row is set aside: an owner removes the row and writes it to the topic of dead
+/// letters. All tests use the same consumer group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyDueRowTests {
     private let harness: PresenceShellHarness
@@ -71,8 +71,9 @@ struct DeadlyDueRowTests {
         try self.harness.read(
             until: { _ in inboxSpan() > 1200 },
             meanwhile: {
-                // A viewer joins only after a read that found nothing new. Without this pause, more inputs than fit into
-                // one batch (500) would precede the due row, and the batches before that of the row would be committed.
+                // A viewer joins only after a read that found nothing new. Without this pause, more inputs than fit
+                // into one batch (500) would precede the due row, and the batches before that of the row would be
+                // committed.
                 defer { previousRecordCount = self.harness.records.count }
                 guard self.harness.records.count == previousRecordCount else { return }
                 viewers += 1
@@ -117,8 +118,8 @@ struct DeadlyDueRowTests {
         let letter = try #require(letters.first)
         #expect(letter.key.map { String(decoding: $0, as: UTF8.self) } == "live/\(self.deadlyLive.text)")
         #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "audience.state")
-        // One more death is allowed: an owner waits only 100 ms until its record of the attempt is written, so on a slow
-        // machine one death may leave no record.
+        // One more death is allowed: an owner waits only 100 ms until its record of the attempt is written, so on a
+        // slow machine one death may leave no record.
         #expect((deaths...deaths + 1).contains(services.deathCount))
         print("\(services.deathCount) deaths: the partition is served again after \(outage.count) ms")
         #expect(outage < .seconds(15))

@@ -111,8 +111,8 @@ import Testing
 
     @Test func `a new cluster ignores the data that it finds in an old Redis`() throws {
         try self.joinAliceBobAndCarol()
-        // Redis stores the offset of the last processed input. After 200 ticks it is higher than every offset of the new
-        // cluster, whose inbox begins at 0.
+        // Redis stores the offset of the last processed input. After 200 ticks it is higher than every offset of the
+        // new cluster, whose inbox begins at 0.
         try self.partition.tick(seconds: 200)
         let newCluster = try PartitionHarness(redis: self.fixture.redis.port)
         try newCluster.processAndCommit()

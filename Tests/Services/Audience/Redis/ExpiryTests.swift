@@ -48,8 +48,8 @@ import Testing
     {
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 20)
-        // The first heartbeat was sent 20 - 15 = 5 s after the join, so the lease ends 5 + 90 = 95 s after the join. The
-        // second heartbeat was sent 80 s ago, before the join, and must not shorten the lease.
+        // The first heartbeat was sent 20 - 15 = 5 s after the join, so the lease ends 5 + 90 = 95 s after the join.
+        // The second heartbeat was sent 80 s ago, before the join, and must not shorten the lease.
         try self.partition.send(
             .heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: aliceTicket, silentFor: .seconds(15))]))
         try self.partition.send(
@@ -156,8 +156,8 @@ import Testing
         self.partition.write(joinCommand, after: .seconds(80))
         try self.partition.replaceOwner()
         #expect(PartitionHarness.outcomes(try self.partition.processAndCommit()) == firstOutcomes)
-        // The outcome is recorded for 60 s, rounded up to the next multiple of 10 s: at most 70 s. The standstill does not
-        // count, so the outcome was still recorded after it, and is forgotten 75 s later.
+        // The outcome is recorded for 60 s, rounded up to the next multiple of 10 s: at most 70 s. The standstill does
+        // not count, so the outcome was still recorded after it, and is forgotten 75 s later.
         try self.partition.tick(seconds: 75)
         let lateOutcomes = PartitionHarness.outcomes(try self.partition.send(joinCommand))
         #expect(lateOutcomes == [.failure(error: .requestForgotten)])

@@ -72,8 +72,8 @@ final class PresenceShellHarness {
 
     /// Writes to the state topic what an owner of the live's partition leaves if it dies while it processes an input.
     ///
-    /// The owner recorded the attempt before it died. Because of this record, the next owner processes the inputs one at
-    /// a time. No shell may be running.
+    /// The owner recorded the attempt before it died. Because of this record, the next owner processes the inputs one
+    /// at a time. No shell may be running.
     func writeFailedAttempt(_ live: LiveKey) throws {
         let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
         let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
@@ -82,8 +82,8 @@ final class PresenceShellHarness {
         // The dictionary has optional values, so its lookup gives a double optional, which `?? nil` flattens.
         let committed = try group.committedOffsets(of: [inboxPartition], timeout: .seconds(10))[inboxPartition] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
-        // The next 1000 inputs are processed one at a time. Step 0 is the first due row, or the input itself; the count 0
-        // says that no owner has begun the step alone, and `process` names the process that died.
+        // The next 1000 inputs are processed one at a time. Step 0 is the first due row, or the input itself; the count
+        // 0 says that no owner has begun the step alone, and `process` names the process that died.
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
         try self.producer.send(

@@ -41,8 +41,8 @@ import Testing
             #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
             let joinedAt = try #require(PresenceShellHarness.joinTime(harness.records, session: self.session("alice")))
             let leftAt = try #require(changes.first { $0.text == "-alice" }).at
-            // The lease lasts 6 s and expires at most 2 s later. The time without an owner is added to the lease; here it
-            // is at most 4 s. Together: 6 + 2 + 4 = 12 s.
+            // The lease lasts 6 s and expires at most 2 s later. The time without an owner is added to the lease; here
+            // it is at most 4 s. Together: 6 + 2 + 4 = 12 s.
             #expect((6000...12_000).contains(leftAt - joinedAt))
             #expect(PresenceShellHarness.lastCount(harness.records, self.live)?.totalViewers == 2)
             #expect(second.stop())
