@@ -6,6 +6,8 @@ import Testing
 @testable import BarrageCore
 
 /// Messages and gifts that an app's backend rejected.
+///
+/// The gateway asks the backend before it passes a call on. It reports a rejection to the fan-out by `forbidden`.
 @Suite struct BackendRefusalTests {
     /// An error with a code and a text of the backend's own.
     private static let noCredit = ReplyError(ReplyCode(102_150), "no credit")
@@ -19,12 +21,12 @@ import Testing
         barrage.send(.forbidden(error: error, isGift: isGift, caller: caller)).outcome
     }
 
-    /// The stored errors of the backend for a session's calls, with the backend's own codes and texts.
+    /// The stored errors with the backend's own codes and texts for the calls of a session.
     private func storedErrors(_ barrage: BarrageHarness, _ session: SessionID = "s-bob") -> BackendErrors? {
         if case .backend(let errors)? = barrage.rows[.backend(key, session)] { errors } else { nil }
     }
 
-    @Test func `I15 a message that entered keeps its position when the backend rejects the resent message`() {
+    @Test func `I15 a message that entered keeps its position when it is sent again and the backend rejects it`() {
         var barrage = BarrageHarness()
         let sent = barrage.sendText(user("bob", call: 1))
         #expect(sent.wasSent)
@@ -49,23 +51,26 @@ import Testing
             #expect(barrage.sendText(user("bob", call: 2)) == .failure(error: errorWithHint))
         }
         #expect(barrage.feed?.lastNumber == 1)
-        // The ledger counts rejections under fixed codes: a message as 100026, a gift as 102004.
+        // The ledger counts the backend's rejections under two codes only: messages as 100026, gifts as 102004.
         let refusedCounts = barrage.feed?.ledger.refused.map { "\($0.code.code): \($0.count)" }
-        #expect(refusedCounts == ["100026: 1", "102004: 1"], "each call is counted once")
+        #expect(refusedCounts == ["100026: 1", "102004: 1"], "expected that each call is counted once")
         barrage.expectInvariants()
     }
 
     @Test func `a rejection with the default code and text stores no error of the backend`() {
         var barrage = BarrageHarness()
+        // The fan-out knows this error without storing it.
         let defaultError = ReplyError(.giftCheckFailed, "the app's backend refused the gift")
         #expect(self.reject(&barrage, user("bob", call: 1), defaultError) == .failure(error: defaultError))
-        #expect(self.reject(&barrage, user("bob", call: 1)) == .failure(error: defaultError), "the call was sent again")
+        // The call is sent again, and the backend returns another error.
+        #expect(self.reject(&barrage, user("bob", call: 1)) == .failure(error: defaultError))
         #expect(self.storedErrors(barrage) == nil)
     }
 
-    @Test func `a caller that has not joined gets the membership error, not the backend's error`() {
+    @Test func `a caller who is not in the live gets an error that says so, not the backend's error`() {
         var barrage = BarrageHarness()
         #expect(self.reject(&barrage, user("bob", call: 1, ticket: nil)).code == .notInRoom)
+        // bob is kicked: his ticket 100 is below 200, the lowest ticket that he may still use.
         _ = barrage.send(.floor(user: "bob", ticket: Ticket(200)))
         #expect(self.reject(&barrage, user("bob", call: 2)).code == .staleTicket)
         _ = barrage.send(.ended(ending: ending()))
@@ -78,22 +83,22 @@ import Testing
         #expect(barrage.rows[.calls(unknownLive, "s-bob")] == nil)
     }
 
-    @Test func `I16 backend errors are stored and removed with their calls`() {
+    @Test func `I16 errors of the backend are stored and removed together with the outcomes of their calls`() {
         var barrage = BarrageHarness()
         for counter in Int64(1)...40 {
             #expect(self.reject(&barrage, user("bob", call: counter)).code == Self.noCredit.code)
-            #expect(self.storedErrors(barrage)?.count == Int(min(counter, 16)), "the window has at most 16 outcomes")
+            #expect(self.storedErrors(barrage)?.count == Int(min(counter, 16)), "expected at most 16 outcomes")
         }
-        // The window has the outcomes of calls 25 to 40.
+        // The idempotency window has the last 16 outcomes, those of the calls 25 to 40.
         #expect(self.reject(&barrage, user("bob", call: 24)).code == .requestForgotten)
         #expect(self.reject(&barrage, user("bob", call: 25)) == .failure(error: Self.noCredit))
         for counter in Int64(41)...55 { _ = barrage.sendText(user("bob", call: counter)) }
         #expect(self.reject(&barrage, user("bob", call: 56)).code == Self.noCredit.code)
-        // The window has the outcomes of calls 41 to 56.
-        #expect(self.storedErrors(barrage)?.count == 1, "only call 56 has an error of the backend")
+        // The window has the outcomes of the calls 41 to 56.
+        #expect(self.storedErrors(barrage)?.count == 1, "expected that only call 56 has an error of the backend")
         barrage.expectInvariants()
-        // The window drops its outcomes after the first of these times, and is removed after the second. Both times are
-        // rounded up to multiples of 10 s.
+        // The window forgets its outcomes after `lifetime`, and is removed a `droppedCounterLifetime` later; each time
+        // is rounded up by at most 10 s.
         _ = barrage.advance(milliseconds: IdempotencyLimits.lifetime.count + 10_000)
         #expect((self.storedErrors(barrage)?.count ?? 0) == 0)
         _ = barrage.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)

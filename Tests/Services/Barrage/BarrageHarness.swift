@@ -21,15 +21,18 @@ struct BarrageHarness {
     /// How long the partition has stood still so far.
     var standstill = Milliseconds(0)
 
-    /// A fan-out in which alice's live is open.
+    /// A fan-out in which the live `show` of the owner alice is open.
     ///
     /// - Parameters:
     ///   - budget: The feed items per second. Texts may use nine tenths of them (36 of 40), tips six tenths (24 of 40).
-    ///   - rate: How many messages a user may send per second; the default is above every budget.
+    ///   - messagesPerUserPerSecond: How many messages a user may send per second; the default is above every budget.
     ///   - hasWebhooks: Whether the app has a backend that gets webhook events.
     ///   - settings: The app's word list and gift catalogue.
-    init(budget: Int = 40, rate: Int = 10_000, hasWebhooks: Bool = false, settings: AppSettings = AppSettings()) {
-        var policy = AppPolicy(feedBudget: budget, messagesPerUserPerSecond: rate)
+    init(
+        budget: Int = 40, messagesPerUserPerSecond: Int = 10_000, hasWebhooks: Bool = false,
+        settings: AppSettings = AppSettings()
+    ) {
+        var policy = AppPolicy(feedBudget: budget, messagesPerUserPerSecond: messagesPerUserPerSecond)
         policy.hasWebhooks = hasWebhooks
         self.machine = BarrageMachine(policies: Policies([app: policy]))
         self.machine.updateSettings(AppTable([AppRecord(app: app, revision: 1, settings: settings)]))
@@ -60,13 +63,13 @@ struct BarrageHarness {
         self.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome
     }
 
-    /// Publishes a tip; returns whether the tip entered the feed.
+    /// Publishes a tip, that a viewer has joined; returns whether the tip entered the feed.
     mutating func publishTip() -> Bool {
-        let content = FeedContent.audienceJoined(user: UserInfo(userID: "guest"))
+        let content = FeedContent.audienceJoined(user: UserInfo(userID: "gina"))
         return self.send(.publish(content: content)).items.contains { $0.content == content }
     }
 
-    /// Publishes a control item; returns whether the item entered the feed.
+    /// Publishes a control item, that bob is now an admin; returns whether the item entered the feed.
     mutating func publishControl() -> Bool { !self.send(.publish(content: .adminSet(user: "bob"))).isEmpty }
 
     /// The row of the live's feed.
@@ -80,9 +83,10 @@ struct BarrageHarness {
     }
 }
 
-/// The caller of call number `counter` in the user's only session, with the ticket of a join by default.
+/// The caller of call number `counter` in the user's only session; `user("bob", call: 2)` is bob in his call 2.
 ///
-/// A call with the number of an earlier call is a repetition of that call.
+/// A call with the number of an earlier call is a repetition of that call. By default the caller has joined the live;
+/// without a ticket (nil) the caller has not.
 func user(_ id: UserID, call counter: Int64, ticket: Int64? = 100) -> Caller {
     Caller(
         user: UserInfo(userID: id), role: .user, request: RequestID(session: SessionID("s-\(id)"), counter: counter),
@@ -112,7 +116,7 @@ extension [Effect] {
 extension Outcome? {
     /// The code of an error.
     var code: ReplyCode? { if case .failure(let error)? = self { error.code } else { nil } }
-    /// The retry hint of an error.
+    /// The retry hint of an error, in milliseconds.
     var retryAfter: Int64? { if case .failure(let error)? = self { error.retryAfter } else { nil } }
     /// The statistics in the result of a summary or an end.
     var statistics: LiveStatistics? {
@@ -124,9 +128,9 @@ extension Outcome? {
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }
 
-/// The ending of the live with the epoch `liveEpoch`, 600 s after its creation.
+/// The ending of a live with the epoch `liveEpoch`, which lasted 600 s.
 ///
-/// `caller` ended the live and gets the reply; nil means that no call ended it.
+/// `caller` ended the live and gets the reply. Without a caller, no call ended the live.
 func ending(of liveEpoch: Int64 = epoch, for caller: Caller? = nil) -> Ending {
     Ending(
         reason: .endedByHost, caller: caller, epoch: liveEpoch, createdAt: Timestamp(milliseconds: 400_000),

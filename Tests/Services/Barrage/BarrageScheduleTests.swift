@@ -6,7 +6,7 @@ import Testing
 
 @testable import BarrageCore
 
-/// Random schedules over two lives, in batches; transactions may abort, and another instance may take over.
+/// Random schedules of inputs to two lives, in batches; transactions may abort, and another instance may take over.
 @Suite struct BarrageScheduleTests {
     /// A pause, then an input.
     private struct Step {
@@ -26,16 +26,17 @@ import Testing
             let key = LiveKey(app, Bool.random(using: &random) ? "one" : "two")
             let id = UserID("u\(Int.random(in: 0..<6, using: &random))")
             counter += 1
-            // In one step of six the call may have the request id of an earlier call.
-            let isRepeated = Int.random(in: 0..<6, using: &random) == 0
-            let caller = user(id, call: isRepeated ? max(1, counter - 5) : counter, ticket: counter)
+            // One call in six has the number of the fifth call before it. If the same user made both, it is a
+            // repetition.
+            let reusesNumber = Int.random(in: 0..<6, using: &random) == 0
+            let caller = user(id, call: reusesNumber ? max(1, counter - 5) : counter, ticket: counter)
             let command: BarrageCommand
             switch Int.random(in: 0..<80, using: &random) {
             case 0:
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
             case 1:
-                // The fan-out ignores an end whose epoch is lower than the live's epoch; `.max` ends every live.
+                // The fan-out ignores an end whose epoch is lower than the live's epoch. `.max` never is.
                 command = .ended(ending: ending(of: .max))
             case 2:
                 command = .rights(
@@ -47,7 +48,7 @@ import Testing
             case 15...18: command = .sendGift(giftID: "rose", count: 2, receivers: [], caller: caller)
             case 19...22: command = .sendLikes(count: 3, caller: caller)
             case 23...25: command = .speaking(level: Int.random(in: 0...100, using: &random), caller: caller)
-            // A step takes 15 ms on average (without long pauses), so the mute ends soon after the step.
+            // A step takes 15 ms on average, so this is about the time of step `counter`, or a little later.
             case 26: command = .muted(user: id, until: Self.startTime + Milliseconds(counter * 20))
             case 27: command = .unmuted(user: id)
             case 28: command = .publish(content: Self.stage(key, seatedUsers: Int.random(in: 0..<6, using: &random)))
@@ -59,7 +60,7 @@ import Testing
                 command = .forbidden(error: error, isGift: counter % 2 == 0, caller: caller)
             default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
             }
-            // One pause in 200 is so long that all rows of ended lives and of sessions are removed.
+            // One pause in 200 is so long (400 s) that all rows of ended lives and all idempotency windows are removed.
             let isLongPause = Int.random(in: 0..<200, using: &random) == 0
             let pause = isLongPause ? 400_000 : Int64.random(in: 0...30, using: &random)
             return Step(pauseMilliseconds: pause, input: BarrageInput(key, command))
@@ -76,6 +77,7 @@ import Testing
         return .stage(record: record, events: [])
     }
 
+    /// The app has the word "bad" and the gift "rose".
     private static let settings = AppTable([
         AppRecord(
             app: app, revision: 1,
@@ -88,8 +90,8 @@ import Testing
 
     /// Runs the steps; returns the effects of all committed batches, and the rows at the end.
     ///
-    /// With a seed, one batch in three aborts and is consumed again, in half of these cases by another instance, which
-    /// restores the rows from the state topic. Without a seed no batch aborts.
+    /// With a seed, one batch in three aborts and is consumed again. In half of these cases another instance has taken
+    /// over, which restores the rows from the state topic. Without a seed no batch aborts.
     private func runSteps(
         _ steps: [Step], crashingWith seed: UInt64?, batchSize: Int = 7
     ) throws -> (effects: [Effect], rows: BarrageRows) {
@@ -111,7 +113,7 @@ import Testing
                 let moment = Moment(now: time, offset: Int64(index))
                 machine.handleDue(in: &rows, at: moment, into: &batchEffects)
                 machine.handle(step.input, in: &rows, at: moment, into: &batchEffects)
-                // The batch aborts after a random step.
+                // A batch that will abort ends after a random step.
                 if willAbort, Bool.random(using: &random) { break }
             }
             if willAbort {
@@ -148,7 +150,7 @@ import Testing
         #expect(uninterrupted.rows.sortedKeys == crashed.rows.sortedKeys)
         for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == crashed.rows[key]) }
         let repeatedRun = try self.runSteps(steps, crashingWith: nil)
-        #expect(uninterrupted.effects == repeatedRun.effects, "a run is deterministic")
+        #expect(uninterrupted.effects == repeatedRun.effects, "expected the same effects of the same steps")
     }
 
     @Test(arguments: [1, 2, 100, 10_000]) func `I7 I9 the batch size does not change the effects`(
@@ -163,7 +165,7 @@ import Testing
             #expect(withDefaultBatches.rows[key] == withOtherBatches.rows[key])
         }
         let feedClasses = Set(withDefaultBatches.effects.items.map(\.content.feedClass))
-        #expect(feedClasses == Set(FeedClass.allCases), "the schedule has items of every class")
+        #expect(feedClasses == Set(FeedClass.allCases), "expected a schedule with items of every class")
     }
 
     @Test(arguments: 1...15) func `I7 I1 any schedule numbers feed items without gaps and ends a feed at most once`(
@@ -186,8 +188,8 @@ import Testing
             lastPositions[item.key] = item.position
             if case .liveEnded = item.content { endedLives.insert(item.key) }
         }
-        #expect(effects.items.count > 100, "the schedule publishes items")
-        // Every acknowledged message is in the feed at the position in its reply.
+        #expect(effects.items.count > 100, "expected a schedule that publishes items")
+        // Every message whose reply names a position is in the feed at that position.
         let positions = Set(effects.items.map(\.position))
         for case .reply(let reply) in effects {
             if case .success(.sent(let position)) = reply.outcome { #expect(positions.contains(position)) }

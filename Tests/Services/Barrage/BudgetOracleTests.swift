@@ -24,22 +24,22 @@ private struct BudgetOracle {
     var rate: Int
     var entries: [Entry] = []
 
-    /// The sender whose messages count as the host's.
-    static let host: UserID = "host"
+    /// The user whose messages may use the whole budget, as those of a live's owner.
+    static let owner: UserID = "owner"
 
     /// Decides whether an item enters the feed, and stores the attempt.
     mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
         let recent = self.entries.suffix(while: { $0.at > now - 1000 })
         let used = recent.count { $0.hasEntered }
-        // A sender beyond its rate is rejected, which does not count as an attempt.
+        // A message of a sender beyond its rate is rejected; it does not count as an attempt.
         if let sender, recent.count(where: { $0.hasEntered && $0.sender == sender }) >= self.rate { return false }
         let hasEntered: Bool
         switch feedClass {
         case .control, .gift: hasEntered = true
         case .tip, .counter: hasEntered = Double(used) < 0.6 * Double(self.total)
         case .barrage:
-            if sender == Self.host {
-                // The host's messages may fill the whole budget and are not limited by a share.
+            if sender == Self.owner {
+                // The owner's messages may use the whole budget and are not limited by a share.
                 hasEntered = used < self.total
             } else if used >= self.total * 9 / 10 {
                 hasEntered = false
@@ -60,7 +60,7 @@ private struct BudgetOracle {
 
 /// The admission window of a feed, compared with the oracle, and its stored form.
 @Suite struct BudgetOracleTests {
-    /// No schedule has more senders than nine tenths of the budget: with more senders each share is one message anyway.
+    /// No schedule has more senders than nine tenths of the budget, because then each sender's share is one message.
     ///
     /// Rules: R12.1.
     @Test(arguments: 1...40) func `I9 the admission window decides like a brute-force count`(seed: UInt64) throws {
@@ -68,15 +68,16 @@ private struct BudgetOracle {
         let total = [10, 40, 60].randomElement(using: &random) ?? 40
         let senderCount = Int.random(in: 1...(total * 9 / 10), using: &random)
         let maxPause = Int64.random(in: 1...60, using: &random)
-        // In half of the schedules each user's messages per second are limited.
-        let rate = seed % 4 < 2 ? Int.max : Int.random(in: 1...10, using: &random)
+        // In half of the schedules each user may send only so many messages per second.
+        let isRateLimited = seed % 4 >= 2
+        let rate = isRateLimited ? Int.random(in: 1...10, using: &random) : Int.max
         let budget = FeedBudget(total: total)
         var oracle = BudgetOracle(total: total, rate: rate)
         var window = AdmissionWindow()
         var now: Int64 = 5_000
         for step in 0..<3000 {
             now += Int64.random(in: 0...maxPause, using: &random)
-            // One step in 300 follows a long pause, in which most items leave the last second.
+            // One step in 300 follows a long pause, after which most items are older than a second.
             if Int.random(in: 0..<300, using: &random) == 0 { now += 700 }
             var feedClass = FeedClass.barrage
             switch Int.random(in: 0..<10, using: &random) {
@@ -84,15 +85,18 @@ private struct BudgetOracle {
             case 1 where seed % 2 == 0: feedClass = .control
             default: break
             }
-            // The upper bound of the index is random itself, so senders with low indices send most of the messages.
-            let senderIndex = Int.random(in: 0...Int.random(in: 0..<senderCount, using: &random), using: &random)
-            let isHost = seed % 3 == 0 && senderIndex == 0
-            let author = isHost ? BudgetOracle.host : UserID("user-\(senderIndex)")
+            // The highest index is random itself, so senders with low indices send most of the messages.
+            let highestIndex = Int.random(in: 0..<senderCount, using: &random)
+            let senderIndex = Int.random(in: 0...highestIndex, using: &random)
+            // In a third of the schedules, the sender with the index 0 is the live's owner.
+            let isOwner = seed % 3 == 0 && senderIndex == 0
+            let author = isOwner ? BudgetOracle.owner : UserID("user-\(senderIndex)")
             let sender = feedClass == .barrage ? author : nil
             let time = Timestamp(milliseconds: now)
-            let senderHash = sender.map { SenderHash($0, mayFillBudget: isHost) } ?? .nobody
+            let senderHash = sender.map { SenderHash($0, mayFillBudget: isOwner) } ?? .nobody
             let decision = window.admit(feedClass, from: senderHash, rate: rate, under: budget, at: time)
-            try #require((decision == .admitted) == oracle.admits(feedClass, sender, at: now), "step \(step)")
+            let expectsAdmission = oracle.admits(feedClass, sender, at: now)
+            try #require((decision == .admitted) == expectsAdmission, "step \(step)")
             switch decision {
             case .admitted: break
             case .dropped(_, let retryAfter), .tooOften(let retryAfter): #expect((1...1000).contains(retryAfter.count))
@@ -105,20 +109,21 @@ private struct BudgetOracle {
         self.checkSlidingSeconds(of: oracle, under: budget)
     }
 
-    /// Checks the limits of each feed class in the second before each item that entered.
+    /// Checks the limits of each feed class in the second that ends with each item that entered.
     ///
-    /// Control items, gifts and the host's messages are not limited to nine tenths of the budget.
+    /// Control items, gifts and the owner's messages are privileged: they are not limited to nine tenths of the budget.
     private func checkSlidingSeconds(of oracle: BudgetOracle, under budget: FeedBudget) {
         let enteredItems = oracle.entries.filter(\.hasEntered)
-        #expect(enteredItems.count > 100, "the schedule has items that entered")
+        #expect(enteredItems.count > 100, "expected a schedule in which items enter")
         for (index, last) in enteredItems.enumerated() {
             let second = enteredItems[...index].suffix(while: { $0.at > last.at - 1000 })
-            let privilegedCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
+            let privilegedCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.owner }
             #expect(second.count - privilegedCount <= budget.barrage)
             if last.feedClass == .barrage {
-                #expect(second.count <= (last.sender == BudgetOracle.host ? budget.total : budget.barrage))
+                #expect(second.count <= (last.sender == BudgetOracle.owner ? budget.total : budget.barrage))
             }
             if last.feedClass == .tip { #expect(second.count <= budget.tips) }
+            // Too many privileged items alone may exceed the budget; otherwise it holds for all items.
             if privilegedCount <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
         }
     }
@@ -126,7 +131,8 @@ private struct BudgetOracle {
     @Test func `a full window is encoded in less than 700 bytes, and decoded as it was`() throws {
         var window = AdmissionWindow()
         let budget = FeedBudget(total: 40)
-        // 60 messages of 12 senders and 60 control items, together 100 items a second. The window keeps 40 of them.
+        // Every 20 ms a message of one of 12 senders and a control item: 100 items a second, of which the window keeps
+        // 40.
         for step in 0..<60 {
             let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(step) * 20)
             _ = window.admit(.barrage, from: SenderHash(UserID("user-\(step % 12)")), under: budget, at: now)
@@ -139,7 +145,8 @@ private struct BudgetOracle {
     }
 
     @Test func `decoding a malformed window fails`() {
-        // `ages` and `by` have one element for each admission: its time, and the index of its sender in `users`.
+        // `ages` and `by` have one element for each admission: its time, and the index of its sender in `users`, which
+        // must be sorted.
         let admissionWithoutSender = #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#
         let indexOfNoUser = #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#
         let unsortedUsers = #"{"from":0,"ages":[],"by":[],"users":[2,1],"tries":[0,0]}"#

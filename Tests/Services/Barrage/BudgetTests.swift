@@ -14,17 +14,18 @@ import Testing
         var barrage = BarrageHarness()
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(barrage.publishTip() == false)
-        // The announcement that tips are incomplete uses one item of the budget, so 11 messages fill the 36 items.
+        // A control item now announces that tips are dropped. It uses one of the 36 items, so 36 - 24 - 1 = 11 messages
+        // are left.
         for counter in 25...35 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         _ = barrage.advance(milliseconds: 400)
         let dropped = barrage.sendText(user("carl", call: 1))
         #expect(dropped.code == .droppedByBudget)
-        #expect(dropped.retryAfter == 600, "bob's messages were sent 400 ms ago")
+        #expect(dropped.retryAfter == 600, "expected 1000 - 400 ms, because bob's messages are 400 ms old")
         for _ in 0..<10 { #expect(barrage.publishControl() == true) }
-        #expect(barrage.feed?.lastNumber == 46, "bob's 35 messages, the announcement and 10 control items")
-        // The ten control items still count when the barrage messages have left the window.
+        #expect(barrage.feed?.lastNumber == 46, "expected 35 messages, the announcement and 10 control items")
+        // Now bob's messages are a second old, but the ten control items still count: of the 36 items that messages may
+        // use, 36 - 10 = 26 are free.
         _ = barrage.advance(milliseconds: 600)
-        // Of the 36 items that messages may use, 36 - 10 = 26 are free.
         for counter in 2...27 { #expect(barrage.sendText(user("carl", call: Int64(counter))).wasSent) }
         #expect(barrage.sendText(user("carl", call: 28)).code == .droppedByBudget)
         barrage.expectInvariants()
@@ -37,7 +38,7 @@ import Testing
             _ = barrage.advance(milliseconds: 10)
         }
         let retryAfter = barrage.sendText(user("bob", call: 100)).retryAfter ?? 0
-        #expect(retryAfter == 640, "bob's first message was sent 360 ms ago, and counts for a second")
+        #expect(retryAfter == 640, "expected 1000 - 36 * 10 ms, because bob's first message is 360 ms old")
         _ = barrage.advance(milliseconds: retryAfter - 1)
         #expect(barrage.sendText(user("bob", call: 101)).code == .droppedByBudget)
         _ = barrage.advance(milliseconds: 1)
@@ -58,8 +59,8 @@ import Testing
             }
             _ = barrage.advance(milliseconds: 1)
         }
-        // carl sends less than his share and loses none of his 100 messages. bob's share of the 36 messages a second is
-        // 18, or about 180 in ten seconds.
+        // carl sends less than his share, so all his 100 messages enter. bob gets his share, half of 36 messages a
+        // second, for ten seconds: about 180.
         #expect(sent["carl"] == 100)
         #expect((170...200).contains(sent["bob", default: 0]))
         barrage.expectInvariants()
@@ -73,8 +74,8 @@ import Testing
         // Two senders share 36 messages, so each may send 18; bob has sent 30.
         let dropped = barrage.sendText(user("bob", call: 31))
         #expect(dropped.code == .droppedByBudget)
-        #expect(dropped.retryAfter == 800, "bob's messages were sent 200 ms ago")
-        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share], "the share is the reason, not the budget")
+        #expect(dropped.retryAfter == 800, "expected 1000 - 200 ms, because bob's messages are 200 ms old")
+        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share], "expected that bob's share is the reason")
         #expect(barrage.sendText(user("carl", call: 2)).wasSent)
     }
 
@@ -84,8 +85,9 @@ import Testing
     ) {
         // A pause of 25, 20 or 19 ms makes 40, 50 or 52.6 messages a second. Of the budget of 60, messages may use 54.
         var barrage = BarrageHarness(budget: 60)
-        for count in 0..<600 {
-            let caller = user(UserID("u\(count % senderCount)"), call: Int64(count))
+        // The users send in turn.
+        for index in 0..<600 {
+            let caller = user(UserID("u\(index % senderCount)"), call: Int64(index))
             #expect(barrage.sendText(caller).wasSent)
             _ = barrage.advance(milliseconds: pauseMilliseconds)
         }
@@ -93,32 +95,33 @@ import Testing
         barrage.expectInvariants()
     }
 
-    @Test func `I9 senders at the same even rate lose no message because of batch jitter`() {
+    @Test func `I9 senders at the same even rate lose no message if messages reach the machine up to 150 ms late`() {
         var random = SeededRandom(seed: 9)
         var barrage = BarrageHarness(budget: 60)
         var sendTime: Int64 = 0
         var now: Int64 = 0
-        for count in 0..<2000 {
-            // 40 messages a second are sent; messages may use 54 of the budget of 60.
+        for index in 0..<2000 {
+            // One message each 25 ms, 40 a second; messages may use 54 of the budget of 60.
             sendTime += 25
-            // The machine receives a message up to 150 ms late, but never out of order.
-            let arrival = max(now, sendTime + Int64.random(in: 0...150, using: &random))
-            _ = barrage.advance(milliseconds: arrival - now)
-            now = arrival
-            #expect(barrage.sendText(user(UserID("u\(count % 10)"), call: Int64(count))).wasSent)
+            // Messages arrive late, but never out of order.
+            let arrivalTime = max(now, sendTime + Int64.random(in: 0...150, using: &random))
+            _ = barrage.advance(milliseconds: arrivalTime - now)
+            now = arrivalTime
+            #expect(barrage.sendText(user(UserID("u\(index % 10)"), call: Int64(index))).wasSent)
         }
     }
 
-    @Test func `I16 a window never exceeds the budget, whatever the number of control items and senders`() {
+    /// The admission window stores the items of the last second, and tallies of their senders.
+    @Test func `I16 the admission window never exceeds the budget, however many control items and senders there are`() {
         var barrage = BarrageHarness(budget: 10)
         for _ in 0..<1000 { #expect(barrage.publishControl() == true) }
         for sender in 0..<1000 { #expect(!barrage.sendText(user(UserID("u\(sender)"), call: 1)).wasSent) }
         #expect(barrage.feed?.admissions.count == 10)
-        // Messages may use nine of the ten items, so the window has the tallies of at most nine senders.
+        // Messages may use nine of the ten items, so the window has tallies of at most nine senders.
         #expect((barrage.feed?.admissions.tallies.count ?? 0) <= 9)
         barrage.expectInvariants()
-        // Nine new senders are rejected 10 ms before the budget is free again. Then nine further senders are admitted,
-        // and their tallies replace those of the rejected senders.
+        // After 990 ms the budget is still used up, and nine new senders are rejected. 10 ms later the budget is free:
+        // nine other senders are admitted, whose tallies replace those of the rejected senders.
         _ = barrage.advance(milliseconds: 990)
         for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("early-\(sender)"), call: 1)).wasSent) }
         _ = barrage.advance(milliseconds: 10)

@@ -5,14 +5,15 @@ import Testing
 
 @testable import BarrageCore
 
-/// Likes, speaking levels and the summary (the live's statistics).
+/// Counters: likes, speaking levels and the summary (the live's statistics).
 ///
-/// They are counters, the lowest feed class: only the latest value of each is published, and only while less than six
-/// tenths of the feed's budget of 40 items per second are used. A value that is never published counts as merged.
+/// Counters are the lowest feed class. Only the latest value of each is published, and only while less than six tenths
+/// of the feed's budget of 40 items per second are used. The ledger counts a value that is not published as dropped,
+/// with the reason `merged`. `BarrageHarness` opens the live `show`, which alice owns.
 @Suite struct CounterTests {
-    /// The command that publishes a stage on whose seats these users sit.
+    /// The command that publishes a stage on whose seats these users sit, each in its own live.
     ///
-    /// A user of another live sits there because the two lives are connected.
+    /// Users of other lives are on a stage while the lives are connected.
     private static func stage(_ occupants: [(user: UserID, live: LiveID)]) -> BarrageCommand {
         let seats = occupants.enumerated().map { index, occupant in
             let user = UserInfo(userID: occupant.user)
@@ -39,7 +40,9 @@ import Testing
         #expect(barrage.advance(milliseconds: 999) == [])
         // The item has the latest sender with its count, and the total of all likes.
         #expect(barrage.advance(milliseconds: 1).contents == [.likes(total: 12, sender: carl, count: 5)])
-        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.merged], "bob's second likes are in carl's item")
+        #expect(
+            barrage.feed?.ledger.dropped.map(\.reason) == [.merged],
+            "expected that bob's second likes are in carl's item")
         barrage.expectInvariants()
     }
 
@@ -47,7 +50,7 @@ import Testing
         var barrage = BarrageHarness()
         #expect(self.sendLikes(&barrage, 3, user("bob", call: 1)).outcome == .success(result: .done))
         let repetition = self.sendLikes(&barrage, 3, user("bob", call: 1))
-        #expect(repetition == [.success(.done, to: user("bob", call: 1), app: app)], "only the reply")
+        #expect(repetition == [.success(.done, to: user("bob", call: 1), app: app)], "expected the reply alone")
         // A call has 1 to 1000 likes.
         for (index, count) in [0, -1, 1001, .max, .min].enumerated() {
             let outcome = self.sendLikes(&barrage, count, user("bob", call: Int64(10 + index))).outcome
@@ -55,7 +58,7 @@ import Testing
         }
         #expect(self.sendLikes(&barrage, 1, user("bob", call: 20, ticket: nil)).outcome.code == .notInRoom)
         #expect(self.sendLikes(&barrage, 1000, user("bob", call: 21)).outcome == .success(result: .done))
-        #expect(barrage.feed?.statistics.totalLikesReceived == 1003, "3 + 1000")
+        #expect(barrage.feed?.statistics.totalLikesReceived == 3 + 1000)
         let toUnknownLive = barrage.send(.sendLikes(count: 1, caller: user("bob", call: 1)), to: LiveKey(app, "none"))
         #expect(toUnknownLive.outcome.code == .noSuchRoom)
     }
@@ -63,10 +66,11 @@ import Testing
     @Test func `I9 likes are held back while the budget does not allow counters, then published with the right total`()
     {
         var barrage = BarrageHarness()
-        // Counters enter while less than six tenths of the budget are used: 24 of 40 items.
+        // The texts use six tenths of the budget, 24 of 40 items, so no counter may enter.
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(self.sendLikes(&barrage, 3, user("carl", call: 1)).contents == [])
-        // dave's 12 texts still count when bob's texts are a second old; then counters may enter again.
+        // dave's 12 texts use less than six tenths of the budget: counters may enter as soon as bob's texts are a
+        // second old.
         _ = barrage.advance(milliseconds: 500)
         for counter in 1...12 { #expect(barrage.sendText(user("dave", call: Int64(counter))).wasSent) }
         #expect(self.sendLikes(&barrage, 4, user("carl", call: 2)).contents == [])
@@ -80,11 +84,12 @@ import Testing
     /// Rules: R7.15.
     @Test func `users on the live's seats are published as speakers, loudest first`() {
         var barrage = BarrageHarness()
-        // The idempotency window does not hold the outcomes of speaking calls, so the second call 1 is decided, too. A
-        // level is 0 to 100.
+        // A level is 0 to 100. The outcomes of speaking calls are not stored, so a second call with the number 1 is
+        // decided, too.
         #expect(barrage.send(.speaking(level: 50, caller: user("bob", call: 1))).outcome.code == .notOnSeat)
         #expect(barrage.send(.speaking(level: 101, caller: user("bob", call: 1))).outcome.code == .badParameter)
-        _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("guest", "other")]))
+        // erin sits on a seat of the connected live `other`.
+        _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("erin", "other")]))
         let first = barrage.send(.speaking(level: 50, caller: user("bob", call: 2)))
         #expect(first.contents == [.speaking(users: [Speaker(user: "bob", level: 50)])])
         #expect(first.outcome == .success(result: .done))
@@ -93,8 +98,9 @@ import Testing
         // Levels are published at most every 500 ms.
         let loudestFirst = [Speaker(user: "carl", level: 80), Speaker(user: "bob", level: 60)]
         #expect(barrage.advance(milliseconds: 500).contents == [.speaking(users: loudestFirst)])
-        // A user of another live cannot send levels here, even on a seat of the connection.
-        #expect(barrage.send(.speaking(level: 50, caller: user("guest", call: 1))).outcome.code == .notOnSeat)
+        #expect(
+            barrage.send(.speaking(level: 50, caller: user("erin", call: 1))).outcome.code == .notOnSeat,
+            "expected a rejection, because a user sends its level to its own live")
         for level in [-1, 101] {
             #expect(barrage.send(.speaking(level: level, caller: user("bob", call: 4))).outcome.code == .badParameter)
         }
@@ -108,12 +114,12 @@ import Testing
         for id in ["bob", "carl", "dave"] as [UserID] {
             _ = barrage.send(.speaking(level: 9, caller: user(id, call: 1)))
         }
-        // This publishes the levels of carl and dave; the next publication is 500 ms later.
+        // bob's level was published at once, those of carl and dave are published now, and the next ones 500 ms later.
         _ = barrage.advance(milliseconds: 600)
         _ = barrage.send(.speaking(level: 0, caller: user("bob", call: 2)))
         _ = barrage.send(Self.stage([("bob", live), ("dave", live)]))
         #expect(barrage.advance(milliseconds: 500).contents == [.speaking(users: [Speaker(user: "dave", level: 9)])])
-        // dave's level expires three seconds after he sent it, of which 1,100 ms have passed.
+        // dave's level expires three seconds after he sent it: 600 + 500 + 1,899 + 1 = 3,000 ms.
         #expect(barrage.advance(milliseconds: 1_899).contents == [])
         #expect(barrage.advance(milliseconds: 1).contents == [.speaking(users: [])])
         barrage.expectInvariants()
@@ -122,7 +128,7 @@ import Testing
     @Test func `a repeated level is not published again, but stays valid`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))
-        // A level is valid for three seconds.
+        // A level is valid for three seconds; bob repeats it every two seconds. Only the first is published.
         for step in 1...10 {
             let effects = barrage.send(.speaking(level: 9, caller: user("bob", call: Int64(step))))
             #expect(effects.contents.count == (step == 1 ? 1 : 0))
@@ -143,7 +149,7 @@ import Testing
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
         // The first summary comes one second after the first change.
         #expect(barrage.advance(milliseconds: 999).contents == [])
-        // The live is open for 60 s before the texts; its duration is in milliseconds.
+        // The live has been open for 60 + 1 s; its duration is in milliseconds.
         let first = LiveStatistics(totalViewers: 1, totalMessageCount: 2, liveDuration: 61_000)
         #expect(barrage.advance(milliseconds: 1).contents == [.summary(statistics: first)])
         #expect(self.sendLikes(&barrage, 5, user("bob", call: 3)).contents.count == 1)
@@ -153,7 +159,7 @@ import Testing
         second.liveDuration = 66_000
         #expect(barrage.advance(milliseconds: 1).contents == [.summary(statistics: second)])
         #expect(barrage.advance(milliseconds: 60_000) == [])
-        // The feed is not due any more; bob's idempotency window still is.
+        // The feed has nothing to publish any more, so it is not due. bob's idempotency window is due to expire.
         let windowKey = BarrageKey.calls(key, "s-bob")
         #expect(barrage.rows.sortedKeys == [.feed(key), windowKey])
         #expect(barrage.rows[.feed(key)]?.due == nil)
@@ -185,7 +191,7 @@ import Testing
         for counter in [Int64(1), 2] {
             let statistics = barrage.send(.summary(caller: server(call: counter))).outcome.statistics
             #expect(statistics?.totalMessageCount == 1)
-            #expect(statistics?.liveDuration == 600_000, "the live's duration in the ending, which does not grow")
+            #expect(statistics?.liveDuration == 600_000, "expected the duration in the ending, which does not grow")
             _ = barrage.advance(milliseconds: 60_000)
         }
     }
@@ -194,6 +200,7 @@ import Testing
     @Test func `I1 the final statistics include counters that were pending at the end`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))
+        // The first likes and the first level are published at once, the second ones are pending.
         _ = self.sendLikes(&barrage, 1, user("bob", call: 1))
         _ = self.sendLikes(&barrage, 2, user("bob", call: 2))
         _ = barrage.send(.speaking(level: 5, caller: user("bob", call: 3)))
@@ -213,6 +220,7 @@ import Testing
 
     @Test func `a repeated end call is answered with the statistics, at once or when the end itself arrives`() {
         var barrage = BarrageHarness(hasWebhooks: true)
+        // alice's repeated call 8 arrives before the end, which her call 7 has caused, and her call 9 after it.
         #expect(barrage.send(.repeatEnding(caller: user("alice", call: 8))) == [])
         let statistics = LiveStatistics(liveDuration: 600_000)
         func reply(to caller: Caller) -> Effect {

@@ -6,6 +6,8 @@ import Testing
 @testable import BarrageCore
 
 /// The feed of a live: numbers, order, end, limits and idempotency.
+///
+/// `BarrageHarness` opens the live `show`, which alice owns.
 @Suite struct FeedTests {
     /// The feed item at a position of the live's epoch.
     private func item(_ number: Int64, _ content: FeedContent, at now: Timestamp) -> FeedItem {
@@ -48,26 +50,27 @@ import Testing
                 .directory(DirectoryInput(app: app, .closed(live: live, epoch: epoch))), reply,
             ])
         #expect(barrage.send(.ended(ending: ending(of: epoch, for: caller))) == [])
+        // alice's call is sent again: she gets the same reply.
         #expect(barrage.send(.repeatEnding(caller: caller)) == [reply])
         #expect(barrage.sendText(user("bob", call: 1)).code == .noSuchRoom)
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == false)
-        // The ended live stays known for five minutes; then all its rows are removed.
+        // The ended live stays known for five minutes; then its feed is removed.
         #expect(barrage.advance(milliseconds: 299_999) == [])
         #expect(barrage.feed != nil)
         #expect(barrage.advance(milliseconds: 1) == [])
         #expect(barrage.feed == nil)
-        // A call's outcome is kept for 60 s, and after that the call's number for 300 s. Each time is rounded up to
-        // 10 s, so the idempotency windows are empty after 380 s.
+        // A call's outcome is kept for 60 s, then the call's number for 300 s; each time is rounded up by at most 10 s.
+        // After 70 + 310 = 380 s, of which 300 s have passed, the idempotency windows are removed.
         #expect(barrage.advance(milliseconds: 80_000) == [])
         #expect(barrage.rows.count == 0)
         #expect(barrage.sendText(user("bob", call: 2)).code == .noSuchRoom)
-        #expect(barrage.rows.count == 0)
+        #expect(barrage.rows.count == 0, "expected that the rejection is not stored")
     }
 
     @Test func `I9 the end is written even if the budget is used up`() {
         var barrage = BarrageHarness()
-        // The budget is 40 items a second; control items enter beyond it.
+        // The budget is 40 items a second; control items may exceed it.
         for _ in 0..<60 { #expect(barrage.publishControl() == true) }
         #expect(barrage.send(.ended(ending: ending())).items.map(\.position.number) == [61])
         barrage.expectInvariants()
@@ -83,13 +86,14 @@ import Testing
         #expect(barrage.send(.opened(epoch: 20, owner: "carl")) == [])
         let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", call: 21)))
         #expect(effects.items.map(\.position) == [FeedPosition(epoch: 20, number: 1)])
-        // The budget counts the last second: 20 texts and the end of the old epoch, and the new text.
+        // All of this happened in one second: 20 texts and the end of the old epoch, and the new text.
         #expect(barrage.feed?.admissions.count == 22)
         barrage.expectInvariants()
     }
 
     /// Rules: R5.6.
-    @Test func `in a muted live owner, admins and the app's server can write`() {
+    @Test func `in a muted live only owner, admins and the app's server can write`() {
+        // alice is the owner, adam an admin, bob a viewer.
         var barrage = BarrageHarness()
         #expect(barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true)) == [])
         #expect(barrage.sendText(user("bob", call: 1)).code == .roomMuted)
@@ -105,7 +109,7 @@ import Testing
         var barrage = BarrageHarness()
         #expect(barrage.sendText(user("bob", call: 1, ticket: 100)).wasSent)
         #expect(barrage.sendText(user("bob", call: 2, ticket: nil)).code == .notInRoom)
-        // A kick raises the lowest valid ticket to 150.
+        // bob is kicked: 150 is now the lowest ticket that he may still use.
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(150))) == [])
         #expect(barrage.sendText(user("bob", call: 3, ticket: 100)).code == .staleTicket)
         #expect(barrage.sendText(user("carl", call: 1, ticket: 100)).wasSent)
@@ -113,7 +117,7 @@ import Testing
         #expect(barrage.sendText(server(call: 1)).wasSent)
     }
 
-    @Test func `an unknown live's end is reported as closed, and a floor or a repeated end for it has no effect`() {
+    @Test func `the end of an unknown live is reported as closed, and other commands about it have no effect`() {
         var barrage = BarrageHarness()
         let unknownLive = LiveKey(app, "none")
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: unknownLive) == [])
@@ -144,14 +148,14 @@ import Testing
         let bob = user("bob", call: 1)
         let first = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob))
         #expect(first.items.count == 1)
-        // The last effect is the reply.
+        // The last effect of the first call is its reply.
         #expect(barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob)) == first.suffix(1))
         // A rejection is repeated too, even if the message would enter now.
         _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
         #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
         #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
-        #expect(barrage.feed?.ledger.published == 2, "each call is counted once")
+        #expect(barrage.feed?.ledger.published == 2, "expected that each of the two calls is counted once")
         // The window holds the last sixteen outcomes, here of the calls 3 to 18. An older call is rejected as forgotten
         // and never enters again.
         for counter in 3...18 {
@@ -159,10 +163,10 @@ import Testing
             #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
         }
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
-        #expect(barrage.sendText(user("bob", call: 3)).wasSent, "the earlier reply")
-        #expect(barrage.feed?.lastNumber == 17, "the items of the calls 1 and 3 to 18")
-        // The window forgets its outcomes a minute after the last call, and is removed five minutes later. Both times
-        // are rounded up to multiples of 10 s.
+        #expect(barrage.sendText(user("bob", call: 3)).wasSent, "expected the earlier reply")
+        #expect(barrage.feed?.lastNumber == 17, "expected the items of the calls 1 and 3 to 18")
+        // The window forgets its outcomes 60 s after the last call, and is removed 300 s later; each time is rounded up
+        // by at most 10 s.
         _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(user("bob", call: 18)).code == .requestForgotten)
         _ = barrage.advance(milliseconds: 310_000)
@@ -178,8 +182,8 @@ import Testing
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == true)
         let ledger = barrage.machine.ledger(of: barrage.rows)
-        // 52 texts, a tip, a control item, and the announcement of the dropped tip, which is a second control item. Of
-        // the budget of 40, texts may use 36, so 14 of the first 50 texts are dropped.
+        // 52 texts, a tip, a control item, and a second control item, which announces that tips are dropped: 52 + 1 + 1
+        // + 1 = 55. Of the budget of 40, texts may use 36, so 50 - 36 = 14 of the first 50 texts are dropped.
         #expect(ledger.published == 55)
         #expect(
             ledger.admitted == [
@@ -219,11 +223,14 @@ import Testing
         lateRetry.isLateRetry = true
         var carlsLateRetry = user("carl", call: 1)
         carlsLateRetry.isLateRetry = true
-        #expect(barrage.sendText(carlsLateRetry).code == .requestForgotten, "no outcome of carl's call is recorded")
+        #expect(
+            barrage.sendText(carlsLateRetry).code == .requestForgotten,
+            "expected a rejection, because no first copy of carl's call was received")
         #expect(barrage.sendText(caller).wasSent)
         #expect(barrage.sendText(lateRetry).wasSent)
         #expect(barrage.feed?.lastNumber == 1)
-        // After 60 s the outcome expires, 300 s later the window is removed; both times are rounded up to 10 s.
+        // The outcome expires after 60 s, and the window is removed 300 s later; each time is rounded up by at most 10
+        // s.
         _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(caller).code == .requestForgotten)
         _ = barrage.advance(milliseconds: 310_000)
@@ -241,7 +248,7 @@ import Testing
         // The fan-out is stopped for 80 s; the retries wait in its inbox.
         barrage.now = barrage.now + .seconds(80)
         barrage.standstill = .seconds(80)
-        // This handles the rows that fell due in the standstill.
+        // Handles the rows that fell due in the standstill.
         _ = barrage.advance(milliseconds: 0)
         let lastNumber = barrage.feed?.lastNumber
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
@@ -249,7 +256,7 @@ import Testing
         // The standstill does not count towards the 60 s for which the outcome is recorded.
         _ = barrage.advance(milliseconds: 50_000)
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
-        // Now 50 s + 30 s count, which is more than 60 s rounded up to the next multiple of 10 s.
+        // Now 50 + 30 = 80 s count, more than 60 s rounded up to 70 s.
         _ = barrage.advance(milliseconds: 30_000)
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
         #expect(barrage.feed?.lastNumber == lastNumber)

@@ -11,6 +11,7 @@ import Testing
     @Test(arguments: 1...10) func `I15 a window of packed outcomes answers like a window of full outcomes`(
         seed: UInt64
     ) throws {
+        // Both windows get the same calls. One stores packed outcomes, the other one is the window of other machines.
         let rules = AppRules(AppPolicy())
         var random = SeededRandom(seed: seed)
         var moment = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)
@@ -19,17 +20,18 @@ import Testing
         for step in 0..<400 {
             moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
-                // The partition stands still for 5 s, which lengthens both windows equally. In every second case the
-                // time advances by 80 s, after which the outcomes expire, in the other cases by 3 s.
+                // The partition stands still for 5 s, which both windows gain. Every second time, the clock advances by
+                // 80 s, so that the outcomes expire, otherwise by 3 s.
+                let outcomesExpire = step % 180 != 0
                 moment.standstill = moment.standstill + .seconds(5)
-                moment.now = moment.now + .seconds(step % 180 == 0 ? 3 : 80)
+                moment.now = moment.now + .seconds(outcomesExpire ? 80 : 3)
                 if packedWindow.due <= moment.now {
                     let (packedEnds, fullEnds) = (packedWindow.expire(at: moment), fullWindow.expire(at: moment))
                     #expect(packedEnds == fullEnds)
                 }
             }
-            // The counter is up to 25 below or 3 above the step. So some counters are repeated, and some are older than
-            // the 16 outcomes of the windows.
+            // The call's number is up to 25 below or 3 above the step: some numbers are repeated, and some are older
+            // than the 16 outcomes of a window.
             let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
             switch (packedWindow.lookup(counter), fullWindow.lookup(counter)) {
             case (.fresh, .fresh):
@@ -49,7 +51,7 @@ import Testing
             case (.repeated(let outcome), .repeated(let expected)):
                 #expect(expected == .answered(outcome: outcome.outcome(under: rules), required: nil))
             case (.forgotten, .forgotten): break
-            case (let packed, let full): Issue.record("packed: \(packed), full: \(full)")
+            case (let packed, let full): Issue.record("the windows differ: packed \(packed), full \(full)")
             }
             #expect(packedWindow.storage.expiresAt == fullWindow.storage.expiresAt)
             #expect(packedWindow.due == fullWindow.due)
@@ -57,7 +59,7 @@ import Testing
             if step % 50 == 0 {
                 // After a takeover the new owner decodes the window from its row.
                 let data = try JSONEncoder().encode(packedWindow)
-                #expect(data.count < 900, "16 outcomes of five numbers, in bytes")
+                #expect(data.count < 900, "expected 16 outcomes of five numbers in less than 900 bytes")
                 let decoded = try JSONDecoder().decode(MessageWindow.self, from: data)
                 #expect(decoded == packedWindow)
                 packedWindow = decoded
@@ -87,10 +89,10 @@ import Testing
             (20, .badParameter), (21, .sensitiveWords), (22, .giftCheckFailed),
         ]
         for (number, code) in expected { #expect(Rejection(rawValue: number)?.code == code) }
-        #expect(Rejection.allCases.count == expected.count + 1, "the list leaves out only `none`")
+        #expect(Rejection.allCases.count == expected.count + 1, "expected a list of all rejections but `none`")
         let rules = AppRules(AppPolicy(messagesPerUserPerSecond: 7))
         #expect(Rejection.none.error(retryAfter: 0, under: rules) == nil)
-        // Each error has a text and the retry hint; a text about a limit contains the limit.
+        // Each error has a text and the retry hint. A text about a limit names the limit, such as 7 messages a second.
         for rejection in Rejection.allCases where rejection != .none {
             let error = rejection.error(retryAfter: 5, under: rules)
             #expect(error?.message.isEmpty == false && error?.retryAfter == 5)

@@ -7,12 +7,14 @@ import Testing
 
 /// Tips when the budget is short, and the control items that announce that tips are incomplete or complete again.
 @Suite struct TipTests {
+    /// Announces that tips are incomplete.
     private let degraded = FeedContent.tips(isDegraded: true)
+    /// Announces that tips are complete again.
     private let complete = FeedContent.tips(isDegraded: false)
 
-    /// Publishes the tip of a join; returns the contents of the new feed items.
+    /// Publishes a tip, that a viewer has joined; returns the contents of the new feed items.
     private func publishJoin(_ barrage: inout BarrageHarness) -> [FeedContent] {
-        barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "guest")))).contents
+        barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "gina")))).contents
     }
 
     /// Rules: R4.20.
@@ -27,7 +29,9 @@ import Testing
         #expect(self.publishJoin(&barrage).first?.feedClass == .tip)
         #expect(barrage.advance(milliseconds: 999) == [])
         #expect(barrage.advance(milliseconds: 1).contents == [self.complete])
-        #expect(!barrage.advance(milliseconds: 60_000).contents.contains(self.complete), "announced only once")
+        #expect(
+            !barrage.advance(milliseconds: 60_000).contents.contains(self.complete),
+            "expected that the end of the period is announced only once")
         barrage.expectInvariants()
     }
 
@@ -40,8 +44,8 @@ import Testing
             announced += barrage.advance(milliseconds: 1_000).contents.filter { $0.feedClass == .control }
         }
         #expect(
-            announced.allSatisfy { $0 == self.degraded }, "no announcement says that tips are complete in between")
-        // The announcement is repeated about every two seconds, 50 / 2 = 25 times, so that new viewers get it soon.
+            announced.allSatisfy { $0 == self.degraded }, "expected no announcement that tips are complete again")
+        // So that new viewers get it soon, the announcement is repeated about every two seconds: 50 / 2 = 25 times.
         #expect((24...26).contains(announced.count))
         #expect(barrage.advance(milliseconds: 2_000).contents.contains(self.complete))
         // 50 * 30 joins are counted, whether or not their tips are published.
@@ -51,7 +55,7 @@ import Testing
 
     @Test func `when the budget allows no tips, a new name and a leave are dropped like tips, but a mute enters`() {
         var barrage = BarrageHarness()
-        // The control items use the 24 items of the budget that tips may use.
+        // 24 control items use the 24 items of the budget that tips may use.
         for _ in 0..<24 { #expect(barrage.publishControl() == true) }
         let bob = UserInfo(userID: "bob", userName: "Bob")
         #expect(barrage.send(.publish(content: .userChanged(user: bob))).contents == [self.degraded])
@@ -65,7 +69,7 @@ import Testing
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
-        var barrage = BarrageHarness(rate: 10)
+        var barrage = BarrageHarness(messagesPerUserPerSecond: 10)
         var items: [FeedItem] = []
         // The users are u1 to u8. Only u1 sits on a seat and may send speaking levels.
         let seats = [Seat(index: 0, occupant: SeatUser(user: UserInfo(userID: "u1"), role: .generalUser, live: live))]
@@ -86,7 +90,8 @@ import Testing
             items += barrage.advance(milliseconds: Int64.random(in: 0...25, using: &random)).items
         }
         #expect(Set(items.map(\.content.feedClass)).isSuperset(of: [.barrage, .tip, .counter]))
-        // The second that ends with the current item: the index of its first item, and its number of control items.
+        // Of the second that ends with the current item: the index of its first item, and the number of its control
+        // items.
         var windowStart = 0
         var controlCount = 0
         for (index, item) in items.enumerated() {
@@ -96,8 +101,8 @@ import Testing
                 windowStart += 1
             }
             let itemCount = index - windowStart + 1
-            // Barrage may use 36 items of the budget of 40, tips and counters 24. Control items always enter, so they
-            // may raise the number of all items above 40.
+            // Of the budget of 40 items, barrage may use 36, tips and counters 24. Control items always enter: more
+            // than 4 of them may raise the number of all items above 40.
             #expect(itemCount <= max(40, 36 + controlCount), "item \(item.position.number)")
             if item.content.feedClass == .barrage { #expect(itemCount <= 36) }
             if item.content.feedClass > .barrage { #expect(itemCount <= 24) }

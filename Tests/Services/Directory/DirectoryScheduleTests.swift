@@ -141,8 +141,7 @@ private let lives: [LiveID] = ["one", "two"]
         }
     }
 
-    /// An outcome without the live's metadata, in which the reply to a repeated call may differ: it has the metadata of
-    /// the time of its sending (R17.8).
+    /// An outcome without the live's metadata: the reply to a repeated call has the present metadata (R17.8).
     private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome else { return outcome }
         info.metaData = [:]
