@@ -152,7 +152,7 @@ import Testing
         // The epoch is due to settle before this tick. Its row is handled alone, as the shell does after a failure.
         self.partition.writeTick(after: .seconds(12))
         let effectsAlone = try self.partition.processAndCommitNextDue()
-        #expect(PartitionHarness.counts(effectsAlone).allSatisfy(\.stale), "expected no fresh count")
+        #expect(PartitionHarness.counts(effectsAlone).allSatisfy { $0.stale }, "expected no fresh count")
         #expect(!effectsAlone.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
         #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
 
