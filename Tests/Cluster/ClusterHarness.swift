@@ -30,7 +30,7 @@ struct ClusterHarness: Sendable {
     }
 
     /// A random name that begins with `prefix`, for a live or user; no other test has the same.
-    static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
+    static func uniqueName(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     /// Plays the scenario of `plaza demo` (a short live, checked step by step); throws if the cluster does not work.
     func playScenario() async throws {
