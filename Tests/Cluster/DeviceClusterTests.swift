@@ -137,8 +137,8 @@ struct DeviceClusterTests {
             try await viewer.call("live.join", CallParams(live: live), live: live)
 
             // Waits until the viewer receives that the live has this status.
-            func waitForStatus(_ status: LiveStatus, within seconds: Double) async throws {
-                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: seconds) {
+            func waitForStatus(_ status: LiveStatus) async throws {
+                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: 20) {
                     content -> Bool? in
                     if case .infoChanged(let info, _) = content, info.status == status { true } else { nil }
                 }
@@ -152,7 +152,7 @@ struct DeviceClusterTests {
             try await returnedHost.call("live.leave", CallParams(live: live), live: live)
             try await waitForStatus(.suspended)
             try await returnedHost.call("live.join", CallParams(live: live), live: live)
-            try await waitForStatus(.running, within: 5)
+            try await waitForStatus(.running)
             // Redis restarts without its data. Nobody joins or leaves from now on, so the live's status must stay.
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
