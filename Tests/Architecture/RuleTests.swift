@@ -3,13 +3,13 @@ import Foundation
 import Repository
 import Testing
 
-/// `docs/RULES.md` states the rules; tests and comments cite them by number.
+/// Tests that `docs/RULES.md` is complete, and that tests and comments cite its rules correctly.
 @Suite struct RuleTests {
     /// One row of the rules' tables.
     private struct Rule {
         let number: String
         let text: String
-        /// The files that decide the rule, `client` for a rule of the SDKs, or a dash for a rule that no test can show.
+        /// The files whose code decides; `client` for a rule of the SDKs; a dash for a rule that no test can show.
         let decidedIn: String
         /// Where LivePlaza differs from systems of its family, or why no test can show the rule; may be empty.
         let difference: String
@@ -53,18 +53,20 @@ import Testing
     @Test func `each rule has a unique number and a text`() throws {
         let rules = try Self.rules()
         #expect(rules.count > 200, "most rows of the tables were not recognized")
-        #expect(Set(rules.map(\.number)).count == rules.count, "a number stands twice")
+        #expect(Set(rules.map(\.number)).count == rules.count, "each number must stand only once")
         for rule in rules {
             #expect(Self.citations(in: rule.number) == [rule.number])
             #expect(!rule.text.isEmpty && !rule.decidedIn.isEmpty, "\(rule.number)")
-            #expect(rule.decidedIn != "–" || !rule.difference.isEmpty, "\(rule.number): why is there no test?")
+            #expect(rule.decidedIn != "–" || !rule.difference.isEmpty, "\(rule.number) must say why no test shows it")
         }
     }
 
     /// This file is not searched, because it contains texts that only look like citations.
     private static let thisFile = "Tests/Architecture/RuleTests.swift"
 
-    /// The comments that list the rules of a test: where each begins, the rules that it cites, and the line after it.
+    /// The comments such as `Rules: R3.1, R3.2` above a test: where each begins, the rules, and the line after it.
+    ///
+    /// Further lines of such a comment begin with `/// R`.
     private static let ruleLists: [(location: String, cited: [String], lineAfter: String)] = SourceTree.tests.filter {
         $0.path != Self.thisFile
     }.flatMap { file in
@@ -83,11 +85,11 @@ import Testing
         let cited = Set(Self.ruleLists.flatMap(\.cited))
         for rule in try Self.rules() where rule.isOfServer {
             let isCited = cited.contains(rule.number)
-            #expect(isCited, "\(rule.number): \(rule.text)")
+            #expect(isCited, "no test cites \(rule.number): \(rule.text)")
         }
     }
 
-    /// The rules about codes that neither SDK gives.
+    /// The rules about codes that no SDK returns: no test can show these rules.
     private static let rulesOfUnusedCodes = ["R16.2", "R16.6"]
 
     @Test func `each rule of a client is cited by a conformance case or by a test`() throws {
@@ -117,7 +119,7 @@ import Testing
         for (path, text) in try files + Self.documents() {
             for number in Self.citations(in: text) {
                 let isRule = numbers.contains(number)
-                #expect(isRule, "\(path) cites \(number)")
+                #expect(isRule, "\(path) cites \(number), which is no rule")
             }
         }
     }
@@ -126,10 +128,10 @@ import Testing
         let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.thisFile }
             .map { ($0.path, $0.lines.joined(separator: "\n")) }
         for (path, text) in try files + Self.documents() {
-            // Forms in which texts have cited such documents.
+            // Words by which earlier texts cited documents outside the repository.
             for words in ["(reference 1", "(reference 2", "reference, section", "COVERAGE.md"] {
                 let citesDocument = text.contains(words)
-                #expect(!citesDocument, "\(path): \(words)")
+                #expect(!citesDocument, "\(path) cites a document by \(words)")
             }
         }
     }
@@ -147,12 +149,12 @@ import Testing
             for name in rule.decidedIn.split(separator: ",") {
                 let file = name.filter { $0 != "`" && $0 != " " }
                 let exists = names.contains(file)
-                #expect(exists, "\(rule.number) is decided in \(file)")
+                #expect(exists, "\(rule.number) names the file \(file), which does not exist")
             }
         }
     }
 
-    @Test func `each method, event, server call and code has a rule`() throws {
+    @Test func `each method, event, server call and code is named in a rule`() throws {
         let words = try Self.rules().reduce(into: Set<String>()) { words, rule in
             for text in [rule.text, rule.difference] {
                 words.formUnion(
@@ -168,9 +170,10 @@ import Testing
     @Test func `each reply code is in the index of the codes`() throws {
         let text = try Repository.text("docs/RULES.md")
         let source = try Repository.text("Sources/Model/PlazaModel/Calls/ReplyCode.swift")
-        let codes = source.split(separator: "\n").compactMap { line in
-            line.contains("static let ") ? line.split(separator: "ReplyCode(").last?.prefix { $0 != ")" } : nil
-        }.filter { Int($0) != nil }
+        // A declaration is a line such as `static let userMuted = ReplyCode(-2381)`.
+        let declarations = source.split(separator: "\n").filter { $0.contains("static let ") }
+        let arguments = declarations.compactMap { $0.split(separator: "ReplyCode(").last?.prefix { $0 != ")" } }
+        let codes = arguments.filter { Int($0) != nil }
         #expect(codes.count > 60, "most codes of the source were not recognized")
         // 100017 (`muted`) is another code for a muted user; the servers never return it.
         for code in codes where code != "100017" {
@@ -180,6 +183,6 @@ import Testing
 
     @Test func `each invariant is listed in the rules`() throws {
         let text = try Repository.text("docs/RULES.md")
-        for number in 1...17 { #expect(text.contains("\n| I\(number) | "), "I\(number)") }
+        for number in 1...17 { #expect(text.contains("\n| I\(number) | "), "docs/RULES.md lacks I\(number)") }
     }
 }

@@ -7,13 +7,15 @@ internal import Glibc
 /// The broker must advertise the proxy's port, so that clients reach the broker only through the proxy.
 package final class KafkaProxy: Sendable {
     /// The state of the request that is delivered late.
+    ///
+    /// A kind of request is its API key in Kafka's protocol.
     private enum LateRequest {
         case none
         /// The next request of this kind is held back.
         case expected(kind: Int16)
-        /// The request is held back; the proxy forwards the client's repetition of it.
+        /// The request is held back. The client repeats it, and the proxy forwards the repetition.
         case held(kind: Int16)
-        /// The request is delivered before the next request of its kind.
+        /// The request is held back until the next request of its kind arrives.
         case due(kind: Int16)
         /// The request was delivered.
         case delivered
@@ -54,7 +56,7 @@ package final class KafkaProxy: Sendable {
 
     deinit { self.stop() }
 
-    /// Forwards the connections from now on to a port of 127.0.0.1.
+    /// Forwards all further connections to a port of 127.0.0.1.
     package func forward(to brokerPort: UInt16) { self.state.update { $0.brokerPort = brokerPort } }
 
     /// Holds back the next request of a kind, and ends the client's connection, so that the client repeats the request.
@@ -114,8 +116,8 @@ package final class KafkaProxy: Sendable {
             while let request = Self.readRequest(client) {
                 let wasHeld = Self.waitForTurn(of: request, from: client, state)
                 guard Self.write(request, to: broker) else { break }
-                // The client has ended this connection. The broker must read the held request before its end follows.
-                // Nobody waits for this thread, so the pause may be long.
+                // The client has lost this connection, so the connection to the broker is closed next. Before that,
+                // the broker must read the held request. Nobody waits for this thread: the pause may be long.
                 if wasHeld { DedicatedThread.sleep(for: .seconds(1)) }
             }
             shutdown(broker, Int32(SHUT_WR))

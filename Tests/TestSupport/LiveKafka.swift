@@ -4,7 +4,7 @@ internal import Foundation
 internal import KafkaClient
 internal import Repository
 
-/// A real Kafka on this machine for tests: one unchanged node from `KAFKA_HOME` or from `../shared/kafka` beside the
+/// A real Kafka on this machine for tests: one node, run from `KAFKA_HOME` or from `../shared/kafka` beside the
 /// repository.
 ///
 /// The server always ends with the process that started it: a shell reads from a pipe of that process, and kills the
@@ -28,7 +28,7 @@ package final class LiveKafka: Sendable {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0 + "/bin/kafka-server-start.sh") }
     }()
 
-    /// Whether tests on a real Kafka can run; for `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
+    /// Whether tests on a real Kafka can run; tests use it in `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
     package static var isAvailable: Bool { Self.home != nil }
 
     private static let sharedServer = Result { try LiveKafka() }
@@ -122,10 +122,10 @@ package final class LiveKafka: Sendable {
         }
     }
 
-    /// The script; its arguments are Kafka's home, the directory, `format` or `keep`, and further arguments of the format
-    /// tool.
+    /// The script that runs the server until its input ends or brings a line.
     ///
-    /// The text after `-t` is the id of the Kafka cluster, which may be any.
+    /// The arguments are Kafka's home, the server's directory, `format` or `keep`, and further arguments of the format
+    /// tool. The text after `-t` is an arbitrary id of the Kafka cluster.
     private static let script = """
         home=$1 directory=$2 mode=$3
         shift 3

@@ -47,9 +47,9 @@ package struct LiveLine: Equatable, Sendable {
 
     /// Two lines for people: the item or call; its answer and the scene.
     ///
-    /// - Parameter names: how many of the present users are named.
+    /// - Parameter maxNames: how many of the present users are named at most.
     /// - Returns: the lines, without characters that a terminal would execute.
-    package func text(names: Int) -> String {
+    package func text(maxNames: Int) -> String {
         let position = self.position.map { "\($0.epoch).\($0.number)" } ?? "-"
         let head = [
             ClockText.time(self.time), SafeText.padded(position, to: 10),
@@ -58,7 +58,7 @@ package struct LiveLine: Equatable, Sendable {
         let verdict = self.position != nil ? "admitted" : self.answer.text
         let delay = self.delay.map { " after \($0.count) ms" } ?? ""
         return "\(head)  \(self.content)\n              \(verdict)\(delay) [\(self.callLocation ?? self.location)]; "
-            + self.scene.text(names: names)
+            + self.scene.text(maxNames: maxNames)
     }
 
     /// The line for tools.

@@ -32,12 +32,12 @@ package struct Scene: Equatable, Sendable {
 
     /// The scene in one line for people.
     ///
-    /// - Parameter names: how many users are named.
+    /// - Parameter maxNames: how many of the present users are named at most.
     /// - Returns: the line, without characters that a terminal would execute.
-    package func text(names: Int) -> String {
+    package func text(maxNames: Int) -> String {
         var parts: [String] = []
-        let named = self.present.prefix(names).map(\.text).joined(separator: " ")
-        let unnamedCount = self.presentCount - min(names, self.present.count)
+        let named = self.present.prefix(maxNames).map(\.text).joined(separator: " ")
+        let unnamedCount = self.presentCount - min(maxNames, self.present.count)
         var present = "present \(self.presentCount)"
         if !named.isEmpty { present += " (\(named)\(unnamedCount > 0 ? " and \(unnamedCount) more" : ""))" }
         if let shownCount { present += ", shown \(shownCount)\(self.isCountStale ? " stale" : "")" }

@@ -106,7 +106,7 @@ enum InspectCommand: Subcommand {
             let result = try inspector.replay(live)
             if !isJSON { Subcommands.printLine(LiveHeading.text(live, result.record)) }
             for line in result.lines {
-                Subcommands.printLine(isJSON ? Self.text(line.json) : line.text(names: names))
+                Subcommands.printLine(isJSON ? Self.text(line.json) : line.text(maxNames: names))
                 lineCount += 1
             }
         }

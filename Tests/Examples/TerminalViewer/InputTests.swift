@@ -5,17 +5,18 @@ import Testing
 
 /// The keys that a terminal sends as bytes.
 @Suite struct KeyTests {
-    private static let sample = Array("a\u{1B}[A\u{1B}[5~é你\u{1B}OH\r\u{7F}\u{03}\u{1B}[3~".utf8)
+    /// The bytes of `keys`, as a terminal sends them.
+    private static let bytesOfKeys = Array("a\u{1B}[A\u{1B}[5~é你\u{1B}OH\r\u{7F}\u{03}\u{1B}[3~".utf8)
     private static let keys: [Key] = [
         .character("a"), .up, .pageUp, .character("é"), .character("你"), .home, .enter, .backspace, .control("c"),
         .delete,
     ]
 
     @Test func `keys are read wherever the terminal splits their bytes`() {
-        for cut in 0...Self.sample.count {
+        for splitIndex in 0...Self.bytesOfKeys.count {
             var parser = KeyParser()
-            let first = parser.read(Self.sample[..<cut])
-            let second = parser.read(Self.sample[cut...])
+            let first = parser.read(Self.bytesOfKeys[..<splitIndex])
+            let second = parser.read(Self.bytesOfKeys[splitIndex...])
             #expect(first + second == Self.keys)
         }
     }
@@ -23,6 +24,7 @@ import Testing
     @Test func `an escape byte that nothing follows is the key Escape`() {
         var parser = KeyParser()
         #expect(parser.read([0x1B]) == [])
+        // The program flushes the parser when no byte has followed for a moment.
         #expect(parser.hasPendingEscape)
         #expect(parser.flush() == [.escape])
         #expect(parser.flush() == [])
@@ -37,7 +39,7 @@ import Testing
     }
 
     @Test func `the parser still works after random bytes`() {
-        // A linear congruential generator, whose high bits are random enough.
+        // A linear congruential generator makes the bytes from its high bits, which are random enough.
         var (parser, state) = (KeyParser(), UInt64(7))
         for _ in 0..<20_000 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -51,9 +53,10 @@ import Testing
 
 /// The line in which a user types.
 @Suite struct InputLineTests {
-    @Test func `a line is edited and recalled`() {
+    @Test func `keys edit the line, and the key Up recalls the line before`() {
         var line = InputLine()
         for character in "hello wrld" { line.press(.character(character)) }
+        // The cursor moves left to the place before "rld", where the "o" is missing.
         for _ in 0..<3 { line.press(.left) }
         line.press(.character("o"))
         #expect(line.text == "hello world")
@@ -102,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a line that does not begin with a slash is a message`() throws {
+    @Test func `a line that begins with no slash, or with two, is a message`() throws {
         #expect(try Command("hello") == .sendMessage("hello"))
         #expect(try Command("//shrug") == .sendMessage("/shrug"))
     }
@@ -113,13 +116,13 @@ import Testing
         #expect(throws: CommandError(text: "Enter /seat [N]: apply for a seat.")) { try Command("/seat 0") }
     }
 
-    @Test func `an unknown command names a similar one`() {
+    @Test func `the error about an unknown command names a similar command`() {
         let error = #expect(throws: CommandError.self) { try Command("/inv bob") }
         #expect(error?.text.contains("Did you mean /invite?") == true)
         #expect(throws: CommandError.self) { try Command("/") }
     }
 
-    @Test func `the key Tab completes a name`() {
+    @Test func `the completions of a command's beginning are all commands that begin with it`() {
         #expect(Command.completions(of: "/inv") == ["/invite"])
         #expect(Command.completions(of: "/gift") == ["/gifts", "/gift"])
         #expect(Command.completions(of: "inv") == [])
@@ -145,7 +148,7 @@ import Testing
         #expect(throws: OptionsError.self) { try self.readOptions("--token", "t") }
     }
 
-    @Test func `help is shown, and wrong options are refused`() throws {
+    @Test func `the option --help gives no options, and wrong options are refused`() throws {
         #expect(try self.readOptions("--help") == nil)
         #expect(throws: OptionsError.self) { try self.readOptions() }
         #expect(throws: OptionsError.self) { try self.readOptions("--nmae", "x") }
@@ -158,7 +161,7 @@ import Testing
         #expect(try self.readOptions("--name", "a", environment: ["NO_COLOR": "1"])?.hasColour == false)
     }
 
-    @Test func `a user's id is made of its name as in the browser`() {
+    @Test func `a user's id is derived from the user's name, as the browser does`() {
         #expect(userID(ofName: " Alice B ") == "alice-b")
         #expect(userID(ofName: "") == "guest")
         // A character that an id may not have becomes its code point in base 36: U+00E9 is 233 = 6 * 36 + 17, and h is

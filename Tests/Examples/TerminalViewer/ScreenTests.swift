@@ -5,7 +5,7 @@ import Testing
 
 /// The screens that the viewer draws into a grid of characters, and the bytes that it sends to the terminal.
 @Suite struct ScreenTests {
-    /// A live in which everything happens at once.
+    /// Alice hosts a live with 60 messages, 40 viewers, two guests on nine seats, a battle and three open requests.
     static var busyLive: ViewerState {
         var state = ViewerState()
         state.userName = "alice"
@@ -33,9 +33,9 @@ import Testing
         return state
     }
 
-    /// The lines of the screen.
+    /// The lines of the screen at the time `now` of animations and messages, in milliseconds.
     ///
-    /// The clock of messages is at `now`, in milliseconds; the wall clock is at 0.
+    /// The wall clock, by which battles end, is at 0.
     static func lines(_ state: ViewerState, _ columns: Int, _ rows: Int, now: Double = 0) -> [String] {
         var state = state
         let size = Size(columns: columns, rows: rows)
@@ -69,7 +69,7 @@ import Testing
         #expect(text.contains("bob: message 60"))
         #expect(text.contains("Viewers") && text.contains("★ viewer 1"))
         #expect(text.contains("bob would like a seat: /accept bob or /reject bob"))
-        // Two of the three requests are shown.
+        // Two of the three requests are shown: Bob's application and Carol's battle.
         #expect(text.contains("carol challenges you to a battle") && text.contains("(1 more)"))
         #expect(lines[23].hasPrefix("> "))
     }
@@ -83,10 +83,11 @@ import Testing
         }
     }
 
-    @Test func `the list shows its lives, and the cursor stays visible`() {
+    @Test func `the list of lives shows the line of the cursor after a long move`() {
         var state = ViewerState()
         state.list.show(
             (1...50).map { LiveRow(id: "l\($0)", name: "live \($0)", owner: "host", viewerCount: $0) }, hasMore: false)
+        // The cursor moves from live 1 to live 41, beyond the 24 rows.
         state.list.move(by: 40)
         let lines = Self.lines(state, 80, 24)
         // The line ends with the number of viewers.
@@ -98,6 +99,7 @@ import Testing
         var page = LiveListPage()
         func row(_ id: String) -> LiveRow { LiveRow(id: id, name: id, owner: "", viewerCount: 0) }
         page.show([row("a"), row("b")], hasMore: false)
+        // The cursor moves to b.
         page.move(by: 1)
         page.show([row("c"), row("a"), row("b")], hasMore: false)
         #expect(page.selectedLive?.id == "b")
@@ -107,16 +109,15 @@ import Testing
         #expect(page.selected == 0)
     }
 
-    @Test func `a message disappears after its time`() {
+    @Test func `an error message disappears after eight seconds`() {
         var state = Self.busyLive
         state.showMessage("no such user", isError: true, at: 0)
-        // Row 22 is above the input. It shows a message, or a hint.
+        // Row 22 is above the input. It shows a message, or the hint "Type a message" if there is none.
         #expect(Self.lines(state, 80, 24)[22].hasPrefix("no such user"))
-        // An error message is shown for 8 s.
         #expect(Self.lines(state, 80, 24, now: 8001)[22].hasPrefix("Type a message"))
     }
 
-    @Test func `control characters of users do not reach the terminal`() {
+    @Test func `control characters in users' names and texts do not reach the terminal`() {
         var state = Self.busyLive
         state.live?.add(ChatLine(author: "\u{1B}[31mmallory", text: "a\u{07}b\u{9B}2Jc\u{202E}d\u{200B}e\r\nf"))
         state.live?.name = "\u{1B}]0;title\u{07}"
@@ -148,7 +149,7 @@ import Testing
         let bytesWithoutChange = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
         state.input.press(.character("x"))
         let bytesOfChange = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: (3, 23))
-        // The first drawing sends the 80 * 24 = 1920 cells; the others send only changed cells and the cursor.
+        // The first drawing sends all 80 * 24 = 1920 cells. The others send only changed cells and the cursor.
         #expect(firstBytes.count > 1000)
         #expect(bytesWithoutChange.count < 40)
         #expect(bytesOfChange.count < 80)
@@ -156,7 +157,7 @@ import Testing
         #expect(String(decoding: bytesOfChange, as: UTF8.self).contains("\u{1B}[24;3H\u{1B}[0mx"))
     }
 
-    @Test func `with colours off, no colour is sent`() {
+    @Test func `a painter without colours sends no colour`() {
         var painter = Painter(hasColour: false)
         let canvas = Screen.draw(Self.busyLive, Size(columns: 80, rows: 24), now: 0, wallTime: 0).canvas
         let text = String(decoding: painter.paint(canvas, cursor: nil), as: UTF8.self)
@@ -168,6 +169,7 @@ import Testing
 @Suite struct StageTests {
     @Test func `the boxes of a grid cover the stage without overlapping`() {
         let stage = Box(x: 0, y: 3, columns: 80, rows: 8)
+        // Columns 0 to 79 and rows 3 to 10.
         for count in 1...20 {
             let boxes = StageBoxes.boxes(of: (0..<count).map { SeatBox(index: $0, name: "") }, in: stage)
             #expect(boxes.count == count)
@@ -183,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `the bar of a battle is divided as the scores are, and fills its row`() {
+    @Test func `the bar of a battle fills its row, and each side's part grows with its score`() {
         #expect(BattleLine.widths([0, 0], columns: 80) == [40, 40])
         // Each side has at least ten columns; the scores divide the other 60: 10 + 60 * 3 / 4 and 10 + 60 * 1 / 4.
         #expect(BattleLine.widths([300, 100], columns: 80) == [55, 25])

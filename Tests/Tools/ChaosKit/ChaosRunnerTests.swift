@@ -128,7 +128,7 @@ struct ChaosRunnerTests {
     @Test func `the result of a broken round has the shortest history that shows the fault`() throws {
         var history = HistoryFixture.history()
         // Eve gets item 2 before item 1.
-        history.feeds[1].steps.swapAt(0, 1)
+        history.eveFeed.swapItems(1, 2)
         let report = ChaosReport(rounds: [ChaosRunner.makeResult(Self.rounds[0], Self.plan, Self.load, history)])
         let lines = report.table.split(separator: "\n").map(String.init)
         let finding = try #require(lines.firstIndex(of: "    I7: eve in concert got item 1 again or late, after 2"))

@@ -12,10 +12,10 @@ struct FaultProxyTests {
         #expect(path.exchange([1, 2, 3]) == [1, 2, 3])
     }
 
-    @Test func `a cut ends all connections, and each new connection until the cut is over`() throws {
+    @Test func `a cut ends all connections, and each new one until the cut is over`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
-        // The number 0 is that of the only server.
+        // 0 is the index of the client's proxy.
         path.proxy.interrupt(0, .cut)
         #expect(path.client.receive(1) == .ended)
         #expect(try Client(port: path.proxy.ports[0]).exchange([2]) == .ended)
@@ -30,7 +30,8 @@ struct FaultProxyTests {
     }
 
     @Test(arguments: [Set([Direction.toServer]), [.toClient], [.toServer, .toClient]])
-    func `during a silence no bytes pass; they arrive in order afterwards`(directions: Set<Direction>) throws {
+    func `bytes that are sent during a silence arrive after it, in order`(directions: Set<Direction>) throws {
+        // A silence in either direction keeps the answer of the echo server from the client.
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         // The interruption must begin before the bytes arrive at the proxy.
@@ -59,7 +60,7 @@ struct FaultProxyTests {
         #expect(path.exchange([4]) == [4])
     }
 
-    @Test func `the end of the server's side reaches the client`() throws {
+    @Test func `when the server closes a connection, the client's side ends too`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.echo.stop()
@@ -72,8 +73,8 @@ struct FaultProxyTests {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client
         let sender = DedicatedThread("sender") { client.send(bytes) }
-        // The receiver begins to read 200 ms later. Until then the bytes fill the sockets on their way, and the rest of
-        // the 3 MB waits in the proxy. If the machine is so slow that it does not, the test shows less, but passes.
+        // The client begins to read 200 ms later. Until then the bytes fill the sockets on their way, and the rest of
+        // the 3 MB waits in the proxy. On a very slow machine, fewer bytes wait there; the test passes all the same.
         usleep(200_000)
         #expect(client.receive(bytes.count) == .bytes(bytes))
         sender.join()
@@ -83,14 +84,14 @@ struct FaultProxyTests {
 /// A client, a proxy and an echo server, connected in this order.
 private struct EchoPath {
     let echo: LoopThread
-    /// The first proxy is the client's; the tests use the others as witnesses.
+    /// Three proxies of the echo server: 0 is the client's, and the tests use 1 and 2 as witnesses of `interrupt`.
     let proxy: FaultProxy
     let client: Client
 
     init() throws {
         let (echo, port) = try EventLoop.start(name: "echo") { loop throws(LoopError) -> UInt16 in
             try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
-                // More than any test sends.
+                // 16 MiB, more than any test sends.
                 stream.pendingLimitBytes = 16_777_216
                 stream.delegate = Echo()
                 stream.startReading()
@@ -108,11 +109,11 @@ private struct EchoPath {
 
     /// Interrupts the client's connections, and returns when the interruption has begun.
     ///
-    /// The proxies' thread applies interruptions in their order. So once it has cut the witness, the one before has
-    /// begun. `witness` is the index of another proxy, which stays cut: a test may use each only once.
+    /// One thread applies the interruptions of all proxies in order. Once that thread has cut the witness's proxy, the
+    /// client's interruption has begun. The proxy of the witness (1 or 2) stays cut: a test may use each only once.
     func interrupt(_ interruption: Interruption, witness: Int) throws {
         let witnessClient = try Client(port: self.proxy.ports[witness])
-        #expect(witnessClient.exchange([0]) == .bytes([0]), "the witness is connected")
+        #expect(witnessClient.exchange([0]) == .bytes([0]), "the witness must be connected")
         self.proxy.interrupt(0, interruption)
         self.proxy.interrupt(witness, .cut)
         #expect(witnessClient.receive(1) == .ended)

@@ -3,7 +3,9 @@ import ChaosKit
 import MachineKit
 import PlazaModel
 
-/// A small history (what clients sent and received in a round) that keeps all promises; tests change it to break one.
+/// A small history that keeps all promises; tests change it to break one.
+///
+/// A history is what the clients of a chaos run's round sent and received.
 enum HistoryFixture {
     static let live = LiveID("concert")
     static let battle = BattleID("b-1")
@@ -19,10 +21,11 @@ enum HistoryFixture {
 
     /// Two clients of one live, Alice and Eve, who both got the items 1 to 4 of epoch 1.
     ///
-    /// The items are two texts, a stage with a battle that ends with the score 7, and the live's end.
+    /// Items 1 and 2 are texts of Bob, item 3 is a stage with a battle that ends with the score 7, and item 4 is the
+    /// live's end. The live had two viewers, and its last count was 2.
     static func history() -> RoundHistory {
         var history = RoundHistory()
-        let steps = [Self.text(1, "one"), Self.text(2, "two"), Self.stage(3, score: 7), Self.end(4)]
+        let steps = [Self.text(1, "one"), Self.text(2, "two"), Self.endedBattle(3, score: 7), Self.end(4)]
         history.feeds = ["alice", "eve"].map { FeedHistory(client: $0, live: Self.live, steps: steps) }
         history.neverLeft = [Self.bob.userID]
         history.endedLives = [Self.live]
@@ -37,22 +40,24 @@ enum HistoryFixture {
         return history
     }
 
-    static func message(_ id: String, _ outcome: CallRecord.Outcome, isMuted: Bool = false) -> CallRecord {
-        CallRecord(client: "bob", live: Self.live, .message(id, isMuted: isMuted), outcome)
+    /// Bob's call that sends a message with this text, or a gift with a text such as `5 × rose of bob`.
+    static func message(_ text: String, _ outcome: CallRecord.Outcome, isMuted: Bool = false) -> CallRecord {
+        CallRecord(client: "bob", live: Self.live, .message(text, isMuted: isMuted), outcome)
     }
 
+    /// The call that adds `score` to the score of the battle.
     static func score(_ score: Int64, _ outcome: CallRecord.Outcome) -> CallRecord {
         CallRecord(client: "the app's server", live: Self.live, .score(Self.battle, score), outcome)
     }
 
-    /// The finding that item 2 was acknowledged and is missing.
-    static func lossFinding(_ text: String, _ client: String, _ neighbors: String) -> String {
+    /// The finding that the text of item 2 was acknowledged, and that the client's feed lacks this item.
+    static func lossFinding(of text: String, client: String, neighbors: String) -> String {
         "I8: \"\(text)\" in concert was acknowledged, and \(client) never got it (it got \(neighbors), not 2)"
     }
 
-    /// The finding that a total of the live's end is not that of the feed.
-    static func totalFinding(_ client: String, _ total: String, _ count: String) -> String {
-        "I15: concert ended, as \(client) was told, with \(total), and its feed has \(count)"
+    /// The finding that a total in the live's end differs from the total of the client's feed.
+    static func totalFinding(client: String, told: String, received: String) -> String {
+        "I15: concert ended, as \(client) was told, with \(told), and its feed has \(received)"
     }
 
     /// Item `number` of epoch 1, received `number` milliseconds after 01:00.
@@ -72,30 +77,64 @@ enum HistoryFixture {
         return self.item(number, .liveEnded(reason: .endedByHost, statistics: statistics))
     }
 
-    /// A stage with the battle and its events: `begins` times its begin and `ends` times its end.
-    ///
-    /// If `ends` is -1, the battle still runs.
-    static func stage(_ number: Int64, score: Int64, begins: Int = 1, ends: Int = 1) -> FeedHistory.Step {
-        let view = BattleView(
+    /// A stage in which the battle has ended; it reports the battle's begin `begins` times and its end `ends` times.
+    static func endedBattle(_ number: Int64, score: Int64, begins: Int = 1, ends: Int = 1) -> FeedHistory.Step {
+        let end = StageEvent.battleEnded(battle: self.battle, reason: .timeOver)
+        return self.stage(
+            number, self.battleView(score: score, ended: .timeOver),
+            Self.beginEvents(begins) + Array(repeating: end, count: ends))
+    }
+
+    /// A stage in which the battle still runs; it reports the battle's begin `begins` times.
+    static func runningBattle(_ number: Int64, begins: Int = 1) -> FeedHistory.Step {
+        self.stage(number, self.battleView(score: 0, ended: nil), Self.beginEvents(begins))
+    }
+
+    /// A stage without a battle.
+    static func stageWithoutBattle(_ number: Int64) -> FeedHistory.Step { self.stage(number, nil, []) }
+
+    private static func stage(_ number: Int64, _ battle: BattleView?, _ events: [StageEvent]) -> FeedHistory.Step {
+        let record = StageRecord(
+            app: AppID("demo"), live: self.live, epoch: 1, revision: number, seats: [], battle: battle)
+        return self.item(number, .stage(record: record, events: events))
+    }
+
+    private static func beginEvents(_ count: Int) -> [StageEvent] {
+        Array(repeating: .battleStarted(battle: self.battle), count: count)
+    }
+
+    private static func battleView(score: Int64, ended: BattleEndReason?) -> BattleView {
+        BattleView(
             id: self.battle, extensionInfo: "", durationSeconds: 9, startTime: Timestamp(milliseconds: 0),
             endTime: Timestamp(milliseconds: 9000), sides: [BattleSide(live: self.live, host: self.bob, score: score)],
-            ended: ends < 0 ? nil : .timeOver)
-        let events =
-            Array(repeating: StageEvent.battleStarted(battle: self.battle), count: begins)
-            + Array(
-                repeating: StageEvent.battleEnded(battle: self.battle, reason: .timeOver), count: max(0, ends))
-        return self.stage(number, view, events)
+            ended: ended)
+    }
+}
+
+extension RoundHistory {
+    /// The feed that Eve received; the fixture's first feed is Alice's.
+    var eveFeed: FeedHistory {
+        get { self.feeds[1] }
+        set { self.feeds[1] = newValue }
     }
 
-    /// A stage in which the battle still runs.
-    static func runningBattle(_ number: Int64, begins: Int = 1) -> FeedHistory.Step {
-        self.stage(number, score: 0, begins: begins, ends: -1)
+    /// Replaces the item with this number by another step, in all feeds.
+    mutating func replaceItem(_ number: Int64, by step: FeedHistory.Step) {
+        for index in self.feeds.indices { self.feeds[index].replaceItem(number, by: step) }
+    }
+}
+
+extension FeedHistory {
+    /// The position in `steps` of the first item with this number.
+    func index(ofItem number: Int64) -> Int {
+        self.steps.firstIndex { if case .item(_, number, _, _) = $0 { true } else { false } } ?? self.steps.endIndex
     }
 
-    /// A stage with the battle `view` and these events; nil for no battle.
-    static func stage(_ number: Int64, _ view: BattleView? = nil, _ events: [StageEvent] = []) -> FeedHistory.Step {
-        let record = StageRecord(
-            app: AppID("demo"), live: self.live, epoch: 1, revision: number, seats: [], battle: view)
-        return self.item(number, .stage(record: record, events: events))
+    mutating func replaceItem(_ number: Int64, by step: Step) { self.steps[self.index(ofItem: number)] = step }
+
+    mutating func removeItem(_ number: Int64) { self.steps.remove(at: self.index(ofItem: number)) }
+
+    mutating func swapItems(_ first: Int64, _ second: Int64) {
+        self.steps.swapAt(self.index(ofItem: first), self.index(ofItem: second))
     }
 }

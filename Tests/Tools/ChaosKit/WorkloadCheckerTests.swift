@@ -7,14 +7,17 @@ import Testing
 /// Tests that the checker finds broken promises about gifts, likes, metadata, mutes, kicks and bans, and about battles
 /// in feeds with gaps.
 ///
-/// `feeds[0]` is Alice's feed and `feeds[1]` Eve's; `steps[n]` is item n + 1.
+/// A finding begins with the broken invariant (`I8`) or rule (`R3.42`) of `docs/RULES.md`.
 struct WorkloadCheckerTests {
     private typealias Fixture = HistoryFixture
 
-    /// The fixture's history with a gift of 5 roses (15 coins), likes and metadata; the live's end is item 8.
+    /// The findings in a history with gifts, likes and metadata, after a change that breaks a promise.
+    ///
+    /// After the fixture's items 1 to 3 come a gift of 5 roses (15 coins), 3 likes, 7 likes and a change of the topic
+    /// from milk to tea; item 8 is the live's end.
     private static func findings(_ breakPromise: (inout RoundHistory) -> Void) -> [String] {
         Fixture.findings { history in
-            let steps = [
+            let stepsAfterBattle = [
                 Fixture.item(4, .gift(sender: Fixture.bob, gift: Fixture.rose, count: 5, receivers: [UserID("host")])),
                 Fixture.item(5, .likes(total: 3, sender: Fixture.bob, count: 3)),
                 Fixture.item(6, .likes(total: 10, sender: Fixture.bob, count: 7)),
@@ -22,8 +25,8 @@ struct WorkloadCheckerTests {
                 Fixture.end(8, gifts: 5, likes: 10),
             ]
             for index in history.feeds.indices {
-                history.feeds[index].steps.removeLast()
-                history.feeds[index].steps += steps
+                history.feeds[index].removeItem(4)
+                history.feeds[index].steps += stepsAfterBattle
             }
             history.calls += [
                 Fixture.message("5 × rose of bob", .acknowledged(number: 4)), Self.likes(3), Self.likes(7),
@@ -36,18 +39,14 @@ struct WorkloadCheckerTests {
         }
     }
 
+    /// Bob's call that sends likes.
     private static func likes(_ count: Int64, _ outcome: CallRecord.Outcome = .acknowledged()) -> CallRecord {
         CallRecord(client: "bob", live: Fixture.live, .likes(count), outcome)
     }
 
-    /// A call that sets the key `topic`.
+    /// The host's call that sets the key `topic` of the live's metadata.
     private static func metadataWrite(_ value: String, _ outcome: CallRecord.Outcome) -> CallRecord {
         CallRecord(client: "host", live: Fixture.live, .metadata(key: "topic", value: value), outcome)
-    }
-
-    /// Replaces a step in both feeds; step n is item n + 1.
-    private static func replace(_ index: Int, _ step: FeedHistory.Step, in history: inout RoundHistory) {
-        for feed in history.feeds.indices { history.feeds[feed].steps[index] = step }
     }
 
     @Test func `a history with gifts, likes and metadata that keeps all promises has no finding`() {
@@ -56,8 +55,8 @@ struct WorkloadCheckerTests {
 
     // MARK: Gifts and likes
 
-    @Test func `a gift that was lost is found`() {
-        let findings = Self.findings { $0.feeds[1].steps[3] = Fixture.text(4, "instead") }
+    @Test func `a gift that a feed lacks is found`() {
+        let findings = Self.findings { $0.eveFeed.replaceItem(4, by: Fixture.text(4, "instead")) }
         #expect(
             findings.contains(
                 "I8: \"5 × rose of bob\" in concert was acknowledged, and eve never got it (it got 3 and 5, not 4)"))
@@ -65,53 +64,59 @@ struct WorkloadCheckerTests {
 
     @Test func `a gift that was applied twice is found`() {
         let findings = Self.findings { history in
-            for feed in history.feeds.indices { history.feeds[feed].steps[4] = history.feeds[feed].steps[3] }
+            let gift = history.eveFeed.steps[history.eveFeed.index(ofItem: 4)]
+            history.replaceItem(5, by: gift)
         }
         #expect(findings.contains { $0.hasPrefix("I15: eve got \"5 × rose of bob\" in concert 2 times") })
     }
 
     @Test func `a refused message that enters the feed is found`() {
+        // The fixture's second call sends "two", which is item 2.
         let findings = Self.findings { $0.calls[1].outcome = .refused }
         #expect(findings.contains("I15: \"two\" in concert was refused, and came to alice"))
     }
 
-    @Test func `likes that are counted twice, and likes that go back, are found`() {
+    @Test func `likes that are counted twice and a total of likes that decreases are found`() {
         let tooMany = Self.findings { history in
-            Self.replace(5, Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)), in: &history)
+            // 3 + 7 + 7
+            history.replaceItem(6, by: Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)))
         }
         #expect(tooMany.contains("I15: eve in concert: 17 likes, and 10 were sent"))
         let decreased = Self.findings { history in
-            Self.replace(5, Fixture.item(6, .likes(total: 2, sender: Fixture.bob, count: 7)), in: &history)
+            history.replaceItem(6, by: Fixture.item(6, .likes(total: 2, sender: Fixture.bob, count: 7)))
         }
         #expect(decreased.contains("I15: alice in concert: the likes went from 3 back to 2"))
     }
 
-    @Test(arguments: [Int64(9), 11, 20]) func `a wrong final number of likes is found`(_ likes: Int64) {
-        let findings = Self.findings { Self.replace(7, Fixture.end(8, gifts: 5, likes: likes), in: &$0) }
+    @Test(arguments: [Int64(9), 11, 20]) func `a wrong total of likes in the live's end is found`(_ likes: Int64) {
+        let findings = Self.findings { $0.replaceItem(8, by: Fixture.end(8, gifts: 5, likes: likes)) }
         #expect(findings.contains("I15: concert ended, as eve was told, with \(likes) likes instead of 10"))
     }
 
-    @Test func `likes without an answer may count or not`() {
+    @Test func `unanswered likes may be in the total or not`() {
+        // Ten likes were acknowledged, and four have no answer.
         for likes in [Int64(10), 14] {
             let findings = Self.findings { history in
                 history.calls.append(Self.likes(4, .unanswered))
-                Self.replace(7, Fixture.end(8, gifts: 5, likes: likes), in: &history)
+                history.replaceItem(8, by: Fixture.end(8, gifts: 5, likes: likes))
             }
             #expect(findings == [])
         }
     }
 
-    @Test func `wrong final numbers of messages, gifts and coins are found`() {
-        let findings = Self.findings { Self.replace(7, Fixture.end(8, messages: 3, gifts: 10, likes: 10), in: &$0) }
-        #expect(findings.contains(Fixture.totalFinding("alice", "3 messages", "2")))
-        #expect(findings.contains(Fixture.totalFinding("alice", "10 gifts", "5")))
+    @Test func `wrong totals of messages, gifts and coins in the live's end are found`() {
+        let findings = Self.findings {
+            $0.replaceItem(8, by: Fixture.end(8, messages: 3, gifts: 10, likes: 10))
+        }
+        #expect(findings.contains(Fixture.totalFinding(client: "alice", told: "3 messages", received: "2")))
+        #expect(findings.contains(Fixture.totalFinding(client: "alice", told: "10 gifts", received: "5")))
         // A rose costs 3 coins: 10 * 3 are 30 coins, and 5 * 3 are 15.
-        #expect(findings.contains(Fixture.totalFinding("alice", "30 coins", "15")))
+        #expect(findings.contains(Fixture.totalFinding(client: "alice", told: "30 coins", received: "15")))
     }
 
     // MARK: Metadata
 
-    @Test func `metadata that is not the last write is found`() {
+    @Test func `a read of metadata that does not return the last write is found`() {
         let findings = Self.findings { history in
             for index in history.metadataReads.indices { history.metadataReads[index].values = ["topic": "milk"] }
         }
@@ -119,36 +124,34 @@ struct WorkloadCheckerTests {
         #expect(findings.contains("R3.42: the last topic that eve got of concert is not what alice read"))
     }
 
-    @Test func `metadata that differs between clients, or is lost, is found`() {
+    @Test func `metadata that is lost for one client, and so differs between clients, is found`() {
         let findings = Self.findings { $0.metadataReads[1].values = [:] }
         #expect(findings.contains("R3.42: eve and alice read different metadata of concert at the end"))
         #expect(findings.contains("R3.42: eve read nothing as topic of concert, which is not the last write"))
     }
 
-    @Test func `a write without an answer may be the last`() {
+    @Test func `an unanswered write may be applied last although it was sent first`() {
         let findings = Self.findings { history in
             history.calls.insert(Self.metadataWrite("late", .unanswered), at: 0)
-            Self.replace(
-                6, Fixture.item(7, .metadataChanged(set: ["topic": "late"], removed: [], revision: 2)), in: &history)
+            history.replaceItem(
+                7, by: Fixture.item(7, .metadataChanged(set: ["topic": "late"], removed: [], revision: 2)))
             for index in history.metadataReads.indices { history.metadataReads[index].values = ["topic": "late"] }
         }
         #expect(findings == [])
     }
 
-    @Test(arguments: [Int64(1), 2]) func `a revision that does not grow is found`(_ revision: Int64) {
+    @Test(arguments: [Int64(1), 2]) func `a revision of the metadata that does not grow is found`(_ revision: Int64) {
         let findings = Self.findings { history in
-            Self.replace(
-                4, Fixture.item(5, .metadataChanged(set: [:], removed: ["x"], revision: 2)), in: &history)
-            Self.replace(
-                6, Fixture.item(7, .metadataChanged(set: ["topic": "tea"], removed: [], revision: revision)),
-                in: &history)
+            history.replaceItem(5, by: Fixture.item(5, .metadataChanged(set: [:], removed: ["x"], revision: 2)))
+            history.replaceItem(
+                7, by: Fixture.item(7, .metadataChanged(set: ["topic": "tea"], removed: [], revision: revision)))
         }
         #expect(findings.contains("R3.65: eve in concert got item 7 with the revision \(revision) after 2"))
     }
 
     // MARK: Mutes, kicks and bans
 
-    @Test func `a text of a muted user that was sent is found`() {
+    @Test func `a text that a muted user could send is found`() {
         let findings = Self.findings {
             $0.calls.append(Fixture.message("psst", .acknowledged(number: nil), isMuted: true))
         }
@@ -156,7 +159,8 @@ struct WorkloadCheckerTests {
         #expect(Self.findings { $0.calls.append(Fixture.message("psst", .refused, isMuted: true)) } == [])
     }
 
-    @Test func `an item after a kick or ban is found, and one after the return is not`() {
+    @Test func `an item that a client gets after its kick or ban, and before its return, is found`() {
+        /// The feed of a client that received these steps and left.
         func visitor(_ steps: [FeedHistory.Step]) -> FeedHistory {
             var feed = FeedHistory(client: "visitor", live: Fixture.live, steps: steps)
             feed.leave()
@@ -166,19 +170,22 @@ struct WorkloadCheckerTests {
             $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, Fixture.text(2, "two")]))
         }
         #expect(afterRemoval == ["I6: visitor was removed from concert, and got item 2 afterwards"])
+        // The second gap is the return.
         let afterReturn = Self.findings {
             $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, .gap, Fixture.text(2, "two")]))
         }
         #expect(afterReturn == [])
     }
 
-    @Test func `an item that a client reads after its leave does not end the gap of the leave`() {
+    @Test func `an item that a client reads after its leave is not recorded`() {
+        // The client joins, which is a gap, gets item 1 and leaves, which is another gap.
         var feed = FeedHistory(client: "visitor", live: Fixture.live, steps: [.gap])
         feed.append([Fixture.text(1, "one")])
         feed.leave()
-        // The client had received the item before it left.
-        feed.append([Fixture.stage(3, score: 7)])
+        // The item had arrived before the leave.
+        feed.append([Fixture.endedBattle(3, score: 7)])
         #expect(feed.hasLeft)
+        // If the item were recorded, it would end the gap of the leave, which hides all numbers after 1.
         #expect((1...4).filter { feed.hasGap(at: $0) } == [2, 3, 4])
         #expect(Self.findings { $0.feeds.append(feed) } == [])
     }
@@ -190,53 +197,51 @@ struct WorkloadCheckerTests {
 
     // MARK: Battles
 
-    /// The findings about the battle when Eve's feed has these steps between the texts and the live's end.
-    ///
-    /// In the tests below, `runningBattle(3)` is item 3, whose stage shows the battle running. `stage(8)` is item 8,
-    /// whose stage shows no battle.
+    /// The findings about the battle (I14) when Eve's feed has these steps between item 2 and the live's end, item 9.
     private static func battleFindings(
         _ steps: [FeedHistory.Step], _ change: (inout RoundHistory) -> Void = { _ in }
     ) -> [String] {
         Fixture.findings { history in
-            history.feeds[1].steps =
+            history.eveFeed.steps =
                 [Fixture.text(1, "one"), Fixture.text(2, "two")] + steps + [Fixture.end(9, messages: 2)]
-            // Only Eve's feed is checked.
+            // Without Alice's feed, only Eve's is checked.
             history.feeds.remove(at: 0)
             change(&history)
         }.filter { $0.hasPrefix("I14") }
     }
 
-    /// The battle's correct result, as it was read after the end.
+    /// The battle's correct result (7 for the live), as `battle.get` returned it after the battle's end.
     private static let correctRead = BattleRead(battle: Fixture.battle, hasEnded: true, scores: [Fixture.live: 7])
 
-    @Test func `a gap during a battle excuses the missing end if the result is read afterwards`() {
-        let steps = [Fixture.runningBattle(3), .gap, Fixture.stage(8)]
+    @Test func `a feed may lack a battle's end in a gap during the battle if the result is read afterwards`() {
+        let steps = [Fixture.runningBattle(3), .gap, Fixture.stageWithoutBattle(8)]
         #expect(Self.battleFindings(steps) { $0.battleReads = [Self.correctRead] } == [])
         #expect(Self.battleFindings(steps) == ["I14: battle b-1: eve missed its end, and nobody read it"])
     }
 
-    @Test func `a gap elsewhere in the feed does not excuse a missing end`() {
+    @Test func `a gap before or after a battle does not excuse that the battle's end is missing`() {
         let expected = ["I14: battle b-1, eve in concert: 0 ends, and ran as of item 4"]
-        let gapBefore: [FeedHistory.Step] = [.gap, Fixture.runningBattle(4), Fixture.stage(8)]
+        let gapBefore: [FeedHistory.Step] = [.gap, Fixture.runningBattle(4), Fixture.stageWithoutBattle(8)]
         #expect(Self.battleFindings(gapBefore) { $0.battleReads = [Self.correctRead] } == expected)
-        let gapAfter: [FeedHistory.Step] = [Fixture.runningBattle(4), Fixture.stage(7), .gap]
+        let gapAfter: [FeedHistory.Step] = [Fixture.runningBattle(4), Fixture.stageWithoutBattle(7), .gap]
         #expect(Self.battleFindings(gapAfter) { $0.battleReads = [Self.correctRead] } == expected)
     }
 
-    @Test func `only a gap directly before a battle excuses the missing begin`() {
+    @Test func `only a gap directly before a battle's first stage excuses that its begin is missing`() {
         #expect(
             Self.battleFindings([
-                .gap, Fixture.runningBattle(4, begins: 0), Fixture.stage(8, score: 7, begins: 0),
+                .gap, Fixture.runningBattle(4, begins: 0), Fixture.endedBattle(8, score: 7, begins: 0),
             ]) == [])
         #expect(
             Self.battleFindings([
-                .gap, Fixture.stage(3), Fixture.runningBattle(4, begins: 0), Fixture.stage(8, score: 7, begins: 0),
+                .gap, Fixture.stageWithoutBattle(3), Fixture.runningBattle(4, begins: 0),
+                Fixture.endedBattle(8, score: 7, begins: 0),
             ])
                 == ["I14: battle b-1, eve in concert: 0 begins"])
     }
 
-    @Test func `a result that was read and does not agree is found`() {
-        let steps = [Fixture.runningBattle(3), .gap, Fixture.stage(8)]
+    @Test func `a read that returns a wrong score, or a battle that still runs, is found`() {
+        let steps = [Fixture.runningBattle(3), .gap, Fixture.stageWithoutBattle(8)]
         var wrongRead = Self.correctRead
         wrongRead.scores = [Fixture.live: 8]
         #expect(
@@ -244,7 +249,7 @@ struct WorkloadCheckerTests {
                 == ["I14: battle b-1, as read after its end: concert ends with 8 instead of 7"])
         var readOfRunningBattle = Self.correctRead
         readOfRunningBattle.hasEnded = false
-        let findings = Self.battleFindings([Fixture.runningBattle(3), Fixture.stage(8, score: 7, begins: 0)]) {
+        let findings = Self.battleFindings([Fixture.runningBattle(3), Fixture.endedBattle(8, score: 7, begins: 0)]) {
             $0.battleReads = [readOfRunningBattle]
         }
         #expect(findings == ["I14: battle b-1, as read after its end: it still runs"])

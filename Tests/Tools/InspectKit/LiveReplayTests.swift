@@ -8,8 +8,9 @@ import Testing
 /// The records of a live, encoded as the services encode them.
 struct InspectFixture {
     static let live = LiveKey("demo", "concert")
+    /// How long a viewer without heartbeats stays in the live.
     static let lease = Milliseconds.seconds(90)
-    /// The end of the window, which is by default the minute before.
+    /// The end of the window, which begins a minute earlier unless a test says otherwise.
     static let now = Timestamp(milliseconds: 1_700_000_600_000)
 
     private(set) var entries: [TopicEntry] = []
@@ -18,7 +19,9 @@ struct InspectFixture {
     /// A time in the last minute of the window, in seconds from the start of that minute.
     static func at(_ seconds: Int64) -> Timestamp { Self.now - .seconds(60 - seconds) }
 
-    /// The caller of a user's call with a call counter; the ticket is nil before the user has joined.
+    /// The caller of a user's call, which is the session's request number `counter`.
+    ///
+    /// The ticket is nil in the call by which the user joins.
     static func caller(_ user: UserID, _ counter: Int64, ticket: Int64? = 1) -> Caller {
         Caller(
             user: UserInfo(userID: user), role: .user,
@@ -26,7 +29,7 @@ struct InspectFixture {
             ticket: ticket.map { Ticket($0) })
     }
 
-    /// Adds the record of an effect.
+    /// Adds the record that an effect becomes.
     ///
     /// - Returns: the record's offset.
     @discardableResult
@@ -60,6 +63,7 @@ struct InspectFixture {
 
     mutating func append(_ entry: TopicEntry) { self.entries.append(entry) }
 
+    /// The result of `plaza inspect` for the records in a window of time.
     func replay(_ window: ClosedRange<Timestamp> = Self.at(0)...Self.now) -> LiveReplay.Result {
         LiveReplay.run(Self.live, window: window, lease: Self.lease, entries: self.entries)
     }
@@ -67,12 +71,13 @@ struct InspectFixture {
 
 /// Tests of the lines that `plaza inspect` shows for the records of a live.
 ///
-/// A line is a message or another item; its scene is the state of the live at that time: present users, seats, battle.
+/// A line is a call to send a message, or another feed item. Its scene is the state of the live at that time: present
+/// users, seats, battle. `text(maxNames:)` names at most that many of the present users.
 @Suite struct LiveReplayTests {
     private typealias Fixture = InspectFixture
     private static let alice = UserInfo(userID: "alice")
 
-    @Test func `an admitted message has its author, position, class, call and delay`() throws {
+    @Test func `the line of an admitted message shows its author, position, class, call and delay`() throws {
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 4)
         fixture.addPresenceCommand(.join(caller: Fixture.caller("alice", 1, ticket: nil)), at: Fixture.at(1))
@@ -87,12 +92,12 @@ struct InspectFixture {
         // The call is the second record of the fixture, whose offsets begin at 101.
         #expect(line.callLocation == "barrage.inbox 0:102" && line.request?.counter == 4)
         #expect(line.scene.present == ["alice"])
-        #expect(line.text(names: 5).contains("77.12       barrage   alice  text  \"hello\""))
-        #expect(line.text(names: 5).contains("admitted after 1000 ms [barrage.inbox 0:102]; present 1 (alice)"))
+        #expect(line.text(maxNames: 5).contains("77.12       barrage   alice  text  \"hello\""))
+        #expect(line.text(maxNames: 5).contains("admitted after 1000 ms [barrage.inbox 0:102]; present 1 (alice)"))
         #expect(line.json.members["verdict"] == "admitted" && line.json.members["delayMilliseconds"] == 1000)
     }
 
-    @Test func `a message that the budget dropped and one that a mute rejected say why`() throws {
+    @Test func `the line of a message that the budget dropped or a mute rejected shows the reason`() throws {
         var fixture = Fixture()
         let (alice, bob) = (Fixture.caller("alice", 4), Fixture.caller("bob", 9))
         fixture.addCall(.sendText(text: "one", extensionInfo: nil, caller: alice), at: Fixture.at(2))
@@ -103,12 +108,12 @@ struct InspectFixture {
         let lines = fixture.replay().lines
         try #require(lines.count == 2)
         #expect(lines[0].answer.verdict == .dropped && lines[0].position == nil)
-        #expect(lines[0].text(names: 0).contains("dropped: 60105 droppedByBudget, the feed is full after 1000 ms"))
-        #expect(lines[1].text(names: 0).contains("rejected: -2381 userMuted, you are muted"))
+        #expect(lines[0].text(maxNames: 0).contains("dropped: 60105 droppedByBudget, the feed is full after 1000 ms"))
+        #expect(lines[1].text(maxNames: 0).contains("rejected: -2381 userMuted, you are muted"))
         #expect(lines[1].json.members["codeName"] == "userMuted" && lines[1].json.members["class"] == "barrage")
     }
 
-    @Test func `a message that the gateway or the app's backend rejected says so`() {
+    @Test func `the line of a message shows whether the gateway or the app's backend rejected it`() {
         var fixture = Fixture()
         fixture.addCall(.refused(why: .giftsOff, caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
         fixture.addCall(
@@ -121,15 +126,16 @@ struct InspectFixture {
         #expect(lines.map(\.feedClass) == [.barrage, .gift])
     }
 
-    @Test func `when the answers have expired, the feed's items tell which messages were admitted`() {
+    @Test func `without the replies, the feed's items tell which messages were admitted`() {
         var fixture = Fixture()
-        // An hour ago: the broker keeps replies for only ten minutes.
+        // The messages are an hour old, and the broker keeps replies for only ten minutes.
         let start = Fixture.now - .seconds(3600)
         for counter in 1...3 {
             fixture.addCall(
                 .sendText(text: "again", extensionInfo: nil, caller: Fixture.caller("alice", Int64(counter))),
                 at: start + .seconds(Int64(counter)))
         }
+        // The feed has two of the three messages.
         fixture.addItem(1, .text(sender: Self.alice, text: "again", extensionInfo: nil), at: start + .seconds(1))
         fixture.addItem(2, .text(sender: Self.alice, text: "again", extensionInfo: nil), at: start + .seconds(2))
         let lines = fixture.replay(start...Fixture.now).lines
@@ -139,11 +145,12 @@ struct InspectFixture {
         #expect(lines.last?.answer.why.hasPrefix("not in the feed") == true)
     }
 
-    @Test func `a message from just before the window's end is not answered yet, unless it is a dead letter`() {
+    @Test func `a call just before the window's end counts as unanswered, or as set aside if it is a dead letter`() {
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 1)
         fixture.addCall(.sendText(text: "now", extensionInfo: nil, caller: caller), at: Fixture.now - .seconds(2))
         #expect(fixture.replay().lines.map(\.answer.why) == ["not answered yet"])
+        // The dead letter of the call. The fixture's first record has the offset 101.
         let origin = DeadLetterOrigin(
             topic: "barrage.inbox", partition: 0, offset: 101, machine: "barrage", reason: "it traps")
         fixture.append(
@@ -154,9 +161,9 @@ struct InspectFixture {
         #expect(fixture.replay().lines.first?.answer.why == "it traps")
     }
 
-    @Test func `only the window's lines are shown, with the state from before it`() throws {
+    @Test func `only lines of the window are shown, and earlier records count for their scenes`() throws {
         var fixture = Fixture()
-        // A minute before the window begins.
+        // The window is the last 60 s, so this time is a minute before its beginning.
         let beforeWindow = Fixture.now - .seconds(120)
         let seat = Seat(
             index: 2, occupant: SeatUser(user: UserInfo(userID: "bob"), role: .generalUser, live: "concert"))
@@ -177,14 +184,14 @@ struct InspectFixture {
         let lines = fixture.replay().lines
         try #require(lines.count == 1)
         #expect(lines[0].user == "bob" && lines[0].feedClass == .control)
-        // `present` counts the users whose joins and heartbeats the fixture has; `shown` is the published count.
+        // `present` counts joins and heartbeats, of which there are none; `shown` is the published count.
         #expect(
-            lines[0].scene.text(names: 5)
+            lines[0].scene.text(maxNames: 5)
                 == "present 0, shown 3; seats 2:bob; battle b-6 concert 30 : duet 12 (left)")
         #expect(lines[0].scene.json.members["battle"]?.members["id"] == "b-6")
     }
 
-    @Test func `other lives and other apps are left out`() {
+    @Test func `the records of other lives and other apps give no line`() {
         var fixture = Fixture()
         let otherLive = LiveKey("demo", "duet")
         fixture.add(
@@ -195,7 +202,7 @@ struct InspectFixture {
         fixture.add(
             .barrage(BarrageInput(LiveKey("shop", "concert"), .summary(caller: Fixture.caller("x", 1)))),
             at: Fixture.now)
-        #expect(fixture.replay().lines == [])
+        #expect(fixture.replay().lines == [], "demo/duet and shop/concert are not demo/concert")
     }
 
     @Test func `control characters in texts of users are escaped`() {
