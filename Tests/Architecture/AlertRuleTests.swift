@@ -3,23 +3,23 @@ import Foundation
 import Repository
 import Testing
 
-/// The alert rules of `deploy/observe` name only metrics that the programs export.
+/// Tests that the alert rules of `deploy/observe` name existing metrics, and that each alert has a test and a runbook.
 @Suite struct AlertRuleTests {
-    /// The prefixes of the metrics that the programs export.
-    private static let families = [
+    /// The prefixes of the names of all metrics that the programs export.
+    private static let prefixes = [
         "shell", "kafka", "redis", "webhooks", "http", "gateway", "barrage", "audience", "process",
     ]
 
-    /// The names of metrics in an expression or a series: words with a family's prefix.
+    /// The names of metrics in an expression or a series: words with one of the prefixes.
     ///
     /// The ending that Prometheus adds to a histogram's name, such as `_bucket`, is left out.
     static func metrics(in text: String) -> Set<String> {
         // A text in quotes is a label's value or a path.
         let unquoted = text.replacing(/"[^"]*"/, with: "\"\"")
         let words = unquoted.matches(of: /[a-z][a-z0-9_]*/).map { String($0.output) }
-        let named = words.filter { word in Self.families.contains { word.hasPrefix("\($0)_") } }
+        let metricNames = words.filter { word in Self.prefixes.contains { word.hasPrefix("\($0)_") } }
         return Set(
-            named.map { name in
+            metricNames.map { name in
                 for ending in ["_bucket", "_sum", "_count"] where name.hasSuffix(ending) {
                     return String(name.dropLast(ending.count))
                 }
@@ -29,7 +29,7 @@ import Testing
 
     /// The expressions of a file of rules, each as one line, even if the file folds it over several lines.
     ///
-    /// The mark of a folded text, `>-`, stays at the beginning.
+    /// A folded expression begins with YAML's mark `>-`, which stays.
     private static func expressions(_ text: String) -> [String] {
         var found: [String] = []
         var isFolded = false
@@ -78,7 +78,8 @@ import Testing
     @Test func `each alert has a test`() throws {
         let names = try Repository.text("deploy/observe/alerts.yml").matches(of: /- alert: ([A-Za-z]+)/)
             .map { String($0.output.1) }
-        #expect(names.count >= 9 && Set(names).count == names.count)
+        #expect(names.count >= 9, "most alerts were not recognized")
+        #expect(Set(names).count == names.count, "each alert must have a name of its own")
         let tests = try Repository.text("deploy/observe/alerts.test.yml")
         for name in names {
             #expect(tests.contains("\"\(name)\"") || tests.contains("alertname: \(name)"), "\(name) has no test")

@@ -3,9 +3,9 @@ import Foundation
 import Repository
 import Testing
 
-/// Citations such as "PROTOCOL.md, section 4.1" and links between pages refer to sections and files that exist.
+/// Tests that citations such as "PROTOCOL.md, section 4.1" and links between pages refer to what exists.
 @Suite struct CitationTests {
-    /// The numbers of each numbered page's sections.
+    /// The numbers of the sections, by the name of their page; only pages with numbered sections have an entry.
     private static func sectionNumbers() throws -> [String: Set<String>] {
         var numbers: [String: Set<String>] = [:]
         for name in DocumentPage.names { numbers[name] = Set(try DocumentPage(name).sections.map(\.number)) }
@@ -14,7 +14,7 @@ import Testing
 
     /// The sections that a line cites, each with its page.
     ///
-    /// A citation without a page's name, such as "section 7", means `page`; it is ignored if that is nil.
+    /// A citation without a page's name, such as "section 7", means `page`, and is ignored if `page` is nil.
     private static func citations(in line: String, on page: String? = nil) throws -> [(page: String, section: String)] {
         let names = DocumentPage.names
         guard names.contains(where: { line.contains($0) }) || page != nil && line.contains("section ") else {
@@ -32,6 +32,7 @@ import Testing
     }
 
     @Test func `a citation is found in each of its forms`() throws {
+        /// The citations in a line, each as the page's name and the section's number.
         func cited(_ line: String, on page: String? = nil) throws -> [String] {
             try Self.citations(in: line, on: page).map { "\($0.page) \($0.section)" }
         }
@@ -50,7 +51,9 @@ import Testing
                 let cited = try Self.citations(in: line)
                 count += cited.count
                 for (page, section) in cited {
-                    #expect(numbers[page]?.contains(section) == true, "\(file.path):\(index + 1): \(page) \(section)")
+                    #expect(
+                        numbers[page]?.contains(section) == true,
+                        "\(file.path):\(index + 1) cites \(page) \(section), which does not exist")
                 }
                 // The path of a page is not a citation. Any other mention of these pages must name a section.
                 let lineWithoutPath = line.replacing("docs/PROTOCOL.md", with: "")
@@ -70,13 +73,16 @@ import Testing
             let numberedPage = DocumentPage.names.contains(name) ? name : nil
             for (index, line) in lines.enumerated() {
                 for (page, section) in try Self.citations(in: line, on: numberedPage) {
-                    #expect(numbers[page]?.contains(section) == true, "\(path):\(index + 1): \(page) \(section)")
+                    #expect(
+                        numbers[page]?.contains(section) == true,
+                        "\(path):\(index + 1) cites \(page) \(section), which does not exist")
                 }
             }
         }
     }
 
     @Test func `every link between pages leads to an existing file and heading`() throws {
+        // The first group is the path of the file, the second the anchor of the heading.
         let link = try Regex("\\]\\(([^)#: ]*)(?:#([^) ]*))?\\)")
         var count = 0
         for (path, lines) in try Self.pages() {

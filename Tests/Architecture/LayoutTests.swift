@@ -4,7 +4,10 @@ import Testing
 
 /// Rules for the sources: what may be imported where, and which calls may not be used.
 @Suite struct LayoutTests {
-    @Test func `the sources are found, with their imports and targets`() {
+    /// This file, which is not searched for the calls that it names as forbidden.
+    private static let thisFile = "Tests/Architecture/LayoutTests.swift"
+
+    @Test func `the reader of the sources finds all files, their imports and their targets`() {
         #expect(SourceTree.sources.count > 100, "most sources were not found")
         #expect(SourceTree.tests.count > 20, "most tests were not found")
         #expect(SourceTree.sources.contains { $0.path == "Sources/Model/MachineKit/Journal.swift" })
@@ -14,6 +17,7 @@ import Testing
                 "package import PlazaModel", "@testable import MachineKit", "import struct Glibc.stat",
                 "let import1 = 0",
             ])
+        // The constant `import1` is no import.
         #expect(sample.imports == ["PlazaModel", "MachineKit", "Glibc"])
         #expect(sample.target == "Bench")
         // `deploy/fuzz.sh` compiles the entry point of the fuzz targets, which belongs to no target.
@@ -30,7 +34,7 @@ import Testing
         ] as [(String, Set<String>)])
     func `a core, which decides without I/O, imports only pure modules`(core: String, allowed: Set<String>) {
         let files = SourceTree.sources.filter { $0.target == core }
-        #expect(!files.isEmpty)
+        #expect(!files.isEmpty, "\(core) has no sources")
         for file in files { #expect(allowed.isSuperset(of: file.imports), "\(file.path)") }
     }
 
@@ -72,10 +76,10 @@ import Testing
         let combineFolders = ["Subjects/", "Internals/LockedValue.swift"].map {
             "Sources/Client/LivePlazaCombine/\($0)"
         }
-        // Stores hold subjects, which Combine does not mark as sendable, and closures of apps, which are not sendable.
+        // Stores hold Combine's subjects and closures of apps, and neither are sendable.
         let storeFolders = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }
-        let folders = Self.foldersOfCLibraries.values.flatMap { $0 } + combineFolders + storeFolders
-        for file in SourceTree.sources where !folders.contains(where: { file.path.hasPrefix($0) }) {
+        let allowedFolders = Self.foldersOfCLibraries.values.flatMap { $0 } + combineFolders + storeFolders
+        for file in SourceTree.sources where !allowedFolders.contains(where: { file.path.hasPrefix($0) }) {
             for (number, text) in file.code {
                 let isUnchecked = text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)")
                 #expect(!isUnchecked, "\(file.path):\(number)")
@@ -83,9 +87,9 @@ import Testing
         }
     }
 
-    @Test func `only one target starts child processes, because the Process class of Foundation may crash`() {
-        let thisFile = "Tests/Architecture/LayoutTests.swift"
-        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" && file.path != thisFile {
+    @Test func `only the target ChildProcess starts processes, because Foundation's class Process may crash`() {
+        for file in SourceTree.sources + SourceTree.tests
+        where file.target != "ChildProcess" && file.path != Self.thisFile {
             for (number, text) in file.code {
                 for word in [" Process(", "posix_spawn", "popen("] {
                     #expect(!text.contains(word), "\(file.path):\(number)")
@@ -97,7 +101,7 @@ import Testing
     @Test func `a file begins with its licence and has at most 400 lines`() {
         for file in SourceTree.sources + SourceTree.tests {
             #expect(file.lines.first == "// SPDX-License-Identifier: Apache-2.0", "\(file.path)")
-            #expect(file.lines.count <= 400, "\(file.path)")
+            #expect(file.lines.count <= 400, "\(file.path) has \(file.lines.count) lines")
         }
     }
 
@@ -120,9 +124,9 @@ import Testing
                 file.target.hasSuffix("Core") || ["MachineKit", "PlazaModel"].contains(file.target)
                 || file.path.hasPrefix(Self.coreOfSDK)
             for (number, text) in file.code {
-                // The open loop of a benchmark has its own timing.
+                // A benchmark sends its load at exact times, for which its threads sleep.
                 if file.target != "Bench" {
-                    // `DedicatedThread.sleep` waits for a condition variable.
+                    // `DedicatedThread.sleep` is allowed, because it waits for a condition variable.
                     let otherCode = text.replacing("DedicatedThread.sleep(", with: "")
                     for word in sleepCalls { #expect(!otherCode.contains(word), "\(file.path):\(number)") }
                 }
@@ -134,8 +138,7 @@ import Testing
     }
 
     @Test func `threads wait for a condition variable, not for a semaphore`() {
-        let thisFile = "Tests/Architecture/LayoutTests.swift"
-        for file in SourceTree.sources + SourceTree.tests where file.path != thisFile {
+        for file in SourceTree.sources + SourceTree.tests where file.path != Self.thisFile {
             for (number, text) in file.code {
                 for word in ["DispatchSemaphore", "sem_wait("] {
                     #expect(!text.contains(word), "\(file.path):\(number) — use ConditionVariable or WakeSignal")
@@ -144,11 +147,11 @@ import Testing
         }
     }
 
-    @Test func `the name of each test stands in backquotes, so that it can be a sentence, and no test uses XCTest`() {
+    @Test func `each test has a name in backquotes, which can be a sentence, and no test uses XCTest`() {
         for file in SourceTree.tests {
             for (number, text) in file.code {
-                let hasName = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")
-                #expect(!hasName || text.contains(" func `"), "\(file.path):\(number)")
+                let isTest = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")
+                #expect(!isTest || text.contains(" func `"), "\(file.path):\(number)")
             }
             #expect(!file.imports.contains("XCTest"), "\(file.path)")
         }

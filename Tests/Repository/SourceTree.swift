@@ -8,7 +8,7 @@ package struct SourceFile: Sendable, CustomStringConvertible {
     package var lines: [String]
     /// The lines without their comments, with line numbers from one.
     ///
-    /// A `//` inside a string counts as the start of a comment, too.
+    /// The rest of a line from `//` on counts as a comment, even if `//` is inside a string.
     package var code: [(number: Int, text: String)]
 
     package var description: String { self.path }
@@ -50,17 +50,17 @@ package enum SourceTree {
     package static let sources = Self.files(under: "Sources")
     package static let tests = Self.files(under: "Tests")
 
-    /// Each target's folder with the target's name, as `Package.swift` declares them with `in:`.
+    /// The name of each target by its folder, as `Package.swift` declares them with `in:`.
     ///
     /// If an executable and a library share a folder, the folder's files belong to the library.
-    private static let folders: [String: String] = {
+    private static let targetsByFolder: [String: String] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
         var targets: [String: String] = [:]
         for (opening, root) in [
             ("library(", "Sources"), ("executable(", "Sources"), ("tests(", "Tests"), ("appCode(", "Tests"),
         ] {
             for declaration in manifest.components(separatedBy: opening).dropFirst() {
-                // A declaration begins with `"Name", in: "Folder"`, on one line or on two.
+                // The rest of a declaration begins with `"Name", in: "Folder"`, on one line or on two.
                 let words = declaration.split(separator: "\"", maxSplits: 4, omittingEmptySubsequences: false)
                 guard words.count == 5, words[2].hasSuffix("in: ") else { continue }
                 let folder = words[3].hasPrefix("../") ? String(words[3].dropFirst(3)) : "\(root)/\(words[3])"
@@ -75,7 +75,7 @@ package enum SourceTree {
         var folder = path[...]
         while let slash = folder.lastIndex(of: "/") {
             folder = folder[..<slash]
-            if let target = Self.folders[String(folder)] { return target }
+            if let target = Self.targetsByFolder[String(folder)] { return target }
         }
         return ""
     }

@@ -7,10 +7,14 @@ import Testing
 @testable import AttackKit
 
 /// Tests of what the connections of each attack of `plaza attack` send, without a gateway.
+///
+/// A test tells an attack's client that its connection has opened, that a reply has come, or that it is the client's
+/// turn to send. The client returns what it sends then.
 @Suite struct AttackClientTests {
     /// A gateway closes a connection that sends a larger frame.
     private static let maxFrameBytes = 65_536
 
+    /// The client of the attack's connection number `index`.
     private static func client(_ attack: any Attack, index: Int = 0) -> any AttackClient {
         attack.makeClient(
             AttackClientSetting(
@@ -32,7 +36,7 @@ import Testing
     private static let loggedIn = Outcome.success(
         result: .loggedIn(session: "s", user: UserInfo(userID: "u"), gateway: "gateway-1", notices: ""))
 
-    @Test func `every attack sends something when it opens or at its turn`() {
+    @Test func `every attack's client sends something when its connection opens or at its first turn`() {
         for attack in AttackCatalog.all {
             for index in 0..<4 {
                 var client = Self.client(attack, index: index)
@@ -42,16 +46,17 @@ import Testing
         }
     }
 
-    @Test func `the number attack puts boundary numbers into the cursor that it got`() {
+    @Test func `the number attack puts boundary numbers into a cursor of a reply`() {
         var client = Self.client(NumberAttack())
         _ = client.opened()
         _ = client.replied(.success(result: .lives(items: [], cursor: "gateway-1.17.1")))
+        // 80 turns are enough for several boundary numbers in each kind of call.
         let sent = (0..<80).flatMap { _ in Self.texts(client.takeTurn()) }
         #expect(sent.contains { $0.contains("live.list") && $0.contains("gateway-1.17.9223372036854775807") })
         #expect(sent.contains { $0.contains("cohost.candidates") && $0.contains("gateway-1.17.-1") })
     }
 
-    @Test func `the record attack bans only in a live of its own, and ends the live`() {
+    @Test func `the record attack sends bans only after it has joined its own live, and ends the live`() {
         var client = Self.client(OversizedRowAttack(), index: 1)
         _ = client.opened()
         #expect(client.takeTurn().isEmpty && client.cleanUp().isEmpty)
@@ -62,7 +67,7 @@ import Testing
         #expect(Self.texts(client.cleanUp()).first?.contains("live.end") == true)
     }
 
-    /// A call of the record attack.
+    /// A call of the record attack, whose class is `OversizedRowAttack`.
     private struct RowCall: Decodable {
         struct Params: Decodable {
             var metadata: [String: String]?
@@ -86,7 +91,7 @@ import Testing
                     try MetadataValidation.check(values)
                     let former = metadata
                     metadata.merge(values) { $1 }
-                    #expect(metadata != former, "turn \(turn) changes nothing")
+                    #expect(metadata != former, "turn \(turn) must change the metadata")
                 }
                 if let users = params.users {
                     #expect(users.count == SanctionLimits.usersPerCall)
@@ -108,6 +113,7 @@ import Testing
     }
 
     @Test func `slow readers stop reading after the login, and go on asking for the owner's large metadata`() {
+        // Connection 0 owns a live with large metadata, and all others are slow readers.
         var owner = Self.client(SlowReaderAttack(), index: 0)
         _ = owner.opened()
         #expect(Self.texts(owner.replied(Self.loggedIn)).first?.contains("live.create") == true)
@@ -117,22 +123,23 @@ import Testing
         #expect((16_000..<Self.maxFrameBytes).contains(Self.texts(metadata).first?.utf8.count ?? 0))
         #expect(Self.texts(owner.cleanUp()).first?.contains("live.end") == true)
         var reader = Self.client(SlowReaderAttack(), index: 1)
-        #expect(!reader.opened().contains(.stopReading) && reader.takeTurn().isEmpty, "it reads the reply to its login")
+        // Until the client is logged in, it must read, and it waits.
+        #expect(!reader.opened().contains(.stopReading) && reader.takeTurn().isEmpty)
         #expect(reader.replied(Self.loggedIn).first == .stopReading)
         let sent = Self.texts(reader.takeTurn() + reader.takeTurn())
         #expect(sent.count == 2 && sent.allSatisfy { $0.contains("metadata.get") && $0.contains("at-1-large") })
     }
 
-    @Test func `the half frame has half of the payload that it announces`() {
+    @Test func `the half frame has half of the payload whose length it announces`() {
         let frame = HalfFrameAttack.halfFrame
         let announcedBytes = Int(frame[2]) << 8 | Int(frame[3])
-        // The head has eight bytes: two, then the length in two, then the mask.
+        // The header has eight bytes: two, then the payload's length in two, then a mask of four.
         #expect(frame.count - 8 == announcedBytes / 2)
-        // A gateway takes at most 16 KiB before the login.
+        // A gateway accepts at most 16 KiB before the login.
         #expect(announcedBytes > 10_000 && announcedBytes < 16 << 10)
     }
 
-    @Test func `the bodies of the payload attacks are as large as a gateway takes`() throws {
+    @Test func `the payload attacks send nearly the largest bodies and frames that a gateway accepts`() throws {
         for payload in [PayloadAttack.Payload.numbers, .deep] {
             var client = Self.client(PayloadAttack(payload, over: .http), index: 1)
             let request = try #require(Self.texts(client.opened()).first)
@@ -147,9 +154,10 @@ import Testing
     }
 
     @Test func `answers are read correctly wherever the received bytes are split`() {
-        // A close frame with the code 4104, which is 0x1008; the frame before it has the text "hi".
-        let close: [UInt8] = [0x88, 2, 0x10, 0x08]
-        let bytes = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8) + [0x81, 2, 0x68, 0x69] + close
+        let upgrade = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8)
+        // A frame with the text "hi", and a close frame with the code 4104, which is 0x1008.
+        let frames: [UInt8] = [0x81, 2, 0x68, 0x69] + [0x88, 2, 0x10, 0x08]
+        let bytes = upgrade + frames
         for cut in 0...bytes.count {
             var reader = AnswerReader()
             var (beginning, remainder) = (Array(bytes[..<cut]), Array(bytes[cut...]))

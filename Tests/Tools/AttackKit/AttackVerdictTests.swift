@@ -12,7 +12,7 @@ import Testing
         return honest
     }()
 
-    /// A measurement that passes.
+    /// A measurement that passes: 1,000 connections, and a gateway whose memory grew from 100 MB to 110 MB at most.
     private static let passing: AttackMeasurement = {
         var measured = AttackMeasurement()
         measured.honest = baseline
@@ -25,7 +25,7 @@ import Testing
         return measured
     }()
 
-    /// The criteria that the measurement fails after a change.
+    /// The criteria that the passing measurement fails after a change.
     private static func failures(_ change: (inout AttackMeasurement) -> Void) -> [String] {
         var measured = Self.passing
         change(&measured)
@@ -37,11 +37,12 @@ import Testing
         #expect(Self.failures { $0.honest.p99 = 80 } == [], "twice the baseline is allowed")
         #expect(Self.failures { $0.honest.admitted = 90 } == [], "90 % of the messages suffice")
         #expect(Self.failures { $0.http.answered = 5 } == [], "half of the HTTP requests suffice")
-        #expect(Self.failures { $0.http = AnswerRate() } == [], "no HTTP address is known")
-        #expect(Self.failures { $0.gateways = [:] } == [], "no metrics are known")
+        #expect(Self.failures { $0.http = AnswerRate() } == [], "without an HTTP address, no HTTP request is required")
+        #expect(Self.failures { $0.gateways = [:] } == [], "without metrics, no gateway is judged")
     }
 
-    @Test func `each number that is bad fails the verdict`() {
+    @Test func `each measurement beyond its limit fails the verdict`() {
+        // Words of the failure, and the change that causes it.
         let changes: [(String, (inout AttackMeasurement) -> Void)] = [
             ("sent nothing", { $0.tally.writes = 0 }),
             ("p99 is 81 ms", { $0.honest.p99 = 81 }),
@@ -54,8 +55,8 @@ import Testing
             ("does not answer any more", { $0.gateways["gateway-1"]?.after = nil }),
             ("did not answer before", { $0.gateways["gateway-1"]?.before = nil }),
             ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
-            // A gateway may grow by 64 MiB, and by 24 KiB for each of the 1000 connections: 91,684,864 bytes, which are
-            // 87 MiB and a half.
+            // A gateway may grow by 64 MiB, and by 24 KiB for each of the 1000 connections: by 91,684,864 bytes, which
+            // are 87.4 MiB.
             ("beyond 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
             ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
             ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),
@@ -67,14 +68,15 @@ import Testing
         }
     }
 
-    @Test func `an attack may take what the gateway's own limits allow, and no more`() {
+    @Test func `a gateway may also grow by the memory that its own limits allow an attack to occupy`() {
         let failuresAfterGrowth = { (mebibytes: Int) in
             Self.failures {
+                // 320 MiB
                 $0.allowedBytes = 320 << 20
                 $0.gateways["gateway-1"]?.maxBytes = 1e8 + Double(mebibytes << 20)
             }
         }
-        // 64 MiB, 23 MiB for the 1000 connections, and 320 MiB.
+        // The limit is 407.4 MiB: 64 MiB, 24 KiB for each of the 1000 connections (23.4 MiB), and 320 MiB.
         #expect(failuresAfterGrowth(407) == [])
         #expect(failuresAfterGrowth(408).first?.contains("beyond 407 MiB") == true)
     }
@@ -95,10 +97,11 @@ import Testing
         #expect(Int(AttackVerdict.memoryLimit(connections: 0)) >> 20 == 64)
     }
 
-    @Test func `the table names each attack, its answers and its failures`() {
+    @Test func `the report's table names each attack, the answers to it and its failures`() {
         var failing = Self.passing
         failing.honest.missing = 3
         failing.tally.answers = ["close 4104": 2, "tooFrequent": 7]
+        // The attack `ping-flood` passes, `record` fails, and `numbers-http` was not run.
         var report = AttackReport(baseline: Self.baseline, skipped: ["numbers-http"])
         for (name, measured) in [("ping-flood", Self.passing), ("record", failing)] {
             report.results.append(
@@ -109,11 +112,12 @@ import Testing
         #expect(!report.isPassed)
         for words in [
             "refused: 7 × tooFrequent, 2 × close 4104", "FAILED: 3 acknowledged items are missing.", "FAILED: record",
-            // The memory of the gateway before the attack and at its maximum, in MiB, and the answered HTTP requests.
+            // The gateway's memory before the attack and at most, in MiB, and the answered of all HTTP requests.
             "numbers-http did not run", "95 → 104", "10/10",
         ] {
             #expect(report.table.contains(words), "\(words) in \(report.table)")
         }
+        // Without the failed attack, the report is passed.
         report.results.removeLast()
         #expect(report.isPassed && report.table.contains("withstood all 1 attacks"))
     }

@@ -9,17 +9,20 @@ import Testing
 
 /// Tests of the sequence of rounds of a chaos run, and of the findings of one round.
 ///
-/// `settle` waits after a round until the cluster is ready again, and returns what else it finds then.
+/// In a call of `runRounds`, `run` runs one round. Then `settle` waits until the cluster is ready again, and returns
+/// what a check of the cluster finds.
 struct ChaosRunnerTests {
     private struct Failure: Error, CustomStringConvertible {
         let description = "no thread left"
     }
 
+    /// Four rounds that kill gateway-1, each after 1 s.
     private static let rounds = (1...4).map {
         ChaosRound(number: $0, fault: .kill(["gateway-1"]), delay: .seconds(1))
     }
 
-    private static func result(_ round: ChaosRound) -> RoundResult {
+    /// The result of a round in which all promises were kept.
+    private static func passedResult(_ round: ChaosRound) -> RoundResult {
         RoundResult(
             seed: 7, only: nil, number: round.number, fault: round.fault.description, kind: round.fault.kind,
             longestPause: 1, admitted: 10, refused: [:], missing: 0, repeated: 0, reordered: 0, falseLeaves: 0,
@@ -31,7 +34,7 @@ struct ChaosRunnerTests {
             Self.rounds, until: .now + .seconds(60), say: { _ in },
             run: { round in
                 if round.number == 3 { throw Failure() }
-                return Self.result(round)
+                return Self.passedResult(round)
             }, settle: { () async throws(ChaosRunner.NotReady) -> [String] in [] })
         #expect(report.rounds.map(\.number) == [1, 2])
         #expect(!report.isPassed)
@@ -39,14 +42,15 @@ struct ChaosRunnerTests {
             report.table.contains(
                 "FAILED: the run ended early. Round 3, kill -9 gateway-1, could not run: no thread left"))
         #expect(try ChaosReport(json: report.json) == report)
-        var combined = ChaosReport(rounds: [Self.result(Self.rounds[3])])
+        // The report of an earlier run, with one round, takes over the two rounds and the error.
+        var combined = ChaosReport(rounds: [Self.passedResult(Self.rounds[3])])
         combined.append(report)
         #expect(combined.rounds.count == 3 && combined.error == report.error)
     }
 
-    @Test func `a cluster that is not ready again ends the run with a finding`() async {
+    @Test func `when the cluster is not ready again after a round, the run ends with a finding`() async {
         let report = await ChaosRunner.runRounds(
-            Self.rounds, until: .now + .seconds(60), say: { _ in }, run: { Self.result($0) },
+            Self.rounds, until: .now + .seconds(60), say: { _ in }, run: { Self.passedResult($0) },
             settle: { () async throws(ChaosRunner.NotReady) -> [String] in
                 throw ChaosRunner.NotReady(reason: "gateway-1")
             })
@@ -55,23 +59,23 @@ struct ChaosRunnerTests {
             report.rounds.first?.findings == ["recovery: the cluster was not ready 60 s after the round: gateway-1"])
     }
 
-    @Test func `the findings of the check after a round belong to that round, and the run continues`() async {
+    @Test func `what the check after a round finds belongs to that round, and the run continues`() async {
         let report = await ChaosRunner.runRounds(
-            Self.rounds.prefix(2), until: .now + .seconds(60), say: { _ in }, run: { Self.result($0) },
+            Self.rounds.prefix(2), until: .now + .seconds(60), say: { _ in }, run: { Self.passedResult($0) },
             settle: { () async throws(ChaosRunner.NotReady) -> [String] in ["I10: uneven"] })
         #expect(report.rounds.map(\.findings) == [["I10: uneven"], ["I10: uneven"]])
     }
 
     @Test func `no round begins after the deadline, except the first`() async {
         let report = await ChaosRunner.runRounds(
-            Self.rounds, until: .now, say: { _ in }, run: { Self.result($0) },
+            Self.rounds, until: .now, say: { _ in }, run: { Self.passedResult($0) },
             settle: { () async throws(ChaosRunner.NotReady) -> [String] in [] })
         #expect(report.rounds.count == 1)
     }
 
     // MARK: Findings about the load
 
-    /// The findings of a round whose load and history keep all promises, after a change of the load's results.
+    /// The findings of the first round after a change of the load's results; without it, all promises are kept.
     private static func findings(_ change: (inout LoadReport) -> Void) -> [String] {
         var load = Self.load
         change(&load)
@@ -87,7 +91,7 @@ struct ChaosRunnerTests {
         reordered: 0, published: 240, admitted: 240, refused: [:], dropped: 0, unanswered: 0, numberMismatches: 0,
         reconnects: 0, unexpectedLeaveTips: 0, longestPauseMilliseconds: 300, failures: [])
 
-    @Test func `each fault in the load's results is a finding that names the promise`() {
+    @Test func `each broken promise in the load's results is a finding that names the invariant`() {
         #expect(Self.findings { _ in } == [])
         #expect(Self.findings { $0.missing = 2 } == ["I8: acknowledged messages were lost (2)"])
         #expect(Self.findings { $0.repeated = 1 } == ["I15: messages were received twice (1)"])
@@ -99,7 +103,8 @@ struct ChaosRunnerTests {
         #expect(Self.findings { $0.failures = ["a viewer could not join"] } == ["load: a viewer could not join"])
     }
 
-    @Test func `a finding of the load shows the frames that it is about`() throws {
+    @Test func `the evidence of a finding about the load is only the incident of its kind`() throws {
+        // Two messages are missing. There is an incident about missing messages, and another about their order.
         var load = Self.load
         load.missing = 2
         load.incidents = [LoadIncident.Kind.missing, .reordered].map {
@@ -117,7 +122,7 @@ struct ChaosRunnerTests {
             ])
     }
 
-    @Test func `a feed that pauses for more than 15 s is a finding`() {
+    @Test func `a pause of a feed for more than 15 s is a finding`() {
         // A feed must continue within 15 s of the end of a fault (RELIABILITY.md, section 2).
         #expect(Self.findings { $0.longestPauseMilliseconds = 15_000 } == [])
         #expect(
@@ -125,7 +130,7 @@ struct ChaosRunnerTests {
                 == ["recovery: a feed paused for 15001 ms, more than 15000"])
     }
 
-    @Test func `the result of a broken round has the shortest history that shows the fault`() throws {
+    @Test func `the result of a round with a broken promise has the shortest history that shows it`() throws {
         var history = HistoryFixture.history()
         // Eve gets item 2 before item 1.
         history.eveFeed.swapItems(1, 2)

@@ -18,6 +18,7 @@ struct ComposeFaultTests {
         return lines.reversed().joined(separator: "\n")
     }()
 
+    /// A line of `docker ps`: service, number, whether `compose run` started it, name, state and status.
     private static func line(
         _ service: String, _ number: Int, _ state: String = "running", _ status: String = "Up 5 seconds (healthy)"
     ) -> String { "\(service)\t\(number)\tFalse\tp_\(service)_\(number)\t\(state)\t\(status)" }
@@ -28,7 +29,8 @@ struct ComposeFaultTests {
         ComposeFault(fault, project: "p", containers: Self.containers)
     }
 
-    @Test func `containers are found by the names that faults use`() {
+    @Test func `the names of faults stand for the containers of a service in order, and are nil beyond them`() {
+        // gateway-1 is the first gateway, whatever the number of its container is; there is no fourth.
         let containerNames = [
             "gateway-1", "gateway-2", "gateway-3", "gateway-4", "broker-1", "broker-3", "redis", "proxy", "demo",
         ]
@@ -54,8 +56,8 @@ struct ComposeFaultTests {
         #expect(containers.notReady.isEmpty == isReady)
     }
 
-    @Test func `a service is killed inside its container, and a broker is killed and started by Docker`() {
-        // For `kill`, -1 means every process, here of the container.
+    @Test func `a service is killed inside its container, and a broker's container is killed and started again`() {
+        // `kill -9 -1` in the container kills every process of the container.
         let service = Self.fault(.kill(["gateway-2", "room-directory-1"]))
         #expect(
             service?.beginSteps == [
@@ -70,7 +72,7 @@ struct ComposeFaultTests {
         #expect(broker?.endSteps == [.docker([["start", "p_kafka-2_1"]])])
     }
 
-    @Test func `a paused container is continued, and a disconnected one is connected again`() {
+    @Test func `when a fault ends, a paused container is continued, and a disconnected one is connected`() {
         let freeze = Self.fault(.freeze(["gateway-1", "redis"], seconds: 8))
         #expect(freeze?.beginSteps == [.docker([["pause", "p_gateway_1", "p_redis_1"]])])
         #expect(freeze?.endSteps == [.wait(seconds: 8), .docker([["unpause", "p_gateway_1", "p_redis_1"]])])
@@ -92,27 +94,30 @@ struct ComposeFaultTests {
                 == ["p_gateway_1", "p_gateway_3", "p_gateway_4"].flatMap { name -> [ComposeStep] in
                     [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
                 })
-        // After the first kill: a pause and a kill, twice.
+        // The first of the three kills begins the fault. The other two are its end: each is a pause and a kill.
         #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.endSteps.count == 4)
     }
 
-    @Test func `faults that cannot be injected into containers are not drawn, and all others are`() {
+    @Test func `a schedule for containers has exactly the faults that can be injected into containers`() {
         let shape = Self.containers.shape
+        // The full schedule has every fault; the other only those that can be injected.
         let fullSchedule = FaultSchedule(seed: 1, shape: shape)
         let possibleSchedule = FaultSchedule(seed: 1, shape: shape) { Self.fault($0) != nil }
-        let drawn = Set((1...possibleSchedule.count).map { possibleSchedule.round($0).fault })
-        let notDrawn = Set((1...fullSchedule.count).map { fullSchedule.round($0).fault }).subtracting(drawn)
-        #expect(notDrawn.contains(.flushRedis))
-        #expect(notDrawn.contains(.fillDisk("broker-3", seconds: 3)))
-        for fault in notDrawn {
-            let isExpected =
+        let faults = Set((1...possibleSchedule.count).map { possibleSchedule.round($0).fault })
+        let omittedFaults = Set((1...fullSchedule.count).map { fullSchedule.round($0).fault })
+            .subtracting(faults)
+        #expect(omittedFaults.contains(.flushRedis))
+        #expect(omittedFaults.contains(.fillDisk("broker-3", seconds: 3)))
+        for fault in omittedFaults {
+            let cannotBeInjected =
                 switch fault {
                 case .flushRedis, .fillDisk: true
                 case .interrupt(_, let interruption, _): interruption != .silence([.toServer, .toClient])
                 default: false
                 }
-            #expect(isExpected, "\(fault)")
+            #expect(cannotBeInjected, "\(fault) must not be omitted")
         }
+        // There is no gateway.
         let faultWithoutContainer = ComposeFault(
             .kill(["gateway-1"]), project: "p", containers: ComposeContainers(Self.line("redis", 1)))
         #expect(faultWithoutContainer == nil)

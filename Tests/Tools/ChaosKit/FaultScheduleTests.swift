@@ -10,11 +10,12 @@ struct FaultScheduleTests {
     private static let shape = ClusterShape(
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
 
-    @Test func `a round depends on seed and number alone`() {
+    @Test func `a round depends only on the seed and its number`() {
         let schedule = FaultSchedule(seed: 7, shape: Self.shape)
         let sameSeed = FaultSchedule(seed: 7, shape: Self.shape)
         let otherSeed = FaultSchedule(seed: 8, shape: Self.shape)
         let rounds = (1...40).map { schedule.round($0) }
+        // The rounds are the same when they are asked for in reverse order.
         #expect((1...40).reversed().map { sameSeed.round($0) }.reversed() == rounds)
         #expect((1...40).map { otherSeed.round($0) } != rounds)
     }
@@ -40,13 +41,14 @@ struct FaultScheduleTests {
         #expect(kinds.isSuperset(of: ["freeze a pair", "FLUSHALL", "full disk under broker"]))
     }
 
-    @Test func `the owner of a battle is stopped in its last second, whichever instance that is`() {
+    @Test func `all instances that may decide a battle are stopped in the battle's last second`() {
         let schedule = FaultSchedule(seed: 1, shape: Self.shape)
         let faults = Set((1...schedule.count).map { schedule.round($0).fault })
         #expect(faults.contains(.freezeAtBattleEnd(["cohost-battle-1", "cohost-battle-2"], seconds: 12)))
     }
 
-    @Test func `each service is stopped right after a burst of calls, in either of two instances`() {
+    @Test func `each instance of each service is stopped within 200 ms after a burst of calls`() {
+        // After the burst, the instance probably appends records. `only` selects faults by words of their kind.
         let schedule = FaultSchedule(seed: 1, shape: Self.shape, only: "in an append")
         #expect(schedule.count == 2 * ServiceKind.allCases.count)
         let rounds = (1...schedule.count).map { schedule.round($0) }
@@ -58,10 +60,10 @@ struct FaultScheduleTests {
                     == "SIGSTOP cohost-battle-1 within 200 ms after a burst of calls, SIGCONT 8 s later"
             })
         #expect(rounds.allSatisfy { (.zero ..< .milliseconds(200)).contains($0.burstDelay) })
-        #expect(Set(rounds.map(\.burstDelay)).count > 1, "the stop must not always come at the same time")
+        #expect(Set(rounds.map(\.burstDelay)).count > 1, "the delay of the stop must differ between rounds")
     }
 
-    @Test func `each link is cut, silenced in both and in one direction, and delayed`() {
+    @Test func `each link is silenced in one direction, and cut, silenced and delayed in both`() {
         var shape = Self.shape
         shape.links = [.kafka("gateway-1"), .clients("gateway-1"), .redis("audience-presence-1")]
         for (only, kinds) in [
@@ -76,7 +78,7 @@ struct FaultScheduleTests {
         }
     }
 
-    @Test func `the clock of each service is wrong in both directions where that is possible`() {
+    @Test func `the clock of each service is set ahead and back if the cluster can have wrong clocks`() {
         var shape = Self.shape
         shape.hasFakeClock = true
         let schedule = FaultSchedule(seed: 1, shape: shape, only: "wrong clock")
@@ -86,13 +88,13 @@ struct FaultScheduleTests {
         #expect(FaultSchedule(seed: 1, shape: Self.shape, only: "wrong clock").count == 0)
     }
 
-    @Test func `a part of a kind's name selects the faults`() {
+    @Test func `words of a fault's kind select the faults of a schedule`() {
         let schedule = FaultSchedule(seed: 1, shape: Self.shape, only: "redis")
         #expect(Set((1...schedule.count).map { schedule.round($0).fault.kind }) == ["kill redis", "freeze redis"])
         #expect(FaultSchedule(seed: 1, shape: Self.shape, only: "nothing").count == 0)
     }
 
-    @Test func `brokers outside the cluster are left alone`() {
+    @Test func `no fault is for a broker when the cluster starts no broker`() {
         let shape = ClusterShape(instances: Self.shape.instances, brokers: 0)
         let schedule = FaultSchedule(seed: 1, shape: shape)
         let processes = (1...schedule.count).flatMap { schedule.round($0).fault.processes }

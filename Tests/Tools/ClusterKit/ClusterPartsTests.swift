@@ -10,10 +10,11 @@ import Tokens
         var backOff = BackOff()
         let pauses = (0..<8).map { _ in backOff.takePause(afterRunOf: .zero) }
         #expect(pauses == [100, 200, 400, 800, 1600, 3200, 5000, 5000].map { .milliseconds($0) })
+        // An uptime of 10 s is long.
         #expect(backOff.takePause(afterRunOf: .seconds(10)) == .milliseconds(100))
     }
 
-    @Test func `a preparation adds the missing apps, and keeps the keys of those that are there`() throws {
+    @Test func `preparing the apps file adds missing apps, and keeps the keys of the apps in the file`() throws {
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
         /// The key of each app.
@@ -41,7 +42,7 @@ import Tokens
         #expect(keyring.apps == ["demo", "first", "second"])
     }
 
-    @Test func `only its owner can read the apps file, and a second preparation keeps its key`() throws {
+    @Test func `only its owner can read the apps file, and preparing the file again keeps the key`() throws {
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
         func readKeyAndBudget() throws -> (key: String, budget: Int) {
@@ -71,6 +72,7 @@ import Tokens
         let withoutBudget = try readKeyAndBudget()
         #expect(withoutBudget == (initial.key, 60))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        // Only the owner may read and write.
         #expect(mode == 0o600)
     }
 
@@ -78,9 +80,10 @@ import Tokens
         let paths = (0..<2).map { _ in NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json" }
         defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
         for path in paths { try AppsFile.prepare(at: path, feedBudget: nil) }
-        // The times `expires` and `now` are in seconds.
+        // The times `expires` and `now` are in seconds, so the token is valid at 1,000.
         let claims = TokenClaims(app: "demo", user: "alice", expires: 2_000, role: .server, name: "Alice")
         let token = try AppsFile.token(claims, signedBy: .file(paths[0]))
+        // The first cluster's verifier, and the other cluster's.
         let verifiers = try paths.map { path in
             TokenVerifier(keyring: try AppKeyring(json: Array(Data(contentsOf: URL(fileURLWithPath: path)))))
         }
@@ -111,11 +114,11 @@ import Tokens
     @Test(arguments: ["", "host", ":1", "host:", "host:0", "host:65536", "host:x"])
     func `text that is not an address is refused`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
 
-    @Test func `a response is read whole or not at all`() throws {
+    @Test func `a complete response is read, and an incomplete one is not`() throws {
         let whole = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nitems 42"
         let answer = try #require(HealthProbe.parse(response: Array(whole.utf8)))
         #expect(answer.status == 200 && answer.body == "items 42")
-        // Cut off at each byte: the number of items would be 4, or would be missing.
+        // A response that is cut off at any byte is incomplete: its number of items would be 4, or would be missing.
         for count in 0..<whole.utf8.count {
             #expect(HealthProbe.parse(response: Array(whole.utf8.prefix(count))) == nil)
         }
@@ -127,7 +130,7 @@ import Tokens
         #expect(ports.allSatisfy { PortRange.bounds.contains($0) && PortRange.isFree($0) })
     }
 
-    @Test func `options that cannot work are refused with a remedy`() {
+    @Test func `options that cannot work are refused with a sentence about what is allowed`() {
         var options = ClusterOptions(runDirectory: "x")
         #expect(options.validationError == nil)
         options.scale = [.gateway: 33]
@@ -141,9 +144,11 @@ import Tokens
         options.feedBudget = 0
         #expect(options.validationError == "--feed-budget must be 1 to 10000 messages a second, not 0.")
         options.feedBudget = nil
+        // One gateway can have these ports.
         options.port = 8080
         options.httpPort = 8090
         #expect(options.validationError == nil)
+        // The second gateway's port would be 8080 + 10, the first gateway's HTTP port.
         options.scale = [.gateway: 2]
         let portClashError =
             "--http-port 8090 and --port 8080 give two gateways the same port: "

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of the script of `plaza demo --evening`: who does what and when; times are milliseconds since its beginning.
 @Suite struct EveningScriptTests {
-    /// The actions of the time from 0 to `milliseconds`, in steps of 200 ms.
+    /// Takes the actions of the time from 0 to `milliseconds`, in steps of 200 ms.
     private func takeActions(_ script: inout EveningScript, until milliseconds: Int64) -> [EveningAction] {
         stride(from: Int64(0), through: milliseconds, by: 200).flatMap { script.takeActions(until: $0) }
     }
@@ -21,16 +21,16 @@ import Testing
         #expect(actions != self.takeActions(&otherScript, until: 60_000))
     }
 
-    @Test(arguments: [1, 2, 3]) func `each live has two to ten messages a second, and every other kind of action`(
-        seed: UInt64
-    ) {
+    @Test(arguments: [1, 2, 3])
+    func `each live has two to ten messages a second, and enough of every other kind of action`(seed: UInt64) {
         var script = EveningScript(seed: seed)
+        // The first two lives are in a battle.
         script.noteStage(.battling)
         let actions = self.takeActions(&script, until: 300_000)
         for live in EveningCast.lives.indices {
             let actionsOfLive = actions.filter { $0.live == live }
             func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { actionsOfLive.count { matches($0.kind) } }
-            // Two to ten messages a second in 300 s, with a tolerance. The other numbers are lower bounds.
+            // Two to ten messages a second in 300 s are 600 to 3000; the bounds allow a tolerance.
             #expect((570...3_100).contains(count { if case .text = $0 { true } else { false } }))
             #expect(count { if case .gift = $0 { true } else { false } } >= 20)
             #expect(count { if case .likes = $0 { true } else { false } } >= 90)
@@ -44,9 +44,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [4, 5, 6]) func `only users in a live act there, and only users on seats report devices`(
-        seed: UInt64
-    ) {
+    @Test(arguments: [4, 5, 6])
+    func `only users in a live act there, and only seated users report devices and speaking levels`(seed: UInt64) {
         var script = EveningScript(seed: seed)
         var present = Set(script.openingActions().map(\.user)).union(EveningCast.lives.map(\.hostID))
         var seated = Set(EveningCast.lives.map(\.hostID))
@@ -67,6 +66,7 @@ import Testing
     }
 
     @Test func `the first two lives connect, battle for one to two minutes, and battle again after a pause`() {
+        // The test tells the script the stage that follows from each action.
         var script = EveningScript(seed: 1)
         #expect(self.takeActions(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
         script.noteStage(.connected)
@@ -74,36 +74,41 @@ import Testing
             .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
         #expect(battles.count >= 1)
         #expect(battles.allSatisfy { (60...120).contains($0) })
-        func hasBattle(_ range: StrideThrough<Int64>, _ script: inout EveningScript) -> Bool {
-            range.flatMap { script.takeActions(until: $0) }.contains {
+        /// Whether a battle begins in these steps.
+        func beginsBattle(in steps: StrideThrough<Int64>, _ script: inout EveningScript) -> Bool {
+            steps.flatMap { script.takeActions(until: $0) }.contains {
                 if case .battle = $0.kind { true } else { false }
             }
         }
+        // No other battle begins during the battle.
         script.noteStage(.battling)
-        #expect(!hasBattle(stride(from: 5_200, through: 70_000, by: 200), &script))
+        #expect(!beginsBattle(in: stride(from: 5_200, through: 70_000, by: 200), &script))
+        // The battle ends at 70 s, and a pause of 8 to 15 s follows.
         script.noteStage(.connected)
-        // A pause of 8 to 15 s follows a battle.
-        #expect(!hasBattle(stride(from: 70_200, through: 77_000, by: 200), &script))
-        #expect(hasBattle(stride(from: 77_200, through: 90_000, by: 200), &script))
+        #expect(!beginsBattle(in: stride(from: 70_200, through: 77_000, by: 200), &script))
+        #expect(beginsBattle(in: stride(from: 77_200, through: 90_000, by: 200), &script))
     }
 
     @Test func `actions that fell due during a long pause are not all returned at once`() {
         var script = EveningScript(seed: 1)
         _ = self.takeActions(&script, until: 10_000)
-        // Without the limit, an hour would have many thousand actions.
+        // An hour would have many thousand actions.
         #expect(script.takeActions(until: 3_600_000).count < 120)
     }
 
-    @Test func `the admin of a live welcomes a user who enters by name, but only one user in each interval`() {
+    @Test func `the admin welcomes a user who joins the live by name, and one user in each interval at most`() {
         var script = EveningScript(seed: 1)
         _ = script.takeActions(until: 1_000)
         let welcome = script.takeWelcome(of: "Ada", live: 2)
+        // Viewer 0 of each live is its admin.
         #expect(welcome?.user == EveningCast.lives[2].viewerID(0))
         if case .text(let text) = welcome?.kind { #expect(text.contains("Ada")) } else { Issue.record("no welcome") }
+        // The interval is one of each live.
         #expect(script.takeWelcome(of: "Ben", live: 2) == nil)
         #expect(script.takeWelcome(of: "Ben", live: 1) != nil)
         _ = script.takeActions(until: 1_000 + EveningScript.welcomeInterval)
         #expect(script.takeWelcome(of: "Ben", live: 2) != nil)
+        // A user without a name is not welcomed.
         #expect(script.takeWelcome(of: "", live: 3) == nil)
     }
 }

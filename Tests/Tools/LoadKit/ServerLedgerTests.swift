@@ -5,9 +5,10 @@ import Testing
 
 /// Tests of the servers' own counts of messages during a load run, across restarts and missed readings.
 @Suite struct ServerLedgerTests {
+    /// The counter of admitted barrages, with its label.
     private static let admitted = #"barrage_admitted_total{class="barrage"}"#
 
-    /// The metrics of a fan-out with this count; `start` is the start time of the process.
+    /// The metrics page of a fan-out that has admitted `count` barrages; `start` is the start time of the process.
     private static func fanout(_ count: Int, start: Int = 100) -> String {
         """
         # TYPE barrage_admitted_total counter
@@ -18,20 +19,21 @@ import Testing
         """
     }
 
-    /// The totals after readings of one fan-out; nil is a reading that the process did not answer.
-    private static func ledger(_ pages: [String?]) -> ServerLedger.Totals {
+    /// The ledger's totals after readings of one fan-out; a nil page is a reading that the process did not answer.
+    private static func totals(_ pages: [String?]) -> ServerLedger.Totals {
         var ledger = ServerLedger()
         for page in pages { ledger.addRound([("barrage-fanout-1", .fanout, page)]) }
         return ledger.totals
     }
 
-    @Test func `counts from before the run are subtracted`() {
-        let totals = Self.ledger([Self.fanout(5000), Self.fanout(5400), Self.fanout(5700)])
+    @Test func `the counts of the first reading are subtracted`() {
+        // 5700 - 5000 = 700
+        let totals = Self.totals([Self.fanout(5000), Self.fanout(5400), Self.fanout(5700)])
         #expect(totals == ServerLedger.Totals(exact: [Self.admitted: 700]))
     }
 
-    @Test func `the sums of a restarted process are lower bounds with a note`() {
-        let totals = Self.ledger([Self.fanout(5000), Self.fanout(5400), nil, Self.fanout(50, start: 107)])
+    @Test func `after a restart, the sums of the process are lower bounds with a note`() {
+        let totals = Self.totals([Self.fanout(5000), Self.fanout(5400), nil, Self.fanout(50, start: 107)])
         #expect(totals.exact.isEmpty)
         // 400 before the restart, and at least 50 after it.
         #expect(totals.atLeast == [Self.admitted: 450])
@@ -40,41 +42,38 @@ import Testing
     }
 
     @Test func `a restart is detected even when the new process has counted more than the old one`() {
-        let totals = Self.ledger([Self.fanout(10), Self.fanout(20), Self.fanout(30, start: 107)])
+        let totals = Self.totals([Self.fanout(10), Self.fanout(20), Self.fanout(30, start: 107)])
         // 20 - 10 before the restart, and at least 30 after it.
         #expect(totals.exact.isEmpty && totals.atLeast == [Self.admitted: 40])
     }
 
-    @Test func `a decreased counter is a restart even without a start time`() {
+    @Test func `a decreased counter means a restart even without a start time`() {
         let page = { (count: Int) in "\(Self.admitted) \(count)\n" }
-        let totals = Self.ledger([page(10), page(20), page(3)])
+        let totals = Self.totals([page(10), page(20), page(3)])
         // 20 - 10 before the restart, and at least 3 after it.
         #expect(totals.exact.isEmpty && totals.atLeast == [Self.admitted: 13])
     }
 
     @Test func `a missed reading between two others loses nothing`() {
-        let totals = Self.ledger([Self.fanout(10), nil, Self.fanout(20)])
+        let totals = Self.totals([Self.fanout(10), nil, Self.fanout(20)])
         #expect(totals == ServerLedger.Totals(exact: [Self.admitted: 10]))
     }
 
     @Test func `a note names a process that is unreachable at the beginning, at the end or always`() {
-        let atEnd = Self.ledger([Self.fanout(10), Self.fanout(20), nil])
+        let atEnd = Self.totals([Self.fanout(10), Self.fanout(20), nil])
         #expect(atEnd.atLeast == [Self.admitted: 10] && atEnd.exact.isEmpty)
         #expect(atEnd.notes.first?.contains("did not answer at the end") == true)
         // The first reading may contain counts from before the run.
-        let atFirst = Self.ledger([nil, Self.fanout(10), Self.fanout(20)])
+        let atFirst = Self.totals([nil, Self.fanout(10), Self.fanout(20)])
         #expect(atFirst.atLeast == [Self.admitted: 10] && atFirst.exact.isEmpty)
         #expect(atFirst.notes.first?.contains("did not answer at first") == true)
-        let never = Self.ledger([nil, nil])
+        let never = Self.totals([nil, nil])
         #expect(never.exact.isEmpty && never.atLeast.isEmpty)
         #expect(never.notes.first?.contains("barrage-fanout-1 never answered") == true)
     }
 
-    @Test
-    func
-        `a restart makes the sums of its own program lower bounds, without its gauges, and leaves those of others exact`()
-    {
-        // `gateway_feed_partitions` is not a figure of the ledger.
+    @Test func `after a gateway's restart, sums of gateways are lower bounds without gauges, and others exact`() {
+        // `gateway_feed_owed` is a gauge of the ledger, and `gateway_feed_partitions` is not a figure of the ledger.
         let gateway = { (delivered: Int, start: Int) in
             """
             gateway_feed_delivered_total \(delivered)
@@ -84,29 +83,30 @@ import Testing
             """
         }
         var ledger = ServerLedger()
-        for (delivered, start) in [(10, 1), (20, 1)] {
+        for delivered in [10, 20] {
             ledger.addRound([
                 ("barrage-fanout-1", .fanout, Self.fanout(delivered)),
-                ("gateway-1", .gateway, gateway(delivered, start)),
-                ("gateway-2", .gateway, gateway(delivered, start)),
+                ("gateway-1", .gateway, gateway(delivered, 1)),
+                ("gateway-2", .gateway, gateway(delivered, 1)),
             ])
         }
-        // Each count has grown from 10 to 20, or from 5 to 10; there are two gateways.
+        // The fan-out admitted 20 - 10. Each of the two gateways delivered 20 - 10, and owes 10 - 5 more.
         #expect(
             ledger.totals.exact == [
                 Self.admitted: 10, "gateway_feed_delivered_total": 20, "gateway_feed_owed": 10,
             ])
+        // gateway-1 was restarted: its start time is 2.
         ledger.addRound([
             ("barrage-fanout-1", .fanout, Self.fanout(30)), ("gateway-1", .gateway, gateway(4, 2)),
             ("gateway-2", .gateway, gateway(30, 1)),
         ])
         #expect(ledger.totals.exact == [Self.admitted: 20])
-        // gateway-1: 10 before its restart and at least 4 after it; gateway-2: 20.
+        // gateway-1: 10 before its restart and at least 4 after it; gateway-2: 30 - 10.
         #expect(ledger.totals.atLeast == ["gateway_feed_delivered_total": 34])
         #expect(ledger.totals.notes.count == 1)
     }
 
-    @Test func `without processes to read, a note says that the ledger is unknown`() {
+    @Test func `without processes to read, a note says how to name them`() {
         let totals = ServerLedger().totals
         #expect(totals.exact.isEmpty && totals.atLeast.isEmpty)
         #expect(totals.notes.first?.contains("--gateway") == true)
