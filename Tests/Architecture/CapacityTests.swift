@@ -3,7 +3,7 @@ import Foundation
 import Repository
 import Testing
 
-/// The capacity plan calculates with measured figures, and its calculations are correct.
+/// Tests that the capacity plan calculates with measured figures, and that its calculations are correct.
 @Suite struct CapacityTests {
     /// The calculations of a page: the lines of its code blocks that contain an equals sign.
     private static func calculations(in page: String) -> [String] {
@@ -58,11 +58,11 @@ import Testing
     @Test func `each figure in the table of the capacity plan is quoted from the measurements`() throws {
         let page = try Repository.text("docs/CAPACITY.md")
         let measurements = try Repository.text("docs/PERFORMANCE.md")
-        // A row of the table ends with a quotation from the measurements, in backquotes.
+        // Each of the six rows ends with a quotation from the measurements, in backquotes.
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }
         #expect(rows.count == 6)
         for row in rows {
-            // A bar within a table's cell is written with a backslash.
+            // In a table's cell, the character `|` is written as `\|`.
             let quoted = try #require(row.split(separator: "`").dropFirst().first, "\(row)").replacing(
                 #"\|"#, with: "|")
             #expect(measurements.contains(quoted), "\(quoted) is not in PERFORMANCE.md")

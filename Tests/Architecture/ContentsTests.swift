@@ -2,18 +2,19 @@
 import Repository
 import Testing
 
-/// Numbered pages begin with a list of their sections, and the sections are numbered without holes.
+/// Tests that numbered pages begin with a list of their sections, and that section numbers have no gaps.
 @Suite struct ContentsTests {
-    // Each page with its least number of sections, so that the test fails if it reads only a part of the page.
+    // Each page with the minimum number of its sections: with fewer, the test has read only a part of the page.
     @Test(arguments: [
         ("PROTOCOL", 15), ("HTTP-API", 7), ("WEBHOOKS", 7), ("OPERATING", 8), ("TOPICS", 7), ("TESTING", 6),
     ])
-    func `a page's contents name every section, each with its number`(name: String, minCount: Int) throws {
+    func `the list of sections of a page names every section with its number`(name: String, minCount: Int) throws {
         let page = try DocumentPage(name)
         let firstHeading = try #require(page.lines.firstIndex { $0.hasPrefix("## ") })
         let contents = page.lines[..<firstHeading].joined(separator: "\n")
         let sections = page.sections.filter { !$0.number.contains(".") }
-        #expect(sections.count >= minCount)
+        #expect(sections.count >= minCount, "sections of \(name) were not recognized")
+        // The list must have an entry for each section.
         for section in sections {
             let anchor = DocumentPage.anchor(of: "\(section.number). \(section.title)")
             #expect(contents.contains("\(section.number) [\(section.title)](#\(anchor))"), "\(section.title)")
@@ -21,9 +22,9 @@ import Testing
     }
 
     @Test(arguments: DocumentPage.names)
-    func `a page's sections are numbered from one, without holes`(name: String) throws {
+    func `the sections of a page are numbered from one, without gaps`(name: String) throws {
         let page = try DocumentPage(name)
-        #expect(page.unnumbered.isEmpty)
+        #expect(page.unnumberedHeadings.isEmpty)
         var expected: [String] = []
         // The numbers of the present section and subsection.
         var (number, subnumber) = (0, 0)

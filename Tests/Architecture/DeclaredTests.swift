@@ -2,7 +2,7 @@
 import Repository
 import Testing
 
-/// Declared metrics and disconnect reasons are used and documented.
+/// Tests that all declared metrics and disconnect codes are used in other files, and documented.
 @Suite struct DeclaredTests {
     private static func document(_ name: String) throws -> String { try Repository.text("docs/\(name)") }
 
@@ -10,15 +10,15 @@ import Testing
     private static func constants(_ path: String) throws -> [(name: String, value: String)] {
         let file = try #require(SourceTree.sources.first { $0.path == path })
         return file.code.compactMap { _, text in
-            // The five words `package static let NAME =`, and the value with its blanks.
+            // The five words `package static let NAME =`, and the rest of the line as the value.
             let words = text.split(separator: " ", maxSplits: 5)
             guard words.count == 6, words[0] == "package", words[1] == "static", words[2] == "let" else { return nil }
             return (String(words[3]), String(words[5]))
         }
     }
 
-    /// The files that contain each `owner.member`, as in `MetricNames.Shell.batch`, and each `.member`.
-    private static let members: [String: Set<String>] = {
+    /// The paths of the files that contain each `owner.member`, as in `MetricNames.Shell.batch`, and each `.member`.
+    private static let filesByMember: [String: Set<String>] = {
         func isWord(_ byte: UInt8) -> Bool {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -45,7 +45,7 @@ import Testing
 
     /// Whether a file other than `path` contains `owner.name` for one of the owners; an empty owner allows any.
     private static func isUsed(_ name: String, outside path: String, after owners: [String]) -> Bool {
-        owners.contains { !(Self.members["\($0).\(name)"] ?? []).subtracting([path]).isEmpty }
+        owners.contains { !(Self.filesByMember["\($0).\(name)"] ?? []).subtracting([path]).isEmpty }
     }
 
     @Test func `every declared metric is exported and documented`() throws {
@@ -61,7 +61,7 @@ import Testing
         for (name, value) in metrics {
             #expect(Self.isUsed(name, outside: path, after: owners), "\(name) is exported by nobody")
             let exported = value.filter { $0 != "\"" }
-            // Members of one family may be written as endings: `…_shed_total`.
+            // The page may write metrics with the same beginning as endings: `…_shed_total`.
             let ending = exported.split(separator: "_").suffix(2).joined(separator: "_")
             #expect(
                 operating.contains("`\(exported)`") || operating.contains("`…_\(ending)`"),
@@ -69,15 +69,15 @@ import Testing
         }
     }
 
-    @Test func `every declared reason to disconnect is used and documented`() throws {
+    @Test func `every declared disconnect code is used and documented`() throws {
         let path = "Sources/Model/PlazaModel/Calls/DisconnectCode.swift"
         let codes = try Self.constants(path)
         #expect(codes.count >= 8, "most declarations were not recognized")
         let rows = try DocumentPage("PROTOCOL").lines(under: "Disconnect codes")
         for (name, value) in codes {
-            #expect(Self.isUsed(name, outside: path, after: ["", "DisconnectCode"]), "\(name)")
+            #expect(Self.isUsed(name, outside: path, after: ["", "DisconnectCode"]), "\(name) is used nowhere")
             let number = value.drop { !$0.isNumber }.prefix { $0.isNumber }
-            #expect(rows.contains { $0.hasPrefix("| \(number) |") }, "\(name)")
+            #expect(rows.contains { $0.hasPrefix("| \(number) |") }, "\(name) is not in PROTOCOL.md")
         }
     }
 }

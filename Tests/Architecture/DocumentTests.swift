@@ -3,13 +3,13 @@ import Foundation
 import Repository
 import Testing
 
-/// Documents about the code name only files and types that exist.
+/// Tests that documents about the code name only files and types that exist.
 @Suite struct DocumentTests {
     private static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: Repository.root.appending(path: path).path)
     }
 
-    /// The texts in backquotes on the lines of a document; indented lines are code blocks.
+    /// The texts in backquotes on the lines of a document, except indented lines, which are code blocks.
     private static func backquotedTexts(in text: String) -> [String] {
         text.split(separator: "\n").filter { !$0.hasPrefix("    ") }.flatMap { line in
             line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
@@ -41,19 +41,20 @@ import Testing
             .filter { !$0.contains(" ") && !$0.contains("*") }
         #expect(names.count > 30, "most names were not recognized")
         for name in names {
+            // A name with a slash is a path, one with the ending `.swift` a file, and one in mixed case a type.
             if name.contains("/") {
                 // A topic's key such as `app/live` is no path.
                 let isPath = ["Sources/", "Tests/", "docs/", "deploy/", ".ci/"].contains { name.hasPrefix($0) }
-                #expect(!isPath || Self.exists(name), "\(document) names \(name)")
+                #expect(!isPath || Self.exists(name), "\(document) names \(name), which does not exist")
             } else if name.hasSuffix(".swift") {
                 let exists = Self.fileNames.contains(name)
-                #expect(exists, "\(document) names \(name)")
+                #expect(exists, "\(document) names \(name), which does not exist")
             } else if name.first?.isUppercase == true, name.contains(where: \.isLowercase),
                 name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "." })
             {
                 let type = name.split(separator: ".").first.map(String.init) ?? name
                 let exists = Self.declaredNames.contains(type)
-                #expect(exists, "\(document) names the type \(name)")
+                #expect(exists, "\(document) names the type \(name), which does not exist")
             }
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 import Repository
 import Testing
 
-/// The two lists of test targets in `deploy/test.sh`: those that `--fast` runs, and those that need servers.
+/// Tests of the two lists of test targets in `deploy/test.sh`: those that `--fast` runs, and those that need servers.
 @Suite struct FastTests {
     /// The words of a list such as `fast_targets="A B"`.
     private static func words(ofList name: String) throws -> [String] {
@@ -23,22 +23,22 @@ import Testing
         }
     }
 
-    @Test func `every test target stands in one of the two lists, and only once`() throws {
+    @Test func `every test target stands once in one of the two lists of deploy/test.sh`() throws {
         let declared = Set(SourceTree.tests.map(\.target).filter { $0.hasSuffix("Tests") })
         let fast = try Self.words(ofList: "fast_targets")
         let server = try Self.words(ofList: "server_targets")
         #expect(declared.count > 20, "most test targets were not recognized")
         #expect(Set(fast).isDisjoint(with: server))
-        #expect(fast.count + server.count == Set(fast + server).count, "a target stands in a list twice")
-        #expect(declared.subtracting(fast + server).sorted() == [], "in no list of deploy/test.sh")
-        #expect(Set(fast + server).subtracting(declared).sorted() == [], "no such test target")
+        #expect(fast.count + server.count == Set(fast + server).count, "no target may stand in a list twice")
+        #expect(declared.subtracting(fast + server).sorted() == [], "these targets stand in no list of deploy/test.sh")
+        #expect(Set(fast + server).subtracting(declared).sorted() == [], "these names in the lists are no test targets")
     }
 
     @Test func `a suite that --fast runs starts no server and no child process`() throws {
         let fast = try Self.words(ofList: "fast_targets")
         // The suites of fast targets that `--fast` skips.
         let leftOutSuites = try Self.words(ofList: "left_out_suites")
-        // The names of what starts a server or a child process.
+        // Code with one of these names starts a server or a child process.
         let starters = [
             "LiveKafka", "LiveRedis", "LiveCluster", "EmbeddedBroker", "TopicBroker", "TestProcess", "ChildProcess(",
             "WatchedShell", "PythonPackages",
@@ -48,8 +48,8 @@ import Testing
         for file in files {
             let startsServer = file.code.contains { _, text in starters.contains { text.contains($0) } }
             if !startsServer { continue }
-            let isLeftOut = Self.suites(in: file).allSatisfy { leftOutSuites.contains($0) }
-            #expect(isLeftOut, "\(file.path) starts a server or a child process")
+            let areLeftOut = Self.suites(in: file).allSatisfy { leftOutSuites.contains($0) }
+            #expect(areLeftOut, "\(file.path) starts a server or a child process, and --fast runs it")
         }
         let fastSuites = Set(files.flatMap { Self.suites(in: $0) })
         for suite in leftOutSuites { #expect(fastSuites.contains(suite), "no fast target has a suite \(suite)") }

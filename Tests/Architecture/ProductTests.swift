@@ -3,14 +3,14 @@ import Foundation
 import Repository
 import Testing
 
-/// The products for apps use no module and no declaration that Apple systems lack.
+/// Tests that the products for apps use no module and no declaration that Apple systems lack.
 @Suite struct ProductTests {
     /// The products for apps on Apple systems.
     private static let products = ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"]
 
-    /// For each library target, the quoted texts of its entry in the manifest except its own name.
+    /// For each library target, the texts in quotes of its entry in the manifest, except the target's own name.
     ///
-    /// They include the names of its dependencies, and also texts that name no target.
+    /// Among them are the names of the target's dependencies. Other texts name no target.
     private static let quotedNames: [String: Set<String>] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
         var found: [String: Set<String>] = [:]
@@ -22,7 +22,7 @@ import Testing
         return found
     }()
 
-    /// The C libraries.
+    /// The names of the C libraries that the manifest declares.
     private static let systemLibraries: Set<String> = {
         guard let manifest = try? Repository.text("Package.swift") else { return [] }
         let entries = manifest.components(separatedBy: ".systemLibrary(").dropFirst()
@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: products)
     func `no product for apps depends on a C library, directly or indirectly`(product: String) {
-        // The manifest was read, and the search finds a C library where there is one.
+        // First: the manifest was read, and the search finds the C library on which EventLoop depends.
         #expect(Self.systemLibraries.isSuperset(of: ["CUV", "COpenSSL", "CThread"]))
         #expect(!Self.targetAndDependencies(of: "EventLoop").isDisjoint(with: Self.systemLibraries))
 

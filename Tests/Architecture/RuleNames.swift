@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The stores' methods and events, server calls and error codes, by name; `docs/RULES.md` has a rule for each.
+/// The names of the stores' methods and events, of server calls and of error codes; `docs/RULES.md` must name each.
 enum RuleNames {
-    /// The methods of the stores.
+    /// The methods of the SDKs' stores, by which apps act.
     static let methods = Self.words(
         """
         login logout setSelfInfo fetchLiveList fetchLiveInfo createLive joinLive leaveLive endLive updateLiveInfo
@@ -17,7 +17,7 @@ enum RuleNames {
         setGiftEnabled sendLike
         """)
 
-    /// The events of the stores.
+    /// The events that the SDKs' stores publish.
     static let events = Self.words(
         """
         onAdminJoined onAudienceJoined onAudienceLeft onAudienceMessageDisabled onBattleEnded onBattleRequestAccept
@@ -32,7 +32,7 @@ enum RuleNames {
         onUserJoinBattle kickedOffline loginExpired
         """)
 
-    /// The calls of an app's server.
+    /// The HTTP calls of an app's own server.
     static let serverCalls = Self.words(
         """
         create_room update_room_info destroy_room get_room_info get_room_list set_room_metadata get_room_metadata

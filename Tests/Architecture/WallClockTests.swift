@@ -2,7 +2,7 @@
 import Repository
 import Testing
 
-/// No decision depends on the clock of a host, because clocks of hosts differ, jump and go back.
+/// Tests that no decision depends on the clock of a host, because clocks of hosts differ, jump and go back.
 ///
 /// Machines use the broker's time, and everything that waits uses the monotonic clock. `reasons` names each file that
 /// reads the time of day, with the reason. Any other file that reads it fails the test.
@@ -20,11 +20,11 @@ import Testing
         "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
-            "a token's expiry: at login it becomes a span, which the monotonic clock then counts",
+            "a token's expiry: at login it becomes a remaining time, which the monotonic clock then counts",
         "Sources/Services/Gateway/Startup/Gateway+Reads.swift":
             "the time by which clients set their clocks; the machines end battles and requests by the broker's time",
         "Sources/Services/Gateway/Delivery/RecentOffsetFinder.swift":
-            "where a reader begins: a wrong clock makes the cache begin earlier or later, and what it lacks is replayed "
+            "where a reader begins: if a wrong clock makes the cache begin too late, what the cache lacks is replayed "
             + "by offset; the in-memory broker runs on the same host",
         "Sources/Services/Runtime/Webhooks/WebhookDispatcher.swift":
             "the signature's time of day, by which a backend refuses old copies",
@@ -35,8 +35,8 @@ import Testing
         "Sources/Client/LivePlazaCombine/Schedulers/OperationQueue+Scheduler.swift":
             "Combine's scheduler for operation queues measures time in dates",
         "Sources/Client/LivePlazaKit/Connection/PlazaClock.swift":
-            "a token's expiry is a time of day; from the login on it is a span, and a wrong clock only makes the renewal "
-            + "early or late",
+            "a token's expiry is a time of day; from the login on it is a remaining time, and a wrong clock only makes "
+            + "the renewal early or late",
         "Sources/Tools/plaza/ChaosCommand.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/ClusterAccess.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/InspectCommand.swift": "the end of the window of records that is shown",
@@ -57,7 +57,7 @@ import Testing
 
     private static func readsTimeOfDay(_ code: String) -> Bool { Self.clockReads.contains { code.contains($0) } }
 
-    @Test func `each file that reads the time of day has a reason`() {
+    @Test func `each file that reads the time of day has an entry with its reason, and no other file has one`() {
         let readers = SourceTree.sources.filter { file in file.code.contains { Self.readsTimeOfDay($0.text) } }
         let readerPaths = Set(readers.map(\.path))
         #expect(readerPaths.count > 5, "most readers were not recognized")
@@ -66,7 +66,7 @@ import Testing
                 "\(path) reads the time of day: use the broker's time or the monotonic clock, or give a reason")
         }
         for path in Set(Self.reasons.keys).subtracting(readerPaths).sorted() {
-            Issue.record("\(path) reads no time of day any more: take it out of the list")
+            Issue.record("\(path) reads no time of day any more: remove its entry from `reasons`")
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
         let clocks = Self.clockReads + ["MonotonicClock", "ContinuousClock", "SuspendingClock", "clock_gettime"]
         for file in SourceTree.sources where file.path.contains("/Core/") || file.path.hasPrefix("Sources/Model/") {
             for line in file.code where clocks.contains(where: { line.text.contains($0) }) {
-                Issue.record("\(file.path): \(line.text)")
+                Issue.record("\(file.path) reads a clock: \(line.text)")
             }
         }
     }

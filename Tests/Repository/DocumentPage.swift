@@ -18,7 +18,7 @@ package struct DocumentPage: Sendable {
     package let name: String
     package let lines: [String]
     /// The headings whose number is missing or malformed.
-    package let unnumbered: [String]
+    package let unnumberedHeadings: [String]
     package let sections: [Section]
 
     /// Reads `docs/<name>.md`.
@@ -29,16 +29,17 @@ package struct DocumentPage: Sendable {
         self.lines = try Repository.text("docs/\(name).md").split(separator: "\n", omittingEmptySubsequences: false)
             .map(String.init)
         var sections: [Section] = []
-        var unnumbered: [String] = []
+        var unnumberedHeadings: [String] = []
         let headings = Self.headings(of: self.lines)
         for (index, heading) in headings.enumerated() where heading.level > 1 {
             let end = headings[(index + 1)...].first { $0.level <= heading.level }?.line ?? self.lines.count
             let words = heading.text.split(separator: " ", maxSplits: 1)
             var number = words.first.map(String.init) ?? ""
+            // The number of a section ends with a point (`4.`), and that of a subsection does not (`4.1`).
             if heading.level == 2, number.hasSuffix(".") { number.removeLast() }
             let parts = number.split(separator: ".", omittingEmptySubsequences: false)
             guard words.count == 2, parts.count == heading.level - 1, parts.allSatisfy({ Int($0) != nil }) else {
-                unnumbered.append(heading.text)
+                unnumberedHeadings.append(heading.text)
                 continue
             }
             sections.append(
@@ -46,7 +47,7 @@ package struct DocumentPage: Sendable {
                     number: number, title: String(words[1]), lines: Array(self.lines[(heading.line + 1)..<end])))
         }
         self.sections = sections
-        self.unnumbered = unnumbered
+        self.unnumberedHeadings = unnumberedHeadings
     }
 
     /// The lines of the section with this title; empty if there is none.
@@ -54,12 +55,12 @@ package struct DocumentPage: Sendable {
 
     /// The headings of a Markdown text; lines in code blocks that look like headings are ignored.
     package static func headings(of lines: [String]) -> [(level: Int, text: String, line: Int)] {
-        var isCode = false
+        var isInCodeBlock = false
         var headings: [(level: Int, text: String, line: Int)] = []
         for (index, line) in lines.enumerated() {
-            if line.hasPrefix("```") { isCode.toggle() }
+            if line.hasPrefix("```") { isInCodeBlock.toggle() }
             let level = line.prefix { $0 == "#" }.count
-            guard !isCode, level > 0, line.dropFirst(level).first == " " else { continue }
+            guard !isInCodeBlock, level > 0, line.dropFirst(level).first == " " else { continue }
             headings.append((level, String(line.dropFirst(level + 1)), index))
         }
         return headings

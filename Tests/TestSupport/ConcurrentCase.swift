@@ -2,9 +2,9 @@
 internal import Concurrency
 package import Testing
 
-/// A case of a test that runs beside the test's other cases.
+/// A case of a test that runs at the same time as the test's other cases.
 ///
-/// The cases share nothing, and wait most of the time.
+/// Cases must share nothing. They should spend most of their time waiting, so that many can run at once.
 package struct ConcurrentCase: Sendable {
     /// What the case shows; begins the text of each of its issues.
     package let name: String
@@ -65,7 +65,7 @@ package struct ConcurrentCase: Sendable {
             guard let test = Test.current else { throw NoTest() }
             try await namingTrait.provideScope(for: test, testCase: Test.Case.current) { try await self.body() }
         } catch is ExpectationFailedError {
-            // `#require` has recorded it.
+            // `#require` has recorded this error as an issue.
         } catch {
             Issue.record(error, "\(self.name):", sourceLocation: sourceLocation)
         }

@@ -17,7 +17,7 @@ package final class LiveRedis: Sendable {
     package static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { $0 + "/redis-server" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Whether tests on a real Redis can run; for `.enabled(if: LiveRedis.isAvailable, "install redis-server")`.
+    /// Whether tests on a real Redis can run; tests use it in `.enabled(if: LiveRedis.isAvailable, "install redis-server")`.
     package static var isAvailable: Bool { Self.path != nil }
 
     /// Starts a server; blocks until it accepts connections.
@@ -74,10 +74,10 @@ package final class LiveRedis: Sendable {
         }
     }
 
-    /// Each input line is a signal to send to the server; at the end of the input the server is killed.
+    /// The script that runs the server: an input line is a signal for the server, and the end of the input kills it.
     ///
-    /// When the parent dies while the server is stopped, the kernel sends SIGHUP to the orphaned process group; the
-    /// shell ignores it.
+    /// When this process dies while the server is stopped, the kernel sends SIGHUP to the script's process group. The
+    /// script ignores SIGHUP, so that it can still kill the server.
     private static let script = """
         trap '' HUP
         "$@" </dev/null >/dev/null 2>&1 &

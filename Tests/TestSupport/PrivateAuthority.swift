@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A new certificate authority in a temporary folder, with certificates for 127.0.0.1; `openssl` makes both.
 package final class PrivateAuthority: Sendable {
-    /// Whether `openssl` is installed; for `.enabled(if: PrivateAuthority.isAvailable, "install openssl")`.
+    /// Whether `openssl` is installed; tests use it in `.enabled(if: PrivateAuthority.isAvailable, "install openssl")`.
     package static let isAvailable = ["/usr/bin/openssl", "/usr/local/bin/openssl"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
     }
@@ -13,7 +13,7 @@ package final class PrivateAuthority: Sendable {
     package let directory: String
     /// The authority's certificate.
     package var certificate: String { self.directory + "/ca.pem" }
-    /// The certificate of a server at 127.0.0.1; not valid for any name.
+    /// The certificate of a server at 127.0.0.1; it is valid for this address, but for no host name.
     package var serverCertificate: String { self.directory + "/server.pem" }
     /// The server's private key.
     package var serverKey: String { self.directory + "/server.key" }

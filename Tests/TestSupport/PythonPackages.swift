@@ -5,7 +5,7 @@ internal import Repository
 
 /// The Python packages of `Tests/requirements.txt`, in `.build/python`.
 ///
-/// `deploy/test.sh` may have put them there; the first test that needs them installs missing packages.
+/// `deploy/test.sh` may have installed the packages. If not, the first test that needs them installs them.
 package enum PythonPackages {
     /// Whether this machine has a Python with pip, without which nothing can be installed.
     package static let hasPip = PythonPackages.run(["-m", "pip", "--version"], isQuiet: true)
@@ -30,7 +30,7 @@ package enum PythonPackages {
 
     /// A directory with librdkafka 2.6.1 as `librdkafka.so.1`, for `LD_LIBRARY_PATH`; nil when it could not be installed.
     ///
-    /// Debian 12's librdkafka cannot log in by SCRAM at Kafka 4; the Python package `confluent-kafka` contains one that
+    /// Debian 12's librdkafka cannot log in at Kafka 4 by SCRAM. The librdkafka in the Python package `confluent-kafka`
     /// can.
     package static let newerLibrdkafka: String? = {
         guard let path = Self.path else { return nil }

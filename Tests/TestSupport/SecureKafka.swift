@@ -2,9 +2,9 @@
 package import KafkaClient
 internal import MachineKit
 
-/// A real Kafka whose listeners use TLS of a private authority, and require a user or a client's certificate.
+/// A real Kafka with TLS: one listener requires a user and a password, and another requires a client's certificate.
 ///
-/// Tests administer the broker over a plain listener, whose address other programs do not get.
+/// A private authority signed the certificates. Tests administer the broker over a third listener without TLS.
 package final class SecureKafka: Sendable {
     /// The user who logs in by SCRAM-SHA-512.
     package static let scramUser = (name: "alice", password: "alice-SCRAM-secret")

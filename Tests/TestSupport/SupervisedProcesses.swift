@@ -32,7 +32,7 @@ package final class SupervisedProcesses: Sendable {
         self.threads = instances.map { instance in
             DedicatedThread("supervisor") {
                 while !state.current.isStopping {
-                    // The tests let the processes die, so these must write no backtraces.
+                    // The processes die on purpose, so they must write no backtraces.
                     let process = try? TestProcess(
                         [path] + arguments(instance), environment: ["SWIFT_BACKTRACE": "enable=no"], errors: .nothing)
                     guard let process else {

@@ -5,7 +5,7 @@ package import Foundation
 
 /// A program that a test runs, with pipes to its standard input and output.
 package final class TestProcess: Sendable {
-    /// The program's pid, valid until `end` has returned.
+    /// The program's process id, valid until `end` or `ended` has returned.
     package let pid: Int32
     /// The pipe to the program's standard input; closing the pipe ends the input.
     package let input: FileHandle
@@ -17,10 +17,10 @@ package final class TestProcess: Sendable {
     /// - Parameters:
     ///   - arguments: the program's name or path, then its arguments.
     ///   - environment: variables in addition to those of this process.
-    ///   - directory: its working directory.
-    ///   - output: its standard output; nil for the pipe `self.output`.
-    ///   - errors: its standard error; by default that of the test.
-    /// - Throws: an error when it cannot be started.
+    ///   - directory: the program's working directory; nil for that of the test.
+    ///   - output: the program's standard output; nil for the pipe `self.output`.
+    ///   - errors: the program's standard error; by default that of the test.
+    /// - Throws: an error when the program cannot be started.
     package init(
         _ arguments: [String], environment: [String: String] = [:], directory: String? = nil,
         output: ChildProcess.Stream? = nil, errors: ChildProcess.Stream = .descriptor(2)
@@ -36,15 +36,15 @@ package final class TestProcess: Sendable {
         self.output = outputPipe.fileHandleForReading
     }
 
-    /// Blocks until the program has ended by itself, and returns how it ended; must be called once.
+    /// Blocks until the program has ended by itself, and returns how it ended; call either this or `ended`, once.
     package func end() -> ProcessEnd { ChildProcess.reap(self.pid) }
 
-    /// Waits until the program has ended by itself, and returns how it ended; must be called once.
+    /// Waits until the program has ended by itself, and returns how it ended; call either this or `end`, once.
     package func ended() async -> ProcessEnd { await runOnDedicatedThread { self.end() } }
 
     /// Runs a program to its end; blocks.
     ///
-    /// - Returns: how it ended, and its whole standard output.
+    /// - Returns: how the program ended, and its whole standard output.
     package static func run(
         _ arguments: [String], environment: [String: String] = [:], directory: String? = nil, input: String = "",
         errors: ChildProcess.Stream = .descriptor(2)

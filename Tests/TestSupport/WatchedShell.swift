@@ -6,7 +6,7 @@ internal import Glibc
 
 /// A shell script that ends with this process.
 ///
-/// Its standard input is a pipe to which only this process can write. When this process ends, so does the input.
+/// The script's standard input is a pipe to which only this process can write. When this process ends, the input ends.
 @safe final class WatchedShell: Sendable {
     private struct State {
         var input: Int32?
@@ -18,7 +18,7 @@ internal import Glibc
     /// Starts the script.
     ///
     /// - Parameters:
-    ///   - script: a script that reads its standard input and ends with it.
+    ///   - script: a script that reads its standard input, and ends when the input ends.
     ///   - arguments: the values of `$1` and so on.
     ///   - environment: variables in addition to those of this process.
     /// - Throws: an error when the pipe or the shell cannot be created.

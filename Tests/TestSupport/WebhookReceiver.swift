@@ -40,7 +40,7 @@ package final class WebhookReceiver: Sendable {
     package init(_ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
         let state = self.state
         var limits = HTTPLimits()
-        // All requests come from one address, so the limit for an address must be the limit for all.
+        // All connections come from one address, so one address may have as many as all together.
         limits.connectionsPerAddress = limits.connections
         limits.drainTimeout = .milliseconds(10)
         limits.handlerTimeout = .seconds(60)

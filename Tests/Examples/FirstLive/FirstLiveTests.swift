@@ -5,7 +5,7 @@ import LivePlazaTesting
 import Repository
 import Testing
 
-/// The guide docs/FIRST-LIVE.md: its code is the code of Examples/FirstLive, and does what the guide says.
+/// Tests that the guide docs/FIRST-LIVE.md shows the code of Examples/FirstLive, and that this code works.
 @Suite struct FirstLiveTests {
     /// The lines of a text without indentation.
     private static func lines(_ text: String) -> [String] {
@@ -30,21 +30,23 @@ import Testing
         return blocks
     }
 
-    @Test func `each code block of the guide stands in the example`() throws {
+    @Test func `each code block of the guide is a part of a file of the example`() throws {
         let files = try ["Steps/Steps.swift", "App/main.swift"].map {
             Self.lines(try Repository.text("Examples/FirstLive/\($0)"))
         }
         let blocks = try Self.blocks()
         #expect(blocks.count == 7)
         for block in blocks {
-            let isFound = files.contains { file in
+            let isInExample = files.contains { file in
                 file.indices.contains { file[$0...].starts(with: block) }
             }
-            #expect(isFound, "\(block.joined(separator: "\n"))")
+            #expect(isInExample, "\(block.joined(separator: "\n"))")
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a viewer writes to the first live and gets a seat`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `in the guide's steps, a viewer writes to the host's live and gets a seat`() async throws {
+        // `watch`, `goLive`, `giveSeats`, `showMessages` and `takePart` are the steps of the guide.
         let cluster = SimulatedCluster()
         let (host, viewer) = (cluster.client("alice"), cluster.client("bob"))
         for (plaza, user) in [(host, "alice"), (viewer, "bob")] {
@@ -53,7 +55,7 @@ import Testing
         }
         #expect(try await watch(viewer) == nil)
         let live = try await goLive(host)
-        // A list of lives is at most 5 s old, so it has the new live then.
+        // A list of lives is at most 5 s old, so after 5 s it has the new live.
         cluster.advance(by: .seconds(5))
         #expect(try await watch(viewer) == live)
 
@@ -67,7 +69,7 @@ import Testing
         try await takePart(in: live, viewer)
         cluster.advance(by: .seconds(1))
         #expect(await messages.first { _ in true } == "bob: hello")
-        // The host's task answers on another thread.
+        // The host's task accepts Bob's application on another thread.
         let guests = viewer.coGuestStore(liveID: live)
         while !guests.state.value.connected.contains(where: { $0.userID == "bob" }) {
             try await Task.sleep(for: .milliseconds(5))

@@ -15,14 +15,14 @@ import Testing
         #expect(DisplayText(text).width == width)
     }
 
-    @Test func `a long text is cut at a column, not in a character`() {
+    @Test func `a text that is too long ends with an ellipsis, and no character is halved`() {
         #expect(DisplayText("abcdef").prefix(columns: 4).string == "abc…")
         #expect(DisplayText("你好吗").prefix(columns: 4).string == "你…")
         #expect(DisplayText("abc").prefix(columns: 3).string == "abc")
         #expect(DisplayText("abc").prefix(columns: 0).string == "")
     }
 
-    @Test func `lines are broken at spaces, and words that are too long anywhere`() {
+    @Test func `a text is wrapped at spaces, and a word that is longer than the line inside the word`() {
         func wrapped(_ text: String, _ columns: Int) -> [String] {
             DisplayText(text).wrapped(columns: columns).map(\.string)
         }
@@ -38,13 +38,15 @@ import Testing
         }
     }
 
-    @Test func `a wide character is never halved`() {
+    @Test func `drawing over half of a wide character removes the character, and no half is drawn at an edge`() {
+        // Each of the two characters is two columns wide.
         var canvas = Canvas(Size(columns: 4, rows: 1))
         canvas.draw("你好", x: 0, y: 0)
         canvas.draw("x", x: 1, y: 0)
         #expect(canvas.lines == [" x好"])
         canvas.draw("你", x: 1, y: 0)
         #expect(canvas.lines == [" 你 "])
+        // Only half of these characters would be on the canvas.
         canvas.draw("好", x: 3, y: 0)
         canvas.draw("好", x: -1, y: 0)
         #expect(canvas.lines[0].count == 3 && DisplayText(canvas.lines[0]).width == 4)
@@ -57,6 +59,7 @@ import Testing
         var lanes = BarrageLanes()
         for number in 1...4 { lanes.add("message number \(number)", .normal) }
         var drawnTexts: Set<String> = []
+        // 20 s in steps of 50 ms: all messages have left the screen by then.
         for step in 0..<400 {
             let now = Double(step) * 50
             lanes.advance(to: now, columns: 80, lanes: 2)
@@ -69,7 +72,7 @@ import Testing
             }
             for lane in 0..<2 {
                 let texts = lanes.flights.filter { $0.lane == lane }.map(\.text.string)
-                #expect(Set(texts).count == texts.count)
+                #expect(Set(texts).count == texts.count, "a message must fly only once")
             }
         }
         for number in 1...4 { #expect(drawnTexts.contains { $0.contains("message number \(number)") }) }
@@ -86,7 +89,7 @@ import Testing
         #expect(lanes.flights.suffix(3).map(\.text.string) == ["995", "996", "997"])
     }
 
-    @Test func `without lanes no message waits`() {
+    @Test func `without lanes waiting messages are dropped`() {
         var lanes = BarrageLanes()
         lanes.add("x", .normal)
         lanes.advance(to: 0, columns: 80, lanes: 0)

@@ -41,7 +41,7 @@ import Testing
         #expect(Loopback.source(of: 0, to: "::1") == nil)
     }
 
-    @Test func `attacks are chosen by name, in a fixed order and each once`() throws {
+    @Test func `attacks that are chosen by name run in the catalog's order, each once`() throws {
         // An empty list of names selects all attacks.
         #expect(try AttackCatalog.named([]).count == AttackCatalog.all.count)
         #expect(try AttackCatalog.named(["ping-flood", "number", "number"]).map(\.name) == ["number", "ping-flood"])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `without an HTTP address no attack over HTTP runs`() throws {
+    @Test func `a target without an HTTP address is not attacked over HTTP`() throws {
         let gateways = [PlazaAddress(host: "::1", port: 1)]
         let target = try AttackTarget(
             gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
@@ -65,11 +65,12 @@ import Testing
         let attacksOverHTTP = ["number-http", "slow-http-head", "slow-http-body", "numbers-http", "deep-json-http"]
         let otherAttacks = AttackCatalog.all.map(\.name).filter { !attacksOverHTTP.contains($0) }
         #expect(plan.runnable.map(\.name) == otherAttacks)
-        #expect(AttackCatalog.all.count == otherAttacks.count + attacksOverHTTP.count, "each of these attacks exists")
+        // Each of the attacks over HTTP exists.
+        #expect(AttackCatalog.all.count == otherAttacks.count + attacksOverHTTP.count)
     }
 
-    /// Tries live names until one hashes to the partition.
-    @Test func `for each partition a live name is found that hashes to it`() throws {
+    // The search tries names until one hashes to the partition.
+    @Test func `a live name can be found that hashes to a given partition`() throws {
         for partition in 0..<12 {
             let name = try #require(PartitionedName.live("a", app: "demo", partition: partition, of: 12))
             #expect(PlazaTopic.partition(of: LiveKey("demo", LiveID(name)).text, among: 12) == partition)

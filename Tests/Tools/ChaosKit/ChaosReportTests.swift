@@ -6,7 +6,9 @@ import Testing
 
 /// Tests of the report of a chaos run: the results of its rounds (one fault each), as tables and as JSON.
 struct ChaosReportTests {
-    /// A round whose load had 10 admitted messages; the run with the seed 8 had the option `--only redis`.
+    /// A round whose load had 10 admitted messages; `pause` is the longest pause of a feed, in milliseconds.
+    ///
+    /// The run with the seed 8 had the option `--only redis`. Each finding counts as one lost message.
     private static func round(
         _ number: Int, seed: UInt64, kind: String, pause: Double, findings: [String] = []
     ) -> RoundResult {
@@ -16,7 +18,7 @@ struct ChaosReportTests {
             falseLeaves: 0, battles: 1, requests: 2, findings: findings)
     }
 
-    @Test func `the rounds of several runs make one report, grouped by kind`() throws {
+    @Test func `a report of several runs has one row for each kind of fault`() throws {
         var report = ChaosReport(rounds: [
             Self.round(1, seed: 7, kind: "kill redis", pause: 300), Self.round(2, seed: 7, kind: "FLUSHALL", pause: 5),
         ])
@@ -35,15 +37,17 @@ struct ChaosReportTests {
         #expect(!report.isPassed)
     }
 
-    @Test func `a broken round says how to run it again`() throws {
+    @Test func `the report says how to run a broken round again, and whether the machine was too busy`() throws {
         var report = ChaosReport(rounds: [
             Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"])
         ])
         #expect(report.table.contains("again: plaza chaos --seed 8 --only 'redis' --round 3"))
+        // The round ran with three brokers and two instances of each service.
         (report.rounds[0].brokers, report.rounds[0].instances) = (3, 2)
         #expect(report.table.contains("again: plaza chaos --seed 8 --only 'redis' --round 3 --brokers 3 --instances 2"))
         #expect(try ChaosReport(json: report.json) == report)
         #expect(!report.table.contains("short of processor time"))
+        // In milliseconds.
         report.rounds[0].machineLag = 1_500
         #expect(report.table.contains("short of processor time: it woke this process 1500 ms late"))
     }
@@ -54,14 +58,14 @@ struct ChaosReportTests {
         #expect(!report.isPassed)
         #expect(report.table.contains("round 1, kill redis now: not counted, the load could not begin"))
         #expect(report.table.contains("no fault was injected"))
-        #expect(report.markdown.split(separator: "\n").count == 2, "the table has only its head: two lines")
+        #expect(report.markdown.split(separator: "\n").count == 2, "the table must have only its two header lines")
         report.rounds.append(Self.round(2, seed: 7, kind: "kill redis", pause: 100))
         #expect(report.isPassed)
         #expect(report.table.contains("All promises held in 1 rounds"))
         #expect(report.markdown.contains("| kill redis | 1 | 10 |"))
     }
 
-    @Test func `a broken round says that a broker in memory may repeat effects`() {
+    @Test func `the report says about a broken round on the in-memory broker that this may repeat effects`() {
         let note = "the broker in memory does not write exactly once"
         var round = Self.round(3, seed: 8, kind: "freeze room-directory", pause: 100, findings: ["I15: repeated"])
         round.setReplay(ClusterOptions(runDirectory: "run"), clockLibrary: nil)

@@ -33,6 +33,7 @@ struct RoundReplayTests {
         return words
     }
 
+    /// The options that `plaza chaos` reads from these arguments.
     private static func options(_ arguments: [String]) throws -> ChaosOptions {
         var reader = SettingsReader(program: "plaza chaos", summary: "", arguments: arguments, environment: [:])
         return try ChaosOptions(&reader)
@@ -54,7 +55,7 @@ struct RoundReplayTests {
         "--seed 8 --round 90 --kafka-home /kafka --faketime '/lib/it'\\''s.so' --instances 4",
         "--seed 8 --round 2 --only 'wrong clock' --kafka-home /kafka --faketime /lib/clock.so",
     ])
-    func `the printed options give the same fault at the same time`(line: String) throws {
+    func `the options that a report prints for a round give the same fault at the same time`(line: String) throws {
         let options = try Self.options(Self.words(line))
         let (round, cluster) = try Self.round(options)
         var result = RoundResult(
@@ -62,7 +63,7 @@ struct RoundReplayTests {
             kind: round.fault.kind, longestPause: 0, admitted: 1, refused: [:], missing: 0, repeated: 0, reordered: 0,
             falseLeaves: 0, battles: 1, requests: 1, findings: ["I8: lost"])
         result.setReplay(cluster, clockLibrary: options.clockLibrary)
-        // The report is read from its text, as a user does.
+        // A user takes the options from the text of the report, which may have been written as JSON before.
         let report = try ChaosReport(json: ChaosReport(rounds: [result]).json)
         let marker = "again: plaza chaos "
         let hint = try #require(report.table.split(separator: "\n").first { $0.contains(marker) })

@@ -16,14 +16,14 @@ import Testing
         return try JSONDecoder().decode(ClusterState.self, from: Data(json.utf8))
     }
 
-    /// The JSON object of a process; `members` are its further members.
+    /// The JSON object of a process whose operations port (`/readyz`, metrics) is `opsPort`, with further members.
     private func process(_ name: String, opsPort: Int, _ members: String = #""pid": 7, "ready": true"#) -> String {
         """
         {"name": "\(name)", "kind": "service", "opsPort": \(opsPort), "ports": {}, "log": "", "restarts": 0, \(members)}
         """
     }
 
-    @Test func `each process is shown with its state and the reason for a bad state`() throws {
+    @Test func `the table shows each process with its state and the reason of a bad state`() throws {
         let state = try self.state(
             [
                 self.process("gateway-1", opsPort: 1),
@@ -42,13 +42,14 @@ import Testing
             ])
     }
 
+    // The status and text of the answer, and what the table shows.
     @Test(
         arguments: [
             (200, "ready\n", "ready    ", nil),
             (200, "ready; degraded: presence without Redis\n", "degraded ", "presence without Redis"),
             (503, "waits for: audience; degraded: presence without Redis\n", "not ready", nil),
         ] as [(Int, String, String, String?)])
-    func `what a process answers at readyz decides the state that is shown`(
+    func `the table shows the state that the answer of a process at readyz means`(
         status: Int, text: String, shownState: String, degradation: String?
     ) async throws {
         let server = try WebServer(host: "127.0.0.1", port: 0) { _, responder in

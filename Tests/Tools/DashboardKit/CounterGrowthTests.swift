@@ -14,7 +14,7 @@ import Testing
             name: name, kind: "gateway", pid: 1, isReady: true, metrics: MetricsTable(MetricsPage(page)))
     }
 
-    @Test func `labels are read, and a metric is summed by one of them`() {
+    @Test func `a metric is summed over all its labels, or for each value of one label`() {
         let page = MetricsPage("a_total{x=\"1\",y=\"two words\"} 3\na_total{x=\"2\",y=\"two words\"} 4\nb 5\n")
         let table = MetricsTable(page)
         #expect(table.sum("a_total") == 7)
@@ -35,20 +35,22 @@ import Testing
         #expect(growth.totalGrowth(of: "a_total") == 10)
     }
 
-    @Test func `a process that was restarted counts from 0, and one that is down keeps its count`() {
+    @Test func `a restarted process counts from 0, and the growth of a process that is down stays`() {
         var growth = CounterGrowth()
         growth.add([Self.reading("one", startedAt: 1, "a_total 100"), Self.reading("two", startedAt: 1, "a_total 5")])
+        // Process one is down.
         growth.add([
             ProcessReading(name: "one", kind: "gateway", pid: nil, isReady: false),
             Self.reading("two", startedAt: 1, "a_total 6"),
         ])
         #expect(growth.totalGrowth(of: "a_total") == 1)
+        // Process one was restarted: it has another start time.
         growth.add([Self.reading("one", startedAt: 2, "a_total 120"), Self.reading("two", startedAt: 1, "a_total 6")])
         // 120 of the restarted process, and 1 of the other.
         #expect(growth.totalGrowth(of: "a_total") == 121)
     }
 
-    @Test func `totals are told apart by labels, and those that did not grow are left out`() {
+    @Test func `growth is summed for each combination of labels, and combinations without growth are left out`() {
         var growth = CounterGrowth()
         let zeroCount = "d_total{class=\"gift\",reason=\"late\"} 0"
         growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 1", zeroCount)])

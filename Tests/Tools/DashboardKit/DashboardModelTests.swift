@@ -5,9 +5,10 @@ import Testing
 
 /// Tests of the figures that the dashboard computes from readings of the processes' metrics.
 ///
-/// The ledger is a sum that must hold: each due delivery of a feed item to a viewer was made (`delivered`), was given
-/// up, or will be made (`owed`). Times are in milliseconds.
+/// The ledger counts deliveries of feed items to viewers: each due delivery was made (`delivered`), was given up, or will
+/// be made (`owed`). The rest is the delivery gap, which must be 0. Times are in milliseconds.
 @Suite struct DashboardModelTests {
+    /// A reading of a gateway with 12 connections, two partitions, and 3 records of the feeds that it has not read yet.
     private static func gateway(delivered: Int, due: Int, owed: Int) -> ProcessReading {
         CounterGrowthTests.reading(
             "gateway-1", startedAt: 1, "gateway_connections 12", "gateway_feed_delivered_total \(delivered)",
@@ -15,12 +16,12 @@ import Testing
             "kafka_consumer_lag_messages{reader=\"feeds\"} 3", "shell_partitions{machine=\"barrage\"} 2")
     }
 
-    @Test func `rates are per second, and the ledger has no gap`() throws {
+    @Test func `the report of two rounds has rates per second, and no delivery gap`() throws {
         var model = DashboardModel()
         model.addRound([Self.gateway(delivered: 100, due: 110, owed: 10)], at: 0)
         model.addRound([Self.gateway(delivered: 180, due: 190, owed: 10)], at: 2000)
         let report = model.report(from: 0, at: 2100)
-        // 80 deliveries in 2 s.
+        // 180 - 100 = 80 deliveries in 2 s are 40 a second.
         #expect(report.samples.map(\.deliveries) == [0, 40])
         #expect(report.samples.map(\.connections) == [12, 12])
         #expect(report.samples.map(\.lag) == [3, 3])
@@ -33,16 +34,18 @@ import Testing
         #expect(model.report(from: 2, at: 2200).samples == [])
     }
 
-    @Test func `a due delivery that is neither delivered nor owed is a gap`() {
+    @Test func `a due delivery that was neither made nor given up nor is owed is a gap`() {
+        // 111 - 100 - 10 = 1
         var model = DashboardModel()
         model.addRound([Self.gateway(delivered: 100, due: 111, owed: 10)], at: 0)
         #expect(model.report(from: 0, at: 0).ledger.deliveryGap == 1)
     }
 
-    @Test func `figures of a process stay between rounds, and are removed when it is down`() {
+    @Test func `a process keeps its figures between rounds, and loses them when the process is down`() {
         var model = DashboardModel()
         var reading = Self.gateway(delivered: 100, due: 110, owed: 10)
         model.addRound([reading], at: 0)
+        // Between two rounds, only the states of processes are read.
         reading.metrics = nil
         model.updateStates([reading], at: 100)
         #expect(model.report(from: 0, at: 100).processes.first?.connections == 12)

@@ -4,9 +4,9 @@ import Testing
 
 /// Tests of the parts of the dashboard: quantiles, samples, the recovery clock, and the check of requests.
 @Suite struct DashboardPartsTests {
-    /// A bucket of a histogram, with the number of values up to `bound` seconds.
-    private static func bucket(_ bound: String, _ value: Double) -> (MetricsTable.Series, Double) {
-        (MetricsTable.Series(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), value)
+    /// A bucket of a histogram, with the number of values that are at most `bound` seconds.
+    private static func bucket(_ bound: String, _ count: Double) -> (MetricsTable.Series, Double) {
+        (MetricsTable.Series(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), count)
     }
 
     /// The growth of a histogram in one round.
@@ -14,7 +14,7 @@ import Testing
         Dictionary(uniqueKeysWithValues: buckets)
     }
 
-    @Test func `a quantile lies between the bounds of its bucket`() throws {
+    @Test func `a quantile is interpolated between the bounds of its bucket`() throws {
         var window = LatencyWindow("t_seconds", rounds: 2)
         #expect(window.milliseconds(atQuantile: 0.5) == nil)
         window.addRound(Self.growth(Self.bucket("0.01", 0), Self.bucket("0.02", 100), Self.bucket("+Inf", 100)))
@@ -23,7 +23,8 @@ import Testing
         #expect(abs(try #require(window.milliseconds(atQuantile: 1)) - 20) < 0.001)
     }
 
-    @Test func `beyond the last bound the quantile is that bound, and old rounds are forgotten`() throws {
+    @Test func `a quantile beyond the last finite bound is that bound, and old rounds are forgotten`() throws {
+        // One value is at most 10 ms, and nine are more than 20 ms. The window is one round long.
         var window = LatencyWindow("t_seconds", rounds: 1)
         window.addRound(Self.growth(Self.bucket("0.01", 1), Self.bucket("0.02", 1), Self.bucket("+Inf", 10)))
         #expect(abs(try #require(window.milliseconds(atQuantile: 0.99)) - 20) < 0.001)
@@ -31,30 +32,33 @@ import Testing
         #expect(window.milliseconds(atQuantile: 0.99) == nil)
     }
 
-    @Test func `a ring buffer keeps the last samples and returns those that a page does not have`() {
+    @Test func `a ring buffer keeps the last samples, and returns those from an index on`() {
         var ring = SampleRing<Int>(capacity: 3)
         #expect(ring.samples(from: 0) == [])
+        // The indexes of the samples are 0 to 4, and the last three samples are kept.
         for value in 0..<5 { ring.append(value) }
         #expect(ring.count == 5)
         #expect(ring.samples(from: 0) == [2, 3, 4])
         #expect(ring.samples(from: 4) == [4])
         #expect(ring.samples(from: 5) == [])
-        // The page of an earlier dashboard, which had counted further, gets everything.
+        // A page asks for index 99 if it got its samples from a dashboard that ran before: it gets all samples.
         #expect(ring.samples(from: 99) == [2, 3, 4])
     }
 
+    /// What the dashboard reads about a process; `pid` is nil if the process is down.
     private static func reading(_ name: String, pid: Int32?, isReady: Bool) -> ProcessReading {
         ProcessReading(name: name, kind: "gateway", pid: pid, isReady: isReady)
     }
 
     /// Rules: R13.36.
-    @Test func `the recovery clock runs from the kill until a successor is ready`() {
+    @Test func `the recovery clock measures from the kill of a process until its successor is ready`() {
+        // Times are in milliseconds. Process 7 is killed, and 8 is its successor.
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
         clock.processKilled("gateway-1", pid: 7, at: 1000)
         // A second report of the same kill changes nothing.
         clock.processKilled("gateway-1", pid: 7, at: 1001)
-        // The state still names the killed process.
+        // The cluster's state still names the killed process.
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 1010)
         #expect(clock.isMeasuring)
         clock.observe([Self.reading("gateway-1", pid: nil, isReady: false)], at: 1100)
@@ -66,7 +70,8 @@ import Testing
     }
 
     /// Rules: R13.36.
-    @Test func `an end without a kill is measured from the round that detects it`() {
+    @Test func `the recovery clock measures the end of a process from the round that detects the end`() {
+        // Nobody told the clock of a kill: the new pid shows that the process has ended.
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
         clock.observe([Self.reading("gateway-1", pid: 8, isReady: false)], at: 500)
@@ -75,7 +80,7 @@ import Testing
     }
 
     /// Rules: R13.35.
-    @Test func `requests must name this machine, and requests that change something must come from the own page`() {
+    @Test func `requests must name this machine, and changing requests must come from the dashboard's page`() {
         let requestGuard = RequestGuard(port: 8090)
         #expect(requestGuard.allows(["host": "127.0.0.1:8090"], isChange: false))
         #expect(requestGuard.allows(["host": "LOCALHOST:8090"], isChange: false))

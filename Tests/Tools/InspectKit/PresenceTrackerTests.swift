@@ -30,7 +30,7 @@ import Testing
         return self.tracker.users(max: 10)
     }
 
-    /// A heartbeat that a gateway sends when the user has been silent for this time.
+    /// A heartbeat with which a gateway says how long ago the user's last sign of life was.
     private static func heartbeat(
         _ user: UserID, ticket: Int64, silentFor silence: Milliseconds = Milliseconds(0)
     ) -> AudienceCommand {
@@ -40,7 +40,8 @@ import Testing
         ])
     }
 
-    @Test mutating func `a join counts unless it was rejected, a leave ends it`() {
+    @Test mutating func `a user is present after a join that was not rejected, and until the leave`() {
+        // Alice joins, and Bob's join is rejected.
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(.join(caller: Fixture.caller("bob", 1, ticket: nil)), offset: 6, at: 10, isRejected: true)
         #expect(self.advance(to: 11) == ["alice"])
@@ -51,14 +52,14 @@ import Testing
         #expect(self.advance(to: 15) == [])
     }
 
-    @Test mutating func `a heartbeat shows a member whose join was long ago, until its lease ends`() {
-        // The last sign of life was 10 s before the heartbeat, so the lease ends 90 s after second 90.
+    @Test mutating func `a heartbeat makes a user without a known join present, until the lease ends`() {
+        // The heartbeat of second 100 reports a sign of life of second 90, so the lease ends in second 180.
         self.apply(Self.heartbeat("alice", ticket: 5, silentFor: .seconds(10)), offset: 90, at: 100)
         #expect(self.advance(to: 180) == ["alice"])
         #expect(self.advance(to: 182) == [])
     }
 
-    @Test mutating func `a kick removes a user with all sessions, and a later join brings it back`() {
+    @Test mutating func `a kicked user is not present, even after a heartbeat, until the user joins again`() {
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(
             .kick(user: "alice", reason: .byAdmin, caller: Fixture.caller("bob", 1)), offset: 9, at: 12)
@@ -68,7 +69,7 @@ import Testing
         #expect(self.advance(to: 16) == ["alice"] && self.tracker.count == 1)
     }
 
-    @Test mutating func `nobody is present after the live was opened again`() {
+    @Test mutating func `nobody is present after the live has been created again`() {
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(.opened(epoch: 9, owner: UserInfo(userID: "bob")), offset: 6, at: 11)
         #expect(self.advance(to: 12) == [])

@@ -11,12 +11,12 @@ import Testing
 @Suite struct EveningCallTests {
     private let cast = EveningCast.lives
 
-    @Test func `the ids and texts of the cast are valid, and its users are different`() {
+    @Test func `the ids and texts of the cast are valid, and no two users have the same id`() {
         var users: [String] = []
         for live in self.cast {
             #expect(LiveID(checking: live.id) != nil)
             #expect(TextRule.isPlain(live.title, maxBytes: Limits.liveNameBytes))
-            // The pages name six categories.
+            // The browser pages have names for six categories, 0 to 5.
             #expect((0...5).contains(live.category))
             users += [live.hostID] + (0..<live.viewerCount).map(live.viewerID)
         }
@@ -33,19 +33,21 @@ import Testing
         }
     }
 
-    @Test func `a host accepts applications; a co-host request only from a live that it may connect with`() {
+    @Test func `a host accepts every application, and co-host requests only from lives for which it is free`() {
+        // Ada applies for any seat (-1).
         let guest = UserInfo(userID: UserID("ada"), userName: "Ada")
         let application = NoticeContent.applicationReceived(
             guest: guest, seatIndex: -1, expiresAt: Timestamp(milliseconds: 1), extraInfo: "")
         #expect(EveningCall(answering: application, live: 0, cast: self.cast)?.method == "seat.acceptApplication")
+        /// The notice that a live asks to connect (a co-host request).
         func request(from live: String) -> NoticeContent {
             .coHostRequestReceived(
                 inviter: ConnectionMember(live: LiveID(live), host: guest, joinedAt: Timestamp(milliseconds: 1)),
                 expiresAt: Timestamp(milliseconds: 1), extensionInfo: "")
         }
-        // Whether the host of a live of the cast accepts a request from the live `inviter`.
-        func accepts(_ live: Int, _ inviter: String) -> Bool {
-            EveningCall(answering: request(from: inviter), live: live, cast: self.cast)?.method == "cohost.accept"
+        /// Whether the host of the cast's live `index` accepts a request from the live `inviter`.
+        func accepts(_ index: Int, _ inviter: String) -> Bool {
+            EveningCall(answering: request(from: inviter), live: index, cast: self.cast)?.method == "cohost.accept"
         }
         // The first two lives connect with each other only, and the others only with lives of visitors.
         #expect(accepts(1, self.cast[0].id))

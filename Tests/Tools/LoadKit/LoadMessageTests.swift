@@ -6,47 +6,46 @@ import Testing
 
 @testable import LoadKit
 
-/// Tests of the mark at the beginning of a load message, `#LP<sequence>:<due>#`, and of its search in frames.
+/// Tests of the mark at the beginning of a load message, `#LP<sequence>:<due>#`, and of the search for marks in frames.
 ///
+/// `sequence` is the number of the message in its run, and `due` the time at which it is sent.
 /// The search needs at least one byte behind a mark, which a frame always has.
 @Suite struct LoadMessageTests {
-    /// The sequence number and the due time of each mark.
+    /// The sequence number and the due time of each mark in the bytes.
     private func find(_ bytes: [UInt8]) -> [[Int64]] {
         var messages: [[Int64]] = []
         LoadMessage.find(in: bytes.span) { sequence, due in messages.append([Int64(sequence), due]) }
         return messages
     }
 
-    @Test(arguments: [0, 1, 40, 200, 12_000]) func `a message has the requested size if that is enough for its mark`(
-        size: Int
-    ) {
+    @Test(arguments: [0, 1, 40, 200, 12_000])
+    func `a message has the requested size, or that of its mark if the mark is longer`(size: Int) {
         let text = LoadMessage.text(sequence: 17, due: 123_456_789, size: size)
         #expect(text.utf8.count == max(size, "#LP17:123456789#".utf8.count))
+        // Other bytes of a frame surround the message.
         #expect(self.find(Array("\"\(text)\"..........".utf8)) == [[17, 123_456_789]])
     }
 
     @Test func `every message of a feed frame is found, in order`() {
+        let bob = UserInfo(userID: "bob")
+        // Every third item says that Bob has joined; all others are load messages.
         let items = (1...20 as ClosedRange<Int64>).map { number in
-            FeedEntry(
-                n: number, at: .init(milliseconds: 1),
-                content: number % 3 == 0
-                    ? .audienceJoined(user: UserInfo(userID: "bob"))
-                    : .text(
-                        sender: UserInfo(userID: "bob"),
-                        text: LoadMessage.text(sequence: Int(number), due: number * 1000, size: 60),
-                        extensionInfo: nil))
+            let text = LoadMessage.text(sequence: Int(number), due: number * 1000, size: 60)
+            let message = FeedContent.text(sender: bob, text: text, extensionInfo: nil)
+            let content = number % 3 == 0 ? FeedContent.audienceJoined(user: bob) : message
+            return FeedEntry(n: number, at: .init(milliseconds: 1), content: content)
         }
         let bytes = Wire.encode(ServerFrame.feed(live: "concert", epoch: 1, items: items, token: "1.20"))
         #expect(self.find(bytes) == (1...20).filter { $0 % 3 != 0 }.map { [$0, $0 * 1000] })
     }
 
     @Test(arguments: ["", "#", "#LP", "#LP1", "#LP1:", "#LP1:2", "#LP:2#", "#LP1:#", "#LPx:2#", "#LP1;2#", "#LP1:2x"])
-    func `text that only resembles a mark is not one`(text: String) {
+    func `text that only resembles a mark is not found as a mark`(text: String) {
         #expect(self.find(Array(text.utf8)).isEmpty)
         #expect(self.find(Array((text + "............").utf8)).isEmpty)
     }
 
-    @Test func `I16 random bytes never cause a trap`() {
+    @Test func `I16 the search for marks in random bytes never traps`() {
         var random = SeededRandom(seed: 5)
         let alphabet = Array("#LP0123456789:#".utf8)
         for _ in 0..<5000 {
