@@ -2,12 +2,12 @@
 import Repository
 import Testing
 
-/// Each invariant of `docs/RULES.md` has a test, and tests cite only invariants that exist.
+/// Tests that each invariant of `docs/RULES.md` has a test, and that tests cite only invariants that exist.
 @Suite struct InvariantTests {
     /// The numbers of the invariants, I1 to I17.
     private static let numbers = 1...17
 
-    /// The tests whose names cite each invariant; such a name begins, for example, with `I9`.
+    /// The tests by the number of the invariant that a word of their name cites, such as `I9`.
     private static let testsByInvariant: [Int: [String]] = {
         var found: [Int: [String]] = [:]
         for file in SourceTree.tests {

@@ -3,9 +3,9 @@ import Foundation
 import Repository
 import Testing
 
-/// Each event of the Swift SDK's stores is awaited on a real cluster, and an app's code calls each of their methods.
+/// Tests that all events and methods of the Swift SDK's stores, as `docs/api` lists them, are used in tests.
 @Suite struct StoreCoverageTests {
-    /// The tests that wait for events with real processes.
+    /// The files of tests that wait for events of a real cluster.
     private static let clusterTests = ["Tests/Cluster/StoreClusterTests.swift", "Tests/Cluster/StoreEventTests.swift"]
 
     /// The enumerations of the events that stores publish.
@@ -14,10 +14,10 @@ import Testing
         "LiveListEvent", "LiveSeatEvent", "LoginEvent",
     ]
 
-    /// The names of the events, such as `onLiveEnded`.
+    /// The names of all events of stores, such as `onLiveEnded`.
     private static func events() throws -> [String] {
         try Repository.text("docs/api/LivePlazaKit.txt").split(separator: "\n").compactMap { line in
-            // A line of the list is such as `BattleEvent: case onBattleEnded(battleInfo: …`.
+            // An event has a line such as `BattleEvent: case onBattleEnded(battleInfo: …`.
             let parts = line.split(separator: " ")
             guard parts.count > 2, parts[1] == "case", Self.eventTypes.contains(String(parts[0].dropLast())) else {
                 return nil
@@ -26,18 +26,18 @@ import Testing
         }
     }
 
-    @Test func `each event of a store is awaited in a test with a real cluster`() throws {
+    @Test func `a test with a real cluster waits for each event of the stores`() throws {
         let tests = try Self.clusterTests.map { try Repository.text($0) }.joined()
         let events = try Self.events()
         #expect(events.count >= 39, "most events were not recognized")
         for event in events {
-            // The argument may be a raw string, which begins with `#`.
+            // The call is such as `waitForEvent("onLiveEnded(`. Its argument may be a raw string, which begins with `#`.
             let isAwaited = tests.contains(try Regex(##"waitForEvent\(#?"\##(event)["(]"##))
             #expect(isAwaited, "no test waits for \(event)")
         }
     }
 
-    @Test func `the list of event types has exactly those that the stores publish`() throws {
+    @Test func `the list eventTypes has exactly the types of events that stores publish`() throws {
         let publishers = try Repository.text("docs/api/LivePlazaKit.txt").matches(
             of: /PassthroughSubject<(\w+), Never>/)
         let published = Set(publishers.map { String($0.output.1) })
@@ -45,7 +45,7 @@ import Testing
         #expect(published.subtracting(["PlazaEvent"]) == Self.eventTypes)
     }
 
-    @Test func `an app's code calls each method of each store`() throws {
+    @Test func `the sample code of an app calls each method of each store`() throws {
         let code = try Repository.text("Tests/Client/AppCode/Swift5/AppCode.swift")
         let methods = try Repository.text("docs/api/LivePlazaKit.txt")
             .matches(of: /(?m)^\w+Store: (?:static )?func (\w+)\(/).map { String($0.output.1) }

@@ -2,8 +2,9 @@
 internal import Foundation
 internal import Glibc
 
-/// A socket on which a server reports that it is ready, in systemd's format (`NOTIFY_SOCKET`), so that no polling is
-/// needed.
+/// A socket on which a server reports that it is ready, so that a test need not poll the server.
+///
+/// The format is that of systemd: the variable `NOTIFY_SOCKET` names the socket, and the server sends `READY=1`.
 final class ReadyNotification {
     /// The socket's path, for the server's environment.
     let path: String
@@ -37,7 +38,7 @@ final class ReadyNotification {
         try? FileManager.default.removeItem(atPath: self.directory)
     }
 
-    /// Waits for `READY=1`; returns false if it does not arrive in time.
+    /// Waits until the server is ready; returns false if it is not within this time.
     func wait(milliseconds: Int) -> Bool {
         let deadline = DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
         var bytes = [UInt8](repeating: 0, count: 1_024)

@@ -18,7 +18,7 @@ package func runLoop(limit: Duration = .seconds(30), _ setup: (EventLoop) throws
     do {
         try setup(loop)
     } catch {
-        // Runs the loop once more, so that handles of the failed setup are closed.
+        // The loop runs and stops at once, so that handles of the failed setup are closed.
         loop.stop()
         loop.run()
         throw error

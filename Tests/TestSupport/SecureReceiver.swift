@@ -4,7 +4,7 @@ internal import Foundation
 
 /// An app's backend with TLS, whose certificate a private authority signed: Python's `http.server` and `ssl`.
 ///
-/// It answers every POST with status 200 and the body `{"code":0}`.
+/// The backend answers every POST with status 200 and the body `{"code":0}`.
 package final class SecureReceiver: Sendable {
     /// The port on 127.0.0.1.
     package let port: Int
@@ -14,7 +14,7 @@ package final class SecureReceiver: Sendable {
     package init(_ authority: PrivateAuthority) throws {
         self.process = try TestProcess(
             ["python3", "-c", Self.script, authority.serverCertificate, authority.serverKey], errors: .nothing)
-        // The first line is the port.
+        // The first line of the output is the port; 10 is the end of a line.
         var line: [UInt8] = []
         while let byte = try self.process.output.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
         guard let port = Int(String(decoding: line, as: UTF8.self)) else {
@@ -29,7 +29,9 @@ package final class SecureReceiver: Sendable {
         _ = self.process.end()
     }
 
-    /// The server ends at the end of its standard input, so it never outlives the test.
+    /// The Python server, whose arguments are the files of its certificate and its key.
+    ///
+    /// The server ends when its standard input ends, so it never outlives the test.
     private static let script = """
         import http.server, os, ssl, sys, threading
         class Handler(http.server.BaseHTTPRequestHandler):

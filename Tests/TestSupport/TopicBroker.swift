@@ -8,7 +8,7 @@ package struct TopicBroker {
     /// The number of partitions of each topic; the same in all tests, because they share the real broker's topics.
     package static let partitions = 4
 
-    /// The address and the client id.
+    /// The settings of a client of the broker: its address and the client id.
     package let settings: KafkaSettings
     /// The in-memory broker, for tests that inject faults; nil for the real one.
     package let embedded: EmbeddedBroker?
@@ -17,7 +17,7 @@ package struct TopicBroker {
     ///
     /// - Parameters:
     ///   - isReal: whether to use the real Kafka.
-    ///   - clientID: the client id of its clients.
+    ///   - clientID: the client id in `settings`.
     /// - Throws: an error when no broker can be started.
     package init(isReal: Bool, clientID: String) throws {
         if isReal {
@@ -37,8 +37,8 @@ package struct TopicBroker {
     ///
     /// - Parameters:
     ///   - kafka: the server.
-    ///   - clientID: the client id of its clients.
-    ///   - maxMessageBytes: the limits of topics that accept less than LivePlaza needs.
+    ///   - clientID: the client id in `settings`.
+    ///   - maxMessageBytes: the maximum size of a message, for topics that shall accept less than LivePlaza needs.
     /// - Throws: an error of the server.
     package init(_ kafka: LiveKafka, clientID: String, maxMessageBytes: [PlazaTopic: Int] = [:]) throws {
         self.embedded = nil

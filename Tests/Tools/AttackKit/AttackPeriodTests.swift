@@ -6,15 +6,18 @@ import Testing
 @testable import AttackKit
 
 /// Tests of how long an attack lasts.
+///
+/// `advance` says what time has passed, and whether enough was measured for the attack to end (`mayEnd`). The result is
+/// when the attack ended; nil if it goes on.
 @Suite struct AttackPeriodTests {
     @Test func `an attack ends after the planned time if enough was measured`() {
         var period = AttackPeriod(.seconds(1))
         #expect(period.advance(to: .milliseconds(999), mayEnd: true) == nil)
         #expect(period.advance(to: .milliseconds(1010), mayEnd: true) == .milliseconds(1010))
-        #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010), "it stays ended")
+        #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010), "an attack that has ended must stay ended")
     }
 
-    @Test func `an attack goes on until enough was measured, for at most 20 s more`() {
+    @Test func `an attack goes on until enough was measured, but for 20 s more at most`() {
         var measured = AttackPeriod(.seconds(1))
         #expect(measured.advance(to: .seconds(5), mayEnd: false) == nil)
         #expect(measured.advance(to: .seconds(6), mayEnd: true) == .seconds(6))
@@ -23,7 +26,7 @@ import Testing
         #expect(neverMeasured.advance(to: .seconds(21), mayEnd: false) == .seconds(21))
     }
 
-    @Test func `however short an attack is, five honest requests to each gateway are counted`() async throws {
+    @Test func `the monitor counts at least five honest requests to a gateway before it has enough`() async throws {
         // Nothing listens on port 1, so each request fails at once.
         let target = try AttackTarget(
             gateways: [], http: [.init(host: "127.0.0.1", port: 1)], processes: [], partitions: nil, app: "demo"

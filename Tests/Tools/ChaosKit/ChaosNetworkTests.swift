@@ -4,6 +4,8 @@ import ClusterKit
 import Testing
 
 /// Tests of the proxies through which the processes of a cluster connect, so that a fault can interrupt a connection.
+///
+/// `options.routes` has, by the name of a process, the ports of the proxies that this process must use.
 struct ChaosNetworkTests {
     @Test func `the first instance of each service reaches each broker through a proxy of its own`() throws {
         var options = ClusterOptions(runDirectory: "unused")
@@ -31,7 +33,7 @@ struct ChaosNetworkTests {
         #expect(network.links.contains(.redis("audience-presence-1")) && network.links.contains(.clients("gateway-1")))
     }
 
-    @Test func `an embedded broker has no proxies, because it gives all clients the same address`() throws {
+    @Test func `no proxy leads to an embedded broker, because all its clients get the same address`() throws {
         var options = ClusterOptions(runDirectory: "unused")
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }

@@ -4,9 +4,11 @@ import Testing
 @testable import ChaosKit
 
 /// Tests of the search for the smallest part of a list that still shows a failure.
+///
+/// The closure of `minimize` tests whether a part shows the failure; `maxTests` limits how often it is called.
 struct DeltaDebuggingTests {
     @Test(arguments: [[], [0], [999], [0, 999], [499, 500], [3, 141, 592, 653]])
-    func `of a thousand entries only the needed ones stay, in order`(needed: [Int]) {
+    func `of a thousand entries only those that the failure needs stay, in order`(needed: [Int]) {
         var testCount = 0
         let (result, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 1000) { part in
             testCount += 1
@@ -18,7 +20,7 @@ struct DeltaDebuggingTests {
     }
 
     @Test func `no single entry can be removed from the result`() {
-        // An even number of entries from 10 up, at least four of them.
+        // A part shows the failure if it has an even number of entries that are 10 or more, and at least four of them.
         func showsFailure(_ part: [Int]) -> Bool {
             let count = part.count { $0 >= 10 }
             return count >= 4 && count.isMultiple(of: 2)

@@ -6,13 +6,15 @@ import Testing
 
 /// Tests of faults that cannot be injected.
 struct FaultInjectorTests {
-    /// Injects a fault into a cluster whose processes do not run; returns why that failed.
+    /// Tries to inject a fault into a cluster whose processes do not run, and without a battle.
     ///
-    /// `hasBurst` is whether the clients' calls, which must come right before some faults, could be sent.
-    private static func inject(_ fault: Fault, hasBurst: Bool = true) async -> String? {
+    /// `canSendBurst` is whether the burst of calls, which must come right before some faults, could be sent.
+    ///
+    /// - Returns: why the fault was not injected; nil if it was.
+    private static func inject(_ fault: Fault, canSendBurst: Bool = true) async -> String? {
         let cluster = LocalCluster(ClusterOptions(runDirectory: "unused"))
         return await FaultInjector(cluster: cluster, network: nil, clockLibrary: nil).inject(
-            fault, waitForLastSecondOfBattle: { false }, sendBurst: { hasBurst })
+            fault, waitForLastSecondOfBattle: { false }, sendBurst: { canSendBurst })
     }
 
     @Test(arguments: [
@@ -20,16 +22,16 @@ struct FaultInjectorTests {
         .kill(["gateway-1"]), .freeze(["gateway-1"], seconds: 1), .setClock("gateway-1", ahead: 30, seconds: 1),
         .freezeInAppend(["gateway-1"], seconds: 1),
     ])
-    func `a fault whose command fails is not counted as injected`(fault: Fault) async throws {
+    func `a fault whose command fails is reported as not injected`(fault: Fault) async throws {
         let reason = try #require(await Self.inject(fault))
         #expect(reason.hasPrefix("it could not be injected: "))
     }
 
-    @Test func `a fault that needs a battle or a burst says that there was none`() async {
+    @Test func `without the battle or the burst that a fault needs, the report says that it was missing`() async {
         #expect(
             await Self.inject(.freezeAtBattleEnd(["gateway-1"], seconds: 1)) == "no battle came to its last second")
         #expect(
-            await Self.inject(.freezeInAppend(["gateway-1"], seconds: 1), hasBurst: false)
+            await Self.inject(.freezeInAppend(["gateway-1"], seconds: 1), canSendBurst: false)
                 == "no client was there to send calls")
     }
 }

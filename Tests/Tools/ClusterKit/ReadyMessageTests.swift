@@ -8,6 +8,7 @@ import Testing
     @Test func `the last line names the page to open, and how to sign in there`() throws {
         var options = ClusterOptions(runDirectory: ".cluster")
         options.servesPages = true
+        // A gateway that gives demo tokens lets anybody sign in.
         options.givesDemoTokens = true
         let address = "Open http://127.0.0.1:8081/ in a browser"
         #expect(try lines(options).last == "\(address): any name signs in.")
@@ -15,7 +16,8 @@ import Testing
         #expect(try lines(options).last == "\(address): sign in with a token.")
     }
 
-    @Test func `the page is named only if a gateway serves it`() throws {
+    @Test func `the message names the page only if a gateway serves the page`() throws {
+        // First, no gateway is to serve pages; then the files of the pages are missing; then there is no gateway.
         var options = ClusterOptions(runDirectory: ".cluster")
         #expect(try !lines(options).contains { $0.contains("Open") })
         options.servesPages = true
@@ -23,10 +25,10 @@ import Testing
         #expect(try !lines(options, gateways: []).contains { $0.contains("Open") })
     }
 
-    @Test func `addresses and next steps name the run directory, unless it is the usual one`() throws {
-        let usualLines = try lines(ClusterOptions(runDirectory: ".cluster"))
-        #expect(usualLines.contains("  gateway-1: WebSocket ws://127.0.0.1:8080, HTTP http://127.0.0.1:8081"))
-        #expect(usualLines.contains { $0.hasPrefix("  plaza status    lists") })
+    @Test func `the next steps name the run directory unless it is the default one`() throws {
+        let defaultLines = try lines(ClusterOptions(runDirectory: ".cluster"))
+        #expect(defaultLines.contains("  gateway-1: WebSocket ws://127.0.0.1:8080, HTTP http://127.0.0.1:8081"))
+        #expect(defaultLines.contains { $0.hasPrefix("  plaza status    lists") })
         let otherLines = try lines(ClusterOptions(runDirectory: "/tmp/other"))
         #expect(otherLines.contains { $0.hasPrefix("  plaza status --run-dir /tmp/other ") })
     }

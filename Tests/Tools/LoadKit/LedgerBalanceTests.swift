@@ -2,7 +2,7 @@
 import LoadKit
 import Testing
 
-/// Tests that counters of a server that do not add up are found: each message or delivery must be in one outcome.
+/// Tests that counters of a server that do not add up are found: each message or delivery must have one outcome.
 struct LedgerBalanceTests {
     /// The metrics of a fan-out: 100 published = 90 admitted + 3 refused + 7 dropped.
     private static let fanout = """
@@ -24,10 +24,11 @@ struct LedgerBalanceTests {
     @Test func `I10 counters that add up have no imbalance`() {
         #expect(ServerLedger.Program.fanout.imbalance(of: Self.fanout) == nil)
         #expect(ServerLedger.Program.gateway.imbalance(of: Self.gateway) == nil)
+        // A server that has counted nothing yet has no counters.
         #expect(ServerLedger.Program.fanout.imbalance(of: "") == nil)
     }
 
-    @Test func `I10 a message that is counted on one side only is found`() {
+    @Test func `I10 a message without an outcome, or a due delivery without one, is found`() {
         #expect(
             ServerLedger.Program.fanout.imbalance(of: Self.fanout.replacing("} 80", with: "} 79"))
                 == "barrage_published_total 100 is not barrage_admitted_total 89 + barrage_refused_total 3 "

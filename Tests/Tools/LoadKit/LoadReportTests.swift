@@ -5,9 +5,9 @@ import Testing
 
 @testable import LoadKit
 
-/// Tests of the report of a load run, and of what makes it unclean.
+/// Tests of the report of a load run, and of which results make a report unclean (that is, make the run fail).
 @Suite struct LoadReportTests {
-    @Test func `the JSON of a report is one object with the names of the table`() throws {
+    @Test func `the JSON of a report is one object whose members have the names of the table`() throws {
         var report = Self.report
         report.ledger = ["barrage_admitted_total": 4]
         let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report)) as? [String: Any]
@@ -27,14 +27,15 @@ import Testing
         #expect(!report.isClean)
         (report.missing, report.repeated, report.reordered) = (0, 0, 0)
         #expect(report.isClean)
-        for fault in [\LoadReport.missing, \.repeated, \.reordered, \.numberMismatches, \.orderConflicts] {
+        for faultCount in [\LoadReport.missing, \.repeated, \.reordered, \.numberMismatches, \.orderConflicts] {
             var faulty = report
-            faulty[keyPath: fault] = 1
-            #expect(!faulty.isClean)
+            faulty[keyPath: faultCount] = 1
+            #expect(!faulty.isClean, "\(faultCount)")
         }
     }
 
-    @Test func `a report without admitted messages is not clean, and gives the outcomes of the messages`() throws {
+    @Test func `a report without admitted messages is not clean, and says what happened to the messages`() throws {
+        // Of four messages, three were refused and one had no reply.
         var report = Self.report
         (report.missing, report.repeated, report.reordered) = (0, 0, 0)
         (report.admitted, report.refused, report.unanswered) = (0, ["rateLimited": 3], 1)
@@ -43,11 +44,12 @@ import Testing
         for words in ["None of the 4 messages", "3 refused (rateLimited)", "0 dropped", "1 unanswered"] {
             #expect(failure.contains(words), "\(words)")
         }
+        // No message was sent at all, so none could be admitted.
         report.published = 0
         #expect(report.nothingAdmittedFailure == nil)
     }
 
-    /// A report with faults: one item is missing, two are repeated and three reordered.
+    /// The report of a run in which one item was missing, two came twice, and three came in the wrong order.
     private static let report = LoadReport(
         lives: 1, viewers: 10, rate: 4, size: 200, seconds: 1, p50: 1.5, p90: 2, p99: 3, p999: 4, max: 5,
         p99BySecond: [3], acknowledgement: LoadReport.Latency(Histogram()), expected: 40, delivered: 39, missing: 1,

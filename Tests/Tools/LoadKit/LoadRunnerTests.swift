@@ -11,13 +11,13 @@ import Testing
         let duration = Mutex(Duration.zero)
     }
 
-    @Test func `a load run against an unreachable gateway ends soon and reports a remedy`() async throws {
+    @Test func `a load run against an unreachable gateway ends within 10 s and names the option to change`() async throws {
         // Nothing listens at port 1.
         var plan = LoadPlan(addresses: [PlazaAddress(host: "127.0.0.1", port: 1)], name: "nobody") { _ in "token" }
         plan.lives = 2
         plan.viewers = 1
         plan.loginTimeout = .milliseconds(500)
-        // Measured by the run's own clock, because a busy machine may resume this test late.
+        // The run's own clock measures the time, because a busy machine may resume this test late.
         let longest = LongestStage()
         let report = try await LoadRunner.run(plan) { progress in
             longest.duration.withLock { $0 = max($0, progress.elapsed) }

@@ -6,18 +6,21 @@ import Testing
 
 /// Tests of the report of a run that adds and removes instances of a service, and of when the run passes.
 struct ScaleReportTests {
-    /// A step of 10 s; `cpu` is in seconds.
+    /// A step of 10 s, in which the instances together do `work` units (messages) in `cpuSeconds` of processor time.
     private static func step(
-        _ instances: Int, work: Int = 1000, cpu: Double = 1, _ findings: [ScaleFinding] = []
+        _ instances: Int, work: Int = 1000, cpuSeconds: Double = 1, _ findings: [ScaleFinding] = []
     ) -> ScaleStep {
-        ScaleStep(instances: instances, work: work, seconds: 10, cpuSeconds: cpu, findings: findings)
+        ScaleStep(instances: instances, work: work, seconds: 10, cpuSeconds: cpuSeconds, findings: findings)
     }
 
+    /// The report of a run with the fan-out in these steps.
     private static func report(_ steps: ScaleStep..., changes: [ScaleChange] = []) -> ScaleReport {
         ScaleReport(services: [ServiceScale(.barrage, steps: steps, changes: changes)])
     }
 
-    /// A change from one to two instances, whose new instance takes half of the 12 partitions.
+    /// The addition of a second instance, which takes half of the 12 partitions; the longest pause of a feed was 150 ms.
+    ///
+    /// All viewers were on one gateway, and compared the order of 960 messages.
     private static var change: ScaleChange {
         var change = ScaleChange(from: 1, to: 2)
         change.pauseMilliseconds = 150.4
@@ -32,8 +35,8 @@ struct ScaleReportTests {
         return change
     }
 
-    @Test func `equal cost per unit of work passes, whatever the throughput is`() {
-        let report = Self.report(Self.step(1), Self.step(2, work: 500, cpu: 0.55), Self.step(4, work: 4000, cpu: 4.5))
+    @Test func `a run in which a unit of work costs about the same with more instances passes`() {
+        let report = Self.report(Self.step(1), Self.step(2, work: 500, cpuSeconds: 0.55), Self.step(4, work: 4000, cpuSeconds: 4.5))
         #expect(report.findings == [] && report.isPassed)
         // The columns behind the number of instances are units a second, those of each instance, microseconds of CPU
         // for each unit, and the ratio to one instance.
@@ -41,16 +44,16 @@ struct ScaleReportTests {
         #expect(report.text.hasSuffix("Every promise held."))
     }
 
-    @Test func `a unit of work that costs more with more instances fails`() {
+    @Test func `a run in which a unit of work costs 20 % more with more instances fails`() {
         #expect(
-            Self.report(Self.step(1), Self.step(2, cpu: 1.2)).findings == [
+            Self.report(Self.step(1), Self.step(2, cpuSeconds: 1.2)).findings == [
                 ScaleFinding(
                     .cost,
                     "barrage-fanout with 2: a unit of work costs 120 % of its cost with one instance, more than 115 %")
             ])
     }
 
-    @Test func `a step with refused calls or without work fails`() {
+    @Test func `a run with a step with refused calls or without work fails`() {
         let report = Self.report(
             Self.step(1), Self.step(2, ScaleChange.refusals(["unavailable": 2, "timedOut": 1], of: "calls")),
             Self.step(4, work: 0))
@@ -65,12 +68,14 @@ struct ScaleReportTests {
 
     @Test func `the table shows the partitions, the moves, the pause and the order of each change`() {
         let report = Self.report(Self.step(1), changes: [Self.change])
+        // `6/6/7`: six partitions moved, the new instance took six, and seven may move. `0, 0, 0`: no message was lost,
+        // repeated or reordered. `960 on 1`: the viewers compared 960 messages on one gateway.
         #expect(
             report.table.contains(
                 "| barrage-fanout | 1 → 2 | barrage 6, 6 | barrage 6/6/7 | 150 | 0, 0, 0 | 960 on 1 |"))
     }
 
-    @Test func `a run that fails says which promise broke, and one that cannot be tested is not said to hold`() {
+    @Test func `the text of a failed run says of each promise whether it held, broke or was not tested`() {
         var change = Self.change
         change.pauseMilliseconds = 501
         let report = Self.report(Self.step(1), changes: [change])
@@ -81,7 +86,7 @@ struct ScaleReportTests {
         #expect(
             lines.contains(
                 "    barrage-fanout with 1 → 2: a feed paused for 501 ms while instances were added, more than 500 ms"))
-        // All viewers were on one gateway.
+        // All viewers were on one gateway, so no order was compared between gateways.
         #expect(lines.contains("not tested: viewers of a live on all gateways see one order (I7)"))
         #expect(lines.last == "FAILED: see the promises above.")
     }
