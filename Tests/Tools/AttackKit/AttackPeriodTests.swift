@@ -14,7 +14,8 @@ import Testing
         var period = AttackPeriod(.seconds(1))
         #expect(period.advance(to: .milliseconds(999), mayEnd: true) == nil)
         #expect(period.advance(to: .milliseconds(1010), mayEnd: true) == .milliseconds(1010))
-        #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010), "an attack that has ended must stay ended")
+        // An attack that has ended stays ended.
+        #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010))
     }
 
     @Test func `an attack goes on until enough was measured, but for 20 s more at most`() {

@@ -11,7 +11,7 @@ import Testing
         let duration = Mutex(Duration.zero)
     }
 
-    @Test func `a load run against an unreachable gateway ends within 10 s and names the option to change`() async throws {
+    @Test func `a load run without a reachable gateway ends within 10 s and names the option to change`() async throws {
         // Nothing listens at port 1.
         var plan = LoadPlan(addresses: [PlazaAddress(host: "127.0.0.1", port: 1)], name: "nobody") { _ in "token" }
         plan.lives = 2

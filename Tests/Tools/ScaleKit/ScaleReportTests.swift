@@ -36,7 +36,8 @@ struct ScaleReportTests {
     }
 
     @Test func `a run in which a unit of work costs about the same with more instances passes`() {
-        let report = Self.report(Self.step(1), Self.step(2, work: 500, cpuSeconds: 0.55), Self.step(4, work: 4000, cpuSeconds: 4.5))
+        let report = Self.report(
+            Self.step(1), Self.step(2, work: 500, cpuSeconds: 0.55), Self.step(4, work: 4000, cpuSeconds: 4.5))
         #expect(report.findings == [] && report.isPassed)
         // The columns behind the number of instances are units a second, those of each instance, microseconds of CPU
         // for each unit, and the ratio to one instance.
