@@ -160,7 +160,7 @@ struct HistoryCheckerTests {
         #expect(findings == ["I5: concert has 2 viewers, and its count stayed \(text)"])
     }
 
-    @Test func `a call without an answer for too long is a finding`() {
+    @Test func `a step of a client that did not succeed in time is a finding`() {
         #expect(Fixture.findings { $0.stalls = ["alice's seat.apply had no answer for 30 s"] }.count == 1)
     }
 }

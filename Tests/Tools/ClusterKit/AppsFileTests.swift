@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `apps JSON in the environment replaces the apps file, and is validated like it`() async throws {
-        // The file has other mistakes than the variable: only that of the variable is reported.
+        // The file has other mistakes than the JSON. Only the mistake in the JSON is reported.
         let directory = try self.makeRunDirectory(Self.invalidApps[0].json)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let upArguments = ["up", "--run-dir", directory, "--port", "0"]
@@ -82,7 +82,7 @@ import Testing
             of: "plaza", upArguments, environment: ["LIVEPLAZA_APPS_JSON": Self.invalidApps[1].json])
         #expect(end == .exited(1))
         #expect(Self.count("LIVEPLAZA_APPS_JSON", in: output) == 1 && output.contains("it is no JSON"), "\(output)")
-        // The beginning of `key`.
+        // `AAECAwQ` is how the key in the file begins.
         #expect(!output.contains("AAECAwQ"), "a key must never be printed")
 
         // A cluster starts with valid JSON in the variable. `plaza token` and `plaza demo` need the variable, too.
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `programs refuse to start with both an apps file and apps JSON`() async throws {
-        // Each of both would be valid alone.
+        // The file would be valid alone, and so would the JSON.
         let directory = try self.makeRunDirectory(Self.validApps)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let bothOptions = ["--apps", directory + "/apps.json", "--apps-json", Self.validApps]

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a host accepts every application, and co-host requests only from lives for which it is free`() {
+    @Test func `a host accepts every application, but a co-host request only from a live it may connect with`() {
         // Ada applies for any seat (-1).
         let guest = UserInfo(userID: UserID("ada"), userName: "Ada")
         let application = NoticeContent.applicationReceived(

@@ -70,10 +70,11 @@ import Testing
         var script = EveningScript(seed: 1)
         #expect(self.takeActions(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
         script.noteStage(.connected)
-        let battles = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
+        // The lengths of the battles with live 1 that live 0 begins, in seconds.
+        let battleSeconds = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
             .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
-        #expect(battles.count >= 1)
-        #expect(battles.allSatisfy { (60...120).contains($0) })
+        #expect(battleSeconds.count >= 1)
+        #expect(battleSeconds.allSatisfy { (60...120).contains($0) })
         /// Whether a battle begins in these steps.
         func beginsBattle(in steps: StrideThrough<Int64>, _ script: inout EveningScript) -> Bool {
             steps.flatMap { script.takeActions(until: $0) }.contains {
@@ -89,10 +90,10 @@ import Testing
         #expect(beginsBattle(in: stride(from: 77_200, through: 90_000, by: 200), &script))
     }
 
-    @Test func `actions that fell due during a long pause are not all returned at once`() {
+    @Test func `when the script was not asked for an hour, the missed actions are not all returned at once`() {
         var script = EveningScript(seed: 1)
         _ = self.takeActions(&script, until: 10_000)
-        // An hour would have many thousand actions.
+        // An hour has many thousand actions.
         #expect(script.takeActions(until: 3_600_000).count < 120)
     }
 
@@ -103,7 +104,7 @@ import Testing
         // Viewer 0 of each live is its admin.
         #expect(welcome?.user == EveningCast.lives[2].viewerID(0))
         if case .text(let text) = welcome?.kind { #expect(text.contains("Ada")) } else { Issue.record("no welcome") }
-        // The interval is one of each live.
+        // Each live has an interval of its own, and that of live 2 has just begun.
         #expect(script.takeWelcome(of: "Ben", live: 2) == nil)
         #expect(script.takeWelcome(of: "Ben", live: 1) != nil)
         _ = script.takeActions(until: 1_000 + EveningScript.welcomeInterval)
