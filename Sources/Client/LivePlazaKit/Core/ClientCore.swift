@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
 ///
-/// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its
-/// owner performs, in order. The core reads no clock and makes no random numbers by itself.
+/// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that the
+/// code around the core performs, in order. The core reads no clock and makes no random numbers by itself.
 struct ClientCore: Sendable {
     private var options: Options
     /// The connection and the token.
@@ -18,7 +18,9 @@ struct ClientCore: Sendable {
     private var actions: [ClientAction] = []
     /// The id of the next call that is sent for the first time.
     private var nextID: Int64
-    /// The handle of the app's next call, by which the owner knows the call before the call has an id.
+    /// The handle of the app's next call.
+    ///
+    /// A handle identifies a call outside the core, even before the call has an id.
     private var nextHandle = 1
     /// The last login on a new connection.
     private var login = OwnCall()
@@ -162,7 +164,7 @@ struct ClientCore: Sendable {
     /// Looks for a connection sooner: a waiting client shortens the pause before its next attempt, and a connected
     /// client checks its connection with a ping.
     ///
-    /// The owner calls this when the app is shown again, or when the network may be back.
+    /// Used when the app is shown again, or when the network may be back.
     ///
     /// `spread`: the attempt is made at a random moment within this many milliseconds; 0 for at once.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
@@ -206,7 +208,7 @@ struct ClientCore: Sendable {
 extension ClientCore {
     private mutating func replyReceived(_ id: Int64, _ content: ReplyContent, at now: Double) {
         switch id {
-        // After the login, a second reply to it is ignored.
+        // Once the client is logged in, a second reply to the login is ignored.
         case self.login.id: if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
         case self.renewal.id: self.renewalReplyReceived(content, at: now)
         case self.ping.id:
@@ -223,7 +225,7 @@ extension ClientCore {
         // The server also closes the connection; the close code decides what follows. If the close does not arrive, the
         // token provider is asked again later.
         case .failure(let error):
-            // The returned pause is not needed: the keeper of the tokens also stores when it asks again.
+            // The returned pause is not needed: `tokens` also stores when the token provider is asked again.
             _ = self.link.tokens.recordFailure(at: now)
             self.emit([.tokenRenewalFailed(error)])
         // A result that cannot be read is a success, too: the server has accepted the token.
@@ -239,7 +241,7 @@ extension ClientCore {
         self.sendCalls(at: now)
     }
 
-    /// Reads the reply to a login or to a resume.
+    /// Reads the reply to a login, which is also a resume if the client is in a live.
     private mutating func loginReplyReceived(_ content: ReplyContent, at now: Double) {
         switch content {
         case .failure(let error): return self.loginRefused(error, at: now)
@@ -262,7 +264,7 @@ extension ClientCore {
         self.link.disconnect(at: now)
     }
 
-    /// Handles the error of a login or of a resume.
+    /// Handles the error of a login, which may also be a resume.
     private mutating func loginRefused(_ error: ErrorInfo, at now: Double) {
         let live = self.place.live
         var minimumPause = 0.0
@@ -291,14 +293,14 @@ extension ClientCore {
     private mutating func sendCalls(at now: Double) {
         self.applyLinkEffects()
         guard self.state == .open else { return }
-        // The closure must not access `self` while `self.calls` is being changed, so it counts in a copy.
+        // The closure must not access `self` while `self.calls` is being changed, so it increments a copy of `nextID`.
         var nextID = self.nextID
         let frames = self.calls.takeFrames(at: now) {
             defer { nextID += 1 }
             return nextID
         }
         self.nextID = nextID
-        // The join may have been sent by an earlier call of this method; `joinSent` then changes nothing.
+        // If this method has sent the join before, `joinSent` changes nothing.
         if let join = self.calls.sentJoin, let live = join.live { self.place.joinSent(handle: join.handle, live: live) }
         for frame in frames { self.send(frame, at: now) }
     }
@@ -346,7 +348,7 @@ extension ClientCore {
         }
     }
 
-    /// Removes and returns the actions that were added since the last call of this method.
+    /// Removes and returns the actions that were added since this method last ran.
     private mutating func takeActions() -> [ClientAction] {
         self.applyLinkEffects()
         defer { self.actions = [] }

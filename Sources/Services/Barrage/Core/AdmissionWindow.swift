@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The sliding window of one second: the items that entered a feed, and the senders who tried to send messages.
 ///
-/// The window contains only numbers, so that a copy for the undo of an aborted batch is quick.
+/// The window contains only numbers. So it is quickly copied for undo, in case the batch aborts.
 ///
 /// The window contains at most as many admissions as the budget's `total`. Control items and gifts enter even if the
 /// window is full; the oldest admissions are then removed before they expire. No message can use the gap, because the
@@ -78,7 +78,8 @@ package struct AdmissionWindow: Sendable {
 
     /// Removes expired admissions, and decides whether a message may enter now.
     ///
-    /// The caller then calls `recordAdmission` if the message enters, or `recordAttempt` if it is dropped.
+    /// The decision is not recorded here: that is done by `recordAdmission` if the message enters, or by
+    /// `recordAttempt` if it is dropped.
     ///
     /// - Parameters:
     ///   - feedClass: the class of the message.
@@ -158,8 +159,8 @@ package struct AdmissionWindow: Sendable {
             self.tallies[index].admitted += 1
             self.tallies[index].lastAttempt = now
         } else {
-            // There are at most as many tallies as the window may have admissions. Tallies without admissions make room
-            // for the new one.
+            // There are at most as many tallies as the window may have admissions. At that limit, a tally without
+            // admissions is removed for the new one.
             if self.tallies.count >= budget.total {
                 self.removeIdleTallies(untilBelow: budget.total, at: now)
                 index = self.tallyIndex(of: sender.hash)
@@ -310,7 +311,7 @@ extension AdmissionWindow: Codable {
             if index >= 0 { self.tallies[index].admitted += 1 }
         }
         self.count = self.ring.count
-        // `.min` makes the next call of `removeExpiredTallies(at:)` compute the time.
+        // `.min` makes `removeExpiredTallies(at:)` compute the time when it next runs.
         self.nextTallyExpiry = .min
     }
 

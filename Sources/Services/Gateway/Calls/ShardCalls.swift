@@ -15,7 +15,7 @@ final class ShardCalls {
     unowned let shard: Shard
     let gateway: Gateway
     /// The clients that `sweep` checks: all clients with open calls, and some whose last open call has just ended.
-    private var callers: [Client] = []
+    private var clientsToSweep: [Client] = []
     /// The counter part of the next record's token (see `makeToken`).
     private var nextTokenCounter: UInt64 = 1
 
@@ -82,7 +82,7 @@ final class ShardCalls {
         switch parsed {
         case .join where client.role == .server: throw Self.serverCannotJoin
         case .join(let live, let effect):
-            // A call that repeats an open call was counted when that call was received.
+            // A call that repeats an open call was counted when its first copy was received.
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
@@ -127,7 +127,7 @@ final class ShardCalls {
         _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
         startMicroseconds: Int64
     ) throws(ReplyError) {
-        // A token that contains a name or an avatar fixes it.
+        // If the token contains a name or an avatar, the user cannot change it.
         if (name != nil && client.hasFixedName) || (avatarURL != nil && client.hasFixedAvatar) {
             throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
         }
@@ -139,7 +139,7 @@ final class ShardCalls {
             return try self.forward(
                 .audience(input), frame.id, frame.method, .updateProfile(caller.user), in: nil, client)
         }
-        // In no live, the gateway changes the profile itself. The call must pass the same checks as a forwarded call.
+        // For a client in no live, the gateway changes the profile. The call must pass the checks of a forwarded call.
         guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
         client.user = caller.user
         self.reply(
@@ -155,7 +155,7 @@ final class ShardCalls {
     ///   - effect: The command that the call sends.
     ///   - id: The call's number in its session.
     ///   - method: The call's method.
-    ///   - purpose: The change that a successful reply makes.
+    ///   - purpose: The change that a successful reply makes to the client.
     ///   - live: The live that the caller must be in, if any.
     ///   - client: The caller.
     ///   - isAlreadyCounted: Whether `countForwardedCall` has counted the call.
@@ -177,7 +177,7 @@ final class ShardCalls {
     func canForward(
         _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
-        // These calls are accepted and not yet forwarded. They count as open.
+        // Calls that wait for a backend's decision or for a shared read are not forwarded yet, but count as open.
         let waitingCallCount = client.pendingCalls.count + client.waitingReads.count
         switch client.core.verdict(on: id, purpose, in: live, waiting: waitingCallCount) {
         case .proceed: return true
@@ -195,7 +195,7 @@ final class ShardCalls {
     ///
     /// - Parameters:
     ///   - id: The call's number in its session.
-    ///   - purpose: The change that a successful reply makes.
+    ///   - purpose: The change that a successful reply makes to the client.
     ///   - sent: The record.
     ///   - client: The caller.
     ///   - start: When the call's first record was written; nil if `sent` is the first one.
@@ -205,7 +205,7 @@ final class ShardCalls {
         client.core.registerCall(id, purpose, sent, at: self.shard.now, since: start)
         if !client.isInCallSweep {
             client.isInCallSweep = true
-            self.callers.append(client)
+            self.clientsToSweep.append(client)
         }
     }
 
@@ -220,7 +220,7 @@ final class ShardCalls {
 
     /// Writes a call's record to its inbox topic; throws the error with which the call is refused.
     func send(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
-        // False while the circuit breaker keeps calls from a broker that does not answer.
+        // While the broker does not answer, its circuit breaker lets no call pass.
         guard self.gateway.admitBrokerCall() else {
             throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
@@ -285,7 +285,7 @@ final class ShardCalls {
         if self.isRepeated(id, client) { return }
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
-        // `admit` has counted the call once. That remains if the call is refused here.
+        // `admit` has counted the call once; that count stays even if the call is refused here.
         case .server: try self.gateway.admission.admitServerCall(naming: userCount, of: client.app)
         }
     }
@@ -312,7 +312,7 @@ extension ShardCalls {
     /// - Returns: The tokens that belong to no open call of a connected client.
     func recordsLost(_ tokens: Set<UInt64>) -> Set<UInt64> {
         var remainingTokens = tokens
-        for client in self.callers {
+        for client in self.clientsToSweep {
             if remainingTokens.isEmpty { break }
             while let id = client.core.openCallID(where: { remainingTokens.contains($0.token) }),
                 let ended = client.core.recordLost(id)
@@ -329,8 +329,8 @@ extension ShardCalls {
     func sweep(at now: MonotonicTime) {
         let canResend = self.gateway.isBrokerHealthy
         var index = 0
-        while index < self.callers.count {
-            let client = self.callers[index]
+        while index < self.clientsToSweep.count {
+            let client = self.clientsToSweep[index]
             if !client.isDetached {
                 for ended in client.core.failOverdueCalls(at: now) { self.conclude(ended, client) }
                 if canResend { self.resend(client.core.takeRecordsToResend(at: now)) }
@@ -338,8 +338,8 @@ extension ShardCalls {
             if client.isDetached || client.core.openCallCount == 0 {
                 client.isInCallSweep = false
                 // The last client takes the index of the removed one, and is checked next.
-                self.callers[index] = self.callers[self.callers.count - 1]
-                self.callers.removeLast()
+                self.clientsToSweep[index] = self.clientsToSweep[self.clientsToSweep.count - 1]
+                self.clientsToSweep.removeLast()
             } else {
                 index += 1
             }
@@ -354,14 +354,14 @@ extension ShardCalls {
             outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
         case .joined(let live, let epoch, let callOutcome):
-            // `joins` sends the reply, when the client becomes a viewer.
+            // `joins` sends the reply when the client becomes a viewer.
             outcome = callOutcome
             self.shard.joins.joinGranted(client, call: ended.id, client.key(live), epoch: epoch, outcome)
         case .created(let live, let result, let isLateRetry):
-            // The span of the create ends here; the record of the join gets one of its own.
+            // The span of the create ends here; the record of the join gets its own span.
             ended.record.span?.end(
                 ended.record.method, .success(result: result), self.gateway.settings.tracer)
-            // The join's end concludes the call, and is counted in the metrics.
+            // The call is concluded, and counted in the metrics, when the join ends.
             return self.joinCreated(live, result, ended, client, isLateRetry: isLateRetry)
         case .resumed(let point, let ticket, let epoch):
             // If the missed items cannot be replayed, `ShardReplay` replies with `replayed: false`.
@@ -369,8 +369,8 @@ extension ShardCalls {
             self.shard.joins.joinGranted(
                 client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
         case .missedEnd(let point, let callOutcome):
-            // `missedEnds` sends the reply: this outcome, or a success if it finds the end. The metrics and the span
-            // record this outcome in both cases.
+            // `missedEnds` sends the reply: a success if it finds the end of the live, otherwise `callOutcome`. The
+            // metrics and the span record `callOutcome` in both cases.
             outcome = callOutcome
             self.shard.missedEnds.resumeRejected(
                 EndedResume(

@@ -27,9 +27,9 @@ final class ShardReplay {
     private var awaitingReader: [UInt64: PendingReplay] = [:]
     /// The clients whose position is ahead of what this gateway has read of the feed.
     ///
-    /// Their keys come from the same count as the numbers of the requests, so no number is used twice.
+    /// They are numbered in one sequence with the clients in `awaitingReader`, so no number is used twice.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
-    /// The last number that was given to a client that began to wait, for the reader or for the feed.
+    /// The number of the client that was the last to begin to wait, for the reader or for the feed.
     private var lastWaitNumber: UInt64 = 0
 
     init(_ shard: Shard) {
@@ -71,8 +71,8 @@ final class ShardReplay {
             point.position.epoch = join.epoch
             point.token = nil
             join.resume = point
-            // The outcome says `resumed` since presence granted the join. It is sent only if the items can be replayed;
-            // otherwise `refuse` sends another one.
+            // `join.outcome` has been `resumed` since presence granted the join; now it gets the new position. It is
+            // sent only if the items can be replayed; otherwise `refuse` sends another outcome.
             if case .success(.resumed(let ticket, _, let replayed)) = join.outcome {
                 join.outcome = .success(
                     result: .resumed(ticket: ticket, position: point.position, replayed: replayed))
@@ -99,15 +99,16 @@ final class ShardReplay {
         }
     }
 
-    /// Continues the client whose outcome the replay reader has posted.
+    /// Continues with the client that waits for this outcome of the replay reader.
     func replayReceived(_ outcome: ReplayOutcome, _ reservation: ReplayReservation?) {
         // Nobody waits any more if the request has timed out here, or if the client has left the live.
         guard let pending = self.awaitingReader.removeValue(forKey: outcome.id.number) else { return }
         self.complete(pending, outcome.answer, reservation)
     }
 
-    /// Ends the waits of the clients whose position the feed has reached, and of those whose deadline has passed; the
-    /// latter get no replay.
+    /// Ends the waits of the clients whose position the feed has reached, and of the clients whose deadline has passed.
+    ///
+    /// After its deadline a client gets no replay.
     func sweep(at now: MonotonicTime) {
         for (number, pending) in self.awaitingFeed {
             let latestNumber = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
@@ -153,8 +154,8 @@ final class ShardReplay {
 
     /// Defers the resume until the feed reaches the client's position.
     ///
-    /// Either another gateway has sent the client items
-    /// that this gateway has not read yet, or the position does not exist.
+    /// Either another gateway has sent the client items that this gateway has not read yet, or the position does not
+    /// exist.
     private func waitForFeed(_ join: PendingJoin, _ live: ShardLive) {
         guard self.awaitingFeed.count < ReplayLimits.maxQueuedRequests else { return self.refuse(.full, join, live) }
         self.lastWaitNumber += 1
@@ -171,7 +172,8 @@ final class ShardReplay {
         // A client that has disconnected or left the live gets nothing.
         guard !client.isDetached, client.live === live else { return }
         client.backlog?.replay = .finished
-        // A new viewer waited for earlier messages, not for a replay. Those that the reader found are in the cache now.
+        // A new viewer waited for earlier messages, not for a replay. The messages that the reader found are in the
+        // cache now.
         if join.resume == nil { return self.sendLateInitialState(join, live) }
         switch answer {
         // Number 0 with a token: the client has joined the live, but has received no item.
@@ -219,8 +221,8 @@ final class ShardReplay {
         }
     }
 
-    /// Replies to a client that resumes, and sends the client first the items that the replay reader has read, then the
-    /// items in the cache.
+    /// Replies to a client that resumes, and then sends `items`, which the replay reader has read, and the items in the
+    /// cache.
     private func startReplay(
         _ join: PendingJoin, _ live: ShardLive, readItems items: ArraySlice<EncodedFeedItem> = [],
         _ reservation: ReplayReservation? = nil
@@ -246,8 +248,8 @@ final class ShardReplay {
 
     /// Replays to a client that has not received any item.
     ///
-    /// Its position is just before the first item that the reader found. If the reader found none, it is just before
-    /// the first cached item.
+    /// Its position is just before the first item that the reader found. If the reader found no item, the position is
+    /// just before the first cached item.
     private func replayFromStart(
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {

@@ -16,7 +16,7 @@ package struct DeliveryQueue: Sendable {
     package struct Limits: Sendable {
         /// The maximum number of queued events, shared evenly by the apps that have webhooks.
         package var maxEvents = 5000
-        /// The maximum number of queued events of one app, also if its part of `maxEvents` is greater.
+        /// The maximum number of queued events of one app, even if its share of `maxEvents` is greater.
         package var maxPerApp = 500
         /// The maximum number of concurrent requests to one app.
         ///
@@ -28,7 +28,7 @@ package struct DeliveryQueue: Sendable {
         package var maxInFlight = 64
         /// The maximum number of attempts to deliver one event.
         package var maxAttempts = 8
-        /// The pause after the first failure; each further failure doubles the pause.
+        /// The pause after an event's first failed attempt; each further failure doubles the pause.
         package var minRetryPause = Milliseconds(500)
         /// The longest pause.
         package var maxRetryPause = Milliseconds(30_000)
@@ -65,8 +65,8 @@ package struct DeliveryQueue: Sendable {
         package var offset: Int64
         /// The apps whose events are read again.
         ///
-        /// The events of other apps are skipped: they have been queued before, or too little of their app's share is
-        /// free.
+        /// Events of other apps are skipped: either they were queued at the first reading, or less than half of their
+        /// app's share is free.
         package var apps: Set<AppID>
 
         package init(partition: Int32, offset: Int64, apps: Set<AppID>) {
@@ -90,7 +90,7 @@ package struct DeliveryQueue: Sendable {
         var events: [PendingEvent] = []
         /// Whether the first event is in flight.
         var isInFlight = false
-        /// The end of the pause after a failed attempt.
+        /// The end of the pause after a failed attempt of the first event.
         var notBefore = MonotonicTime.distantPast
     }
 
@@ -105,7 +105,7 @@ package struct DeliveryQueue: Sendable {
     private var inFlightPerApp: [AppID: Int] = [:]
     /// The number of requests in flight to all apps.
     private var inFlightCount = 0
-    /// The apps whose last attempt failed.
+    /// The apps whose last attempt, to deliver any of their events, failed.
     private var failingApps: Set<AppID> = []
     /// The sequence number of the event that was queued last.
     private var lastSequence = 0
@@ -115,7 +115,7 @@ package struct DeliveryQueue: Sendable {
     /// Creates an empty queue.
     ///
     /// - Parameters:
-    ///   - limits: sizes and pauses.
+    ///   - limits: sizes, numbers of requests, attempts and pauses.
     ///   - apps: how many apps share the queue.
     package init(_ limits: Limits = Limits(), apps: Int = 1) {
         self.limits = limits
@@ -274,7 +274,8 @@ package struct DeliveryQueue: Sendable {
         if isDelivered { self.failingApps.remove(key.app) } else { self.failingApps.insert(key.app) }
         event.attempts += 1
         if !isDelivered, event.attempts < self.limits.maxAttempts {
-            // The shift is limited so that it cannot overflow; `maxRetryPause` applies long before.
+            // The shift is at most 20, so that it cannot overflow. With the default limits the pause reaches
+            // `maxRetryPause` after fewer failures.
             let doubledPause = self.limits.minRetryPause.count << Int64(min(20, event.attempts - 1))
             let pause = min(self.limits.maxRetryPause.count, doubledPause)
             let notBefore = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, jitter))))
@@ -290,7 +291,7 @@ package struct DeliveryQueue: Sendable {
         return isDelivered ? .delivered : .abandoned
     }
 
-    /// The progress of a partition that may be committed; nil for a partition of which no record was read.
+    /// The progress of a partition as it may be committed now; nil if the partition is not assigned.
     package func checkpoint(_ partition: Int32) -> ReadingProgress.Checkpoint? { self.progress[partition]?.checkpoint }
 
     /// The assigned partitions, sorted.

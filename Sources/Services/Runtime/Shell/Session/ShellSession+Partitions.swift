@@ -19,8 +19,8 @@ extension ShellSession {
 
     /// Leaves an assigned partition unserved, because the rows of its checkpoint delta cannot be decompressed.
     ///
-    /// Every owner would fail to restore them. So neither a new session nor another instance would help, and the other
-    /// partitions are served meanwhile. An operator must repair the partition (docs/OPERATING.md, section 5.18).
+    /// Every owner would fail to restore these rows, so neither a new session nor another instance would help. The
+    /// other partitions are served meanwhile. An operator must repair the partition (docs/OPERATING.md, section 5.18).
     private func leaveUnserved(_ topicPartition: TopicPartition, _ error: InflationError) {
         self.owned[topicPartition] = nil
         self.setDamagedPartitions(self.damaged.union([topicPartition]))
@@ -47,18 +47,18 @@ extension ShellSession {
             self.metrics.revoked.add()
             self.setDamagedPartitions(self.damaged.subtracting(partitions))
             // A revocation takes all partitions, so no work is left to watch. After a failure the revocation only means
-            // that the session leaves its group; its work waits for the next session and stays watched.
+            // that the session leaves its group. Its work then waits for the next session and is still watched.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
             // Another member may already own lost partitions, so nothing is written for them.
             if !isLost {
                 self.checkpointBeforeLeaving(partitions)
                 self.endAttempts(at: partitions)
             }
-            let ends = isLost ? [:] : self.endsBeforeLeaving(partitions)
+            let endOffsets = isLost ? [:] : self.endsBeforeLeaving(partitions)
             for topicPartition in partitions {
                 guard let partition = self.owned.removeValue(forKey: topicPartition) else { continue }
-                partition.endAtRevocation = ends[topicPartition]
-                // Without the end, nothing could show that the rows are still current.
+                partition.endAtRevocation = endOffsets[topicPartition]
+                // Without the end offset, nothing could show later that the rows are still current.
                 if partition.endAtRevocation != nil { self.revoked[topicPartition] = partition }
             }
             self.reportOwners(of: partitions)
@@ -94,8 +94,8 @@ extension ShellSession {
             if let partition = self.revoked.removeValue(forKey: topicPartition),
                 partition.isUnchanged(committed: offset, end: stateEnds[topicPartition])
             {
-                // No other member has committed since the revocation, so the rows are current. None has written a
-                // record of attempts either, so the record of this instance is current too. Only the generation is new.
+                // No other member has committed since the revocation, so the rows are current. None has written
+                // `ProcessingAttempts` either, so those of this instance are current too. Only the generation is new.
                 partition.hasCalledAcquired = false
                 self.owned[topicPartition] = partition
             } else {
@@ -125,10 +125,10 @@ extension ShellSession {
         self.log.info(
             "partitions acquired",
             [.detail: .string("\(takenOver.count) taken, \(resumed.count) kept, in \(duration.count) ms")])
-        // A partition that is not served is not in `owned`, so it gets no start and is not read.
-        var starts: [TopicPartition: Int64] = [:]
-        for topicPartition in partitions { starts[topicPartition] = self.owned[topicPartition]?.position }
-        try self.consumer.assign(starts)
+        // A partition that is not served is not in `owned`, so it gets no start offset and is not read.
+        var startOffsets: [TopicPartition: Int64] = [:]
+        for topicPartition in partitions { startOffsets[topicPartition] = self.owned[topicPartition]?.position }
+        try self.consumer.assign(startOffsets)
     }
 
     /// Adds to `owned` those of `partitions` that no other member has claimed since they were revoked from this
@@ -158,13 +158,13 @@ extension ShellSession {
         return resumed
     }
 
-    /// Queries the ends of the feed partitions of `partitions`, or of their state partitions if the machine does not
-    /// append, while this instance still owns them.
+    /// Queries the end offsets of the feed partitions of `partitions`, or of their state partitions if the machine does
+    /// not append, while this instance still owns them.
     ///
     /// The next owner of a partition writes a claim to its feed partition, which moves the end. As long as the end
     /// stays the same, the rows of this instance are therefore current. The group's committed offset could not show
-    /// this: appended batches do not change it, and an owner that dies in its first batch leaves only a record of
-    /// attempts in the state partition.
+    /// this: appended batches do not change it, and an owner that dies in its first batch leaves only its
+    /// `ProcessingAttempts` in the state partition.
     ///
     /// - Returns: the end for each partition whose rows are known to be current; empty after a failure and at the
     ///   session's end.
@@ -259,7 +259,8 @@ extension ShellSession {
     ///
     /// A stalled former owner must not claim a partition after the new owner has claimed it. The claim is therefore
     /// written in a transaction together with the committed offsets; it succeeds only while this instance is a member
-    /// of the group. Every later owner has a later tick and therefore a higher epoch.
+    /// of the group. The epoch of a claim is the owner's generation. Every later owner acquires the partition with a
+    /// later tick, so its epoch is higher.
     ///
     /// - Returns: for each partition, the collection into which the batches after its last checkpoint must be read.
     private func claim(_ unrestored: [Int32: OwnedPartition]) throws(KafkaError) -> [Int32: UncheckpointedBatches] {
