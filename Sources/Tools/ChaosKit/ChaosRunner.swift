@@ -14,7 +14,7 @@ package struct ChaosPlan: Sendable {
     package var duration: Duration
     /// Only faults whose kind contains this text are injected; nil for all faults.
     package var only: String?
-    /// The file of libfaketime; nil if no clock can be set wrong.
+    /// The library file of libfaketime, which sets a process's clock wrong; nil if clocks are left alone.
     package var clockLibrary: String?
     /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
     package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
@@ -70,14 +70,14 @@ package enum ChaosRunner {
             plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
             run: { round in
                 // Measures how late this machine wakes the process during the round.
-                let lag = MachineLag()
-                // For a round that throws; a second `stop()` changes nothing.
-                defer { lag.stop() }
+                let machineLag = MachineLag()
+                // Stops the measurement if the round throws; a second `stop()` changes nothing.
+                defer { machineLag.stop() }
                 let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
                 var result = try await Self.runRound(
                     round, plan, ports.map { PlazaAddress(host: "127.0.0.1", port: $0) },
                     FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary))
-                result.machineLag = Double(lag.stop() / .milliseconds(1))
+                result.machineLag = Double(machineLag.stop() / .milliseconds(1))
                 // What is needed to run this round again.
                 result.setReplay(options, clockLibrary: plan.clockLibrary)
                 return result
@@ -104,8 +104,8 @@ package enum ChaosRunner {
     ///   - deadline: no round begins after it, except the first.
     ///   - say: called with a line before and after each round.
     ///   - run: runs one round.
-    ///   - settle: waits after a round until the cluster is ready, and returns what else it finds then; an error ends
-    ///     the run.
+    ///   - settle: waits after a round until the cluster is ready, and returns the findings of a check of the cluster;
+    ///     an error ends the run.
     /// - Returns: the results of all rounds that were run, and the error that ended the run, if one did.
     static func runRounds(
         _ rounds: some Sequence<ChaosRound>, until deadline: ContinuousClock.Instant,
@@ -137,7 +137,7 @@ package enum ChaosRunner {
                 isReady = false
                 findings = ["recovery: the cluster was not ready 60 s after the round: \(error.reason)"]
             }
-            // A round with `invalid` does not count, so it has no findings, unless the cluster does not recover from it.
+            // An invalid round does not count, so it has no findings, unless the cluster was not ready after it.
             if isReady, result.invalid != nil { findings = [] }
             if !findings.isEmpty {
                 result.findings += findings
@@ -191,7 +191,7 @@ package enum ChaosRunner {
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ name: String,
         fault: @escaping @Sendable () async -> String?
     ) async throws -> (LoadReport, reasonNotInjected: String?) {
-        // The letter tells the load's lives and users apart from those of the stage workload.
+        // The letter `l` tells the load's lives and users apart from those of the stage workload.
         var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, /* isServer: */ false) }
         // In each of the four lives 10 viewers receive and send messages, together 5 messages a second.
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
@@ -220,7 +220,7 @@ package enum ChaosRunner {
         return (report, reasonNotInjected)
     }
 
-    /// The maximum number of failures of the load that each become a finding; the others are only counted.
+    /// How many failures of the load become a finding each; further failures are only counted.
     private static let maxShownFailures = 3
 
     /// The numbers of messages of the load that were not admitted, by reason.

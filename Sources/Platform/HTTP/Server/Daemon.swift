@@ -9,7 +9,7 @@ internal import Glibc
 /// `@unchecked Sendable`: only `WebServer` uses the daemon, and starts and stops it once.
 @safe struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
-    /// The core, which this reference retains for the daemon's callbacks until `stop`.
+    /// The server's core, which this reference retains for the daemon's callbacks until `stop`.
     private let core: Unmanaged<ServerCore>
 
     /// Starts the daemon's thread.
@@ -43,7 +43,7 @@ internal import Glibc
         ]
         let flags =
             MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
-        // The variadic arguments are only this option, with the array of the other options, and the end.
+        // The variadic arguments are a single option, whose value is the array of all other options, and the end mark.
         let arrayOption = Int32(bitPattern: MHD_OPTION.ARRAY.rawValue)
         let endOption = Int32(bitPattern: MHD_OPTION.END.rawValue)
         let pointer: OpaquePointer? = unsafe options.withUnsafeMutableBufferPointer { items in
@@ -101,7 +101,7 @@ private func requestBegan(
 
 /// Called before a connection is accepted; `NO` closes it.
 ///
-/// It runs on the daemon's thread; `context` lives until the daemon has stopped.
+/// It runs on the daemon's thread; the core in `context` lives until the daemon has stopped.
 private func mayConnect(
     _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ size: socklen_t
 ) -> MHD_Result {
@@ -112,8 +112,8 @@ private func mayConnect(
 
 /// Called when a connection was accepted, and when it has ended, before its descriptor is closed.
 ///
-/// It runs on the daemon's thread, or on the thread that stops the daemon; `context` lives until the daemon has
-/// stopped.
+/// It runs on the daemon's thread, or on the thread that stops the daemon; the core in `context` lives until the daemon
+/// has stopped.
 private func connectionChanged(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
@@ -142,7 +142,7 @@ private func leaveEscaped(
 /// Called when a request has ended, with or without a response.
 ///
 /// It runs on the daemon's thread or on the thread that stops the daemon, once for each call of `requestBegan`. It
-/// releases the `RequestLine` that `requestBegan` retained.
+/// releases the `RequestLine` in `state`, which `requestBegan` retained.
 private func requestEnded(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
@@ -163,29 +163,29 @@ private func requestEnded(
 
 /// Called with a request's headers, with each part of its body, at its end, and after its connection was resumed.
 ///
-/// It runs on the daemon's thread; `context` lives until the daemon has stopped. `state` holds what `requestBegan`
-/// returned. The result `NO` closes the connection.
+/// It runs on the daemon's thread; the core in `context` lives until the daemon has stopped. `state` points to the
+/// `RequestLine` that `requestBegan` returned. The result `NO` closes the connection.
 private func handleRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
     _ uploadSize: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let context = unsafe context, let connection = unsafe connection, let state = unsafe state,
-        let uploadSize = unsafe uploadSize, let linePointer = unsafe state.pointee
+        let uploadSize = unsafe uploadSize, let requestLinePointer = unsafe state.pointee
     else { return .NO }
-    let line = unsafe Unmanaged<RequestLine>.fromOpaque(linePointer).takeUnretainedValue()
+    let requestLine = unsafe Unmanaged<RequestLine>.fromOpaque(requestLinePointer).takeUnretainedValue()
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     let handle = unsafe ConnectionHandle(pointer: connection)
-    guard let exchange = line.exchange else {
+    guard let exchange = requestLine.exchange else {
         // The first call for this request: its headers were read.
         let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
         let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
         let pendingResponse = PendingResponse(
             id: core.requestBegan(), connection: handle, observer: core.observer)
         let (request, failure) = handle.readRequest(
-            method: method, path: path, query: line.query, limits: core.limits)
+            method: method, path: path, query: requestLine.query, limits: core.limits)
         let exchange = Exchange(response: pendingResponse, request: request)
-        line.exchange = exchange
+        requestLine.exchange = exchange
         core.enterPhase(.readingBody, of: handle.id)
         guard var response = core.decide(on: exchange, failure, handle) else { return .YES }
         // The body was not read, so the end of the request is unknown and later requests cannot be parsed.
@@ -235,7 +235,8 @@ extension ServerCore {
             let forwarded = exchange.request.headers["x-forwarded-for"]
             let client = self.limits.trustedProxies.client(peer: peer, forwardedFor: forwarded)
             exchange.request.client = client
-            // If they differ, the peer is a trusted proxy. Its connections are not limited, so the client's requests are.
+            // If the two addresses differ, the peer is a trusted proxy. The connections of such a proxy are not
+            // limited, so the open requests of each client are limited instead.
             if client != peer {
                 guard self.admitRequest(of: client) else {
                     let retryAfterSeconds = HTTPHeader("Retry-After", "1")
@@ -262,7 +263,7 @@ extension ServerCore {
             self.handlerClock.whileBusy { handler(exchange.request, HTTPResponder(response: exchange.response)) }
         }
         // The connection is not suspended yet. If the deadline or the server's stop completes the response first,
-        // `takeOrSuspend` finds that response. `setDeadline` is false when the server is already stopping.
+        // `takeOrSuspend` finds that response. `setDeadline` returns false if the server is already stopping.
         if !exchange.response.isAnswered, !self.setDeadline(of: exchange.response) {
             _ = exchange.response.complete(.failure(.unavailable, body: self.failureBody))
         }

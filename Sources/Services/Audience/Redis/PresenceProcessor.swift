@@ -10,7 +10,7 @@ package import ServiceShell
 ///
 /// The requests are executed before the shell's transaction. If the transaction aborts, the batch is processed again.
 /// To make this safe, the changes stay in Redis's outbox until the transaction has committed, and Redis executes the
-/// request of each offset once. So the second attempt changes nothing in Redis and emits the same effects.
+/// request of each offset once. So processing the batch again changes nothing in Redis and emits the same effects.
 package final class PresenceProcessor: PartitionProcessor {
     private let machine: AudienceMachine
     private let store: LeaseStore
@@ -43,7 +43,8 @@ package final class PresenceProcessor: PartitionProcessor {
         self.metrics = PresenceMetrics(metrics, partition: machine.partition, outages: outages)
     }
 
-    // This process no longer owns the partition. The new owner's metric says whether the new owner can reach Redis.
+    // A processor is destroyed when its process no longer owns the partition. From then on the metric of the new owner
+    // says whether Redis can be reached.
     deinit { self.metrics.setLeasesUnavailable(false) }
 
     package func restore(key: String, row: [UInt8]?) {
@@ -115,8 +116,8 @@ package final class PresenceProcessor: PartitionProcessor {
                 "a new epoch of the leases begins",
                 [.partition: .int(self.machine.partition), .reason: .string(newEpoch)])
             self.metrics.begunEpochs.add()
-            // Whether the partition had no sessions before; then no gateway needs to assert (list) any. It had none if
-            // no epoch was committed, no earlier input asked for a new epoch, and there were no lives.
+            // If the partition had no sessions before, no gateway needs to assert (list) its sessions. There were none
+            // if no epoch was committed, no earlier input asked for a new epoch, and there were no lives.
             let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch && !hadLivesWithoutEpoch
             self.handle(.leaseEpochBegan(name: newEpoch, wasEmpty: wasEmpty), at: moment, &effects)
             self.cursor.epoch = newEpoch
@@ -133,8 +134,8 @@ package final class PresenceProcessor: PartitionProcessor {
     // MARK: Due rows
 
     // Each of the next methods handles one due row, or tells whether there is one, as if a tick (an empty record that
-    // advances time) had come before this input. They send no request that changes leases: Redis executes only one such
-    // request for each offset, the input's own.
+    // advances time) had come before this input. None sends a request that changes leases: Redis executes only one such
+    // request for each offset, and that is the request of the input.
 
     package func isRowDue(before input: InboxInput) -> Bool {
         self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false
@@ -224,7 +225,7 @@ package final class PresenceProcessor: PartitionProcessor {
         self.cursor = self.committedCursor
     }
 
-    /// Counts and logs a record that cannot be read.
+    /// Counts and logs a record that cannot be read; `record` says which one.
     private func skip(_ record: String, _ reason: String) {
         self.metrics.malformedRecords.add()
         self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])

@@ -8,9 +8,13 @@ package import PlazaModel
 package struct BarrageKey: RowKey {
     /// The kind of a row.
     package enum Kind: Int, Sendable, CaseIterable {
+        /// A live's feed.
         case feed
+        /// The outcomes of a session's calls to a live: an idempotency window.
         case calls
+        /// The count of the users who sent gifts to a live.
         case givers
+        /// The errors with which the app's backend rejected a session's calls to a live.
         case backend
 
         /// The name in the stored key.
@@ -90,14 +94,15 @@ package struct BarrageKey: RowKey {
 
 /// One of the fan-out's rows.
 ///
-/// A row has a few machine words, so it is cheap to move. The names of the cases' parameters are stored with the rows.
+/// A row has the size of a few machine words, so it is cheap to move. The names of the cases' parameters are stored
+/// with the rows, so they never change.
 package enum BarrageRow: JournalRow, Codable {
     package typealias UndoStore = BarrageUndoStore
 
     case feed(row: CopyOnWrite<FeedRow>)
     case calls(window: MessageWindow)
     case givers(count: UniqueCount)
-    /// The errors of the calls that the backend rejected; stored rows name the errors `words`.
+    /// The errors of the calls that the backend rejected; `words` is their name in stored rows.
     case backend(words: BackendErrors)
 
     package var due: Timestamp? {
@@ -224,7 +229,7 @@ extension FeedRow {
 package struct FeedRights: Hashable, Sendable, Codable {
     /// The live's owner.
     package var owner: UserID
-    /// Whether the whole live is muted: only the owner and the admins may send messages.
+    /// Whether the live is muted for viewers: only the owner and the admins may send messages.
     package var isMessageDisable = false
     /// The live's admins.
     package var admins: [UserID] = []
@@ -234,7 +239,7 @@ package struct FeedRights: Hashable, Sendable, Codable {
     package var mutes = Mutes()
     /// The lowest tickets that kicked users may still use (I6).
     package var floors = RevocationFence()
-    /// The users of this live on its seats, who may send speaking levels.
+    /// The users on the live's seats, who may send speaking levels.
     package var seated: [UserID] = []
 
     /// Creates the rights of a new live.

@@ -34,7 +34,7 @@ struct PendingCall {
     /// records the rejection.
     ///
     /// The fan-out, the machine that writes the lives' feeds, stores the rejection as the call's outcome. If the
-    /// fan-out has stored an outcome of the call before, it replies with the stored outcome (I15, idempotent calls).
+    /// fan-out already has an outcome of the call, the reply is that outcome (I15, idempotent calls).
     func effect(after decision: WebhookDecision) -> Effect {
         guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
         switch input.command {
@@ -76,7 +76,7 @@ final class ShardWebhooks {
         /// Forward the call without asking a backend.
         case proceed
         /// Do not ask the backend, because the fan-out would reject the call: forward this rejection instead of the
-        /// call. The fan-out applies the rejection even if its own state would allow the call meanwhile.
+        /// call. The fan-out applies the rejection even if, by its own rows, the call is allowed meanwhile.
         case replace(Effect)
         /// Ask the backend first.
         case ask(WebhookRequest)
@@ -89,14 +89,14 @@ final class ShardWebhooks {
 
     /// Forwards a call; asks the app's backend first, if the app has configured that.
     func forward(_ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
-        // The client resent a call that is still pending: one reply answers both.
+        // If the client has resent a call that is still pending, one reply answers both copies.
         if client.pendingCalls.contains(where: { $0.id == frame.id }) { return }
         switch self.nextStep(for: effect, frame, client) {
         case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
         case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
         case .ask(let request):
-            // If a call with this id was forwarded already, its reply answers both. A `.plain` call changes nothing in
-            // the client's session.
+            // If a call with this id was forwarded already, its reply answers both copies. A reply to a `.plain` call
+            // changes nothing in the client's session.
             guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
             try self.ask(request, about: effect, frame, in: live, client)
         }
@@ -144,17 +144,18 @@ final class ShardWebhooks {
 
     /// Sends the webhook request, and queues the call until the decision is received.
     ///
-    /// - Throws: the reason why the request was not sent, such as `overloaded`. The call has then neither a decision nor
-    ///   an outcome, so the client can repeat it with the same id.
+    /// - Throws: the reason why the request was not sent, such as `overloaded`. The call has then neither a decision
+    ///   nor an outcome, so the client can repeat it with the same id.
     private func ask(
         _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
-        // Counted before the backend is asked, so that a user cannot ask it more often than the user may call.
+        // The call is counted before the backend is asked. So a user cannot cause more requests than calls are allowed.
         try self.shard.calls.countForwardedCall(of: client)
         let gateway = self.gateway
         let (session, generation, id, shardNumber) = (client.session, client.generation, frame.id, self.shard.number)
         do throws(ReplyError) {
-            // The decision is posted to this shard's mailbox. So it is handled only after the call has been queued below.
+            // The decision is posted to this shard's mailbox, so the shard handles the decision only after it has
+            // queued the call below.
             try gateway.webhookClient?.send(request) { decision in
                 gateway.post(shardNumber, [.webhookDecided(session, generation: generation, call: id, decision)])
             }

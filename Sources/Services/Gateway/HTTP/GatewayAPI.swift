@@ -10,7 +10,7 @@ internal import PlazaWire
 /// The HTTP API of the gateway, `/v1/…`: reads for every token, and calls for an app's own server
 /// (HTTP-API.md, section 1).
 ///
-/// A request is converted to a call like a WebSocket frame, so both pass the same checks. Reads are answered on the
+/// A request is converted to a call, as a WebSocket frame is, so both pass the same checks. Reads are answered on the
 /// HTTP server's thread; other calls are posted to a shard.
 struct GatewayAPI: Sendable {
     private let gateway: Gateway
@@ -43,24 +43,25 @@ struct GatewayAPI: Sendable {
 
     /// Returns a handler that calls `handler` only within the client address's limit of requests that need no token.
     ///
-    /// If such a request carries a token nevertheless, the token is not checked and changes nothing.
+    /// If such a request has a token nevertheless, the token is ignored.
     private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
         self.limiting(handler, by: self.rates.admitAnonymous)
     }
 
-    /// Returns a handler that counts each request of an address with `admit`, and calls `handler` unless `admit` throws.
+    /// Returns a handler that counts each request of an address with `admit`, and calls `handler` unless `admit`
+    /// throws.
     private func limiting(
         _ handler: @escaping HTTPHeadHandler, by admit: @escaping @Sendable (IPAddress?) throws(APIError) -> Void
     ) -> HTTPHeadHandler {
         { request in self.rejection(of: request, by: admit).map { .reject($0) } ?? handler(request) }
     }
 
-    /// Counts an anonymous request; returns the response if the request's address has sent too many.
+    /// Counts an anonymous request; returns the rejecting response if its address has sent too many requests.
     private func rejectionOfAnonymous(_ request: HTTPRequest) -> HTTPResponse? {
         self.rejection(of: request, by: self.rates.admitAnonymous)
     }
 
-    /// Counts a request with `admit`; returns the response if `admit` throws, because the address has sent too many.
+    /// Counts a request with `admit`; returns the rejecting response if `admit` throws: the address has sent too many.
     private func rejection(
         of request: HTTPRequest, by admit: (IPAddress?) throws(APIError) -> Void
     ) -> HTTPResponse? {
@@ -106,8 +107,8 @@ struct GatewayAPI: Sendable {
     /// Checks the token and the rates; uses only the headers.
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
-            // A missing token costs no verification. So it counts as an anonymous request, and not for the address's
-            // rate of refused tokens. The metrics count it as a refused token nevertheless.
+            // A missing token costs no verification. So the request counts as anonymous, and not for the address's rate
+            // of refused tokens. The metrics count a refused token nevertheless.
             if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
@@ -155,7 +156,7 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Makes a call: answers a read from the tables, or posts the call to a shard.
+    /// Makes a call: answers a read from the read model, or posts the call to a shard.
     private func makeCall(
         _ method: String, _ parameters: [String: JSONValue], _ request: HTTPRequest, _ route: Route,
         _ identity: TokenIdentity, _ responder: HTTPResponder
@@ -179,8 +180,8 @@ struct GatewayAPI: Sendable {
             switch parsed {
             case .forward(let effect, let requiredLive):
                 if let requiredLive {
-                    // The call requires that its caller is in the live. Over HTTP nobody is, and the parser requires it
-                    // only of users, not of an app's server.
+                    // The caller must be in the live, which nobody is over HTTP. The parser sets `requiredLive` only
+                    // for users, not for an app's server.
                     try self.gateway.checkExists(LiveKey(identity.app, requiredLive))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
@@ -208,7 +209,7 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// The methods that change the state of a connection.
+    /// The methods that change what a WebSocket connection is: its user, or the live that it is in.
     private static let socketMethods: Set<String> = ["login", "live.join", "live.leave", "self.update"]
 
     private static func needsWebSocket(_ method: String) -> ReplyError {
@@ -226,10 +227,10 @@ struct GatewayAPI: Sendable {
         return .success(result: .statistics(statistics: statistics, at: at))
     }
 
-    /// Returns the name of the session that the request's call belongs to.
+    /// Returns the id of the session that the request's call belongs to.
     ///
-    /// The same idempotency key and call give the same session, so a resent request is not applied twice (I15,
-    /// idempotent calls). A request without a key gets a random session.
+    /// The same idempotency key and `call` (method and parameters) give the same session, so a resent request is not
+    /// applied twice (I15, idempotent calls). A request without a key gets a random session.
     private func session(
         of request: HTTPRequest, _ identity: TokenIdentity, _ call: String
     ) throws(ReplyError) -> SessionID {

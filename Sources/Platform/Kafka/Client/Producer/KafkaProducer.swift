@@ -36,7 +36,8 @@ package final class KafkaProducer: Sendable {
 
     deinit { self.close(timeout: .zero) }
 
-    /// The number of records in the queue or in flight, plus delivery reports that are not handled yet; 0 after `close`.
+    /// The number of records in the queue or in flight, plus delivery reports that are not handled yet; 0 after
+    /// `close`.
     package var queueDepth: Int { (try? self.client)?.queueDepth ?? 0 }
 
     /// The error that made the producer unusable, such as `fenced`; nil if there is none, and after `close`.
@@ -56,7 +57,7 @@ package final class KafkaProducer: Sendable {
 
     /// Checks that the leader of each partition responds, by a query of the partition's end offset.
     ///
-    /// - Throws: the first partition's error, `timedOut`, `brokerDown`.
+    /// - Throws: the error of the first partition that has one, `timedOut`, or `brokerDown`.
     package func checkLeaders(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
         let list = PartitionList(partitions, offset: LogicalOffset.end)
         try self.client.readOffsetsForTimes(list, timeout: timeout)
@@ -117,8 +118,8 @@ package final class KafkaProducer: Sendable {
         try self.client.flush(timeout: timeout)
     }
 
-    /// Waits until the queued records are delivered, but no longer than `timeout`; then ends the event thread and the
-    /// connections.
+    /// Waits until the queued records are delivered, but no longer than `timeout`; then ends the event thread (the
+    /// thread that waits for delivery reports) and the connections.
     ///
     /// Records that are not delivered within the timeout are dropped without a report. Later calls of other methods
     /// throw `closed`. A second call does nothing.
@@ -174,6 +175,7 @@ package final class KafkaProducer: Sendable {
             }
         }
 
+        /// Ends the event thread.
         func stop() {
             self.stopFlag.isSet.store(true, ordering: .releasing)
             self.queue.wakeUp()
@@ -222,7 +224,7 @@ private final class DeliveryWaiters: Sendable {
         let waiter = Waiter()
         let token = self.state.withLock { state in
             let token = state.nextToken
-            // After the largest number the count begins again, with the bit set.
+            // After `UInt64.max` the tokens begin again at `tokenBit`.
             state.nextToken = (state.nextToken &+ 1) | Self.tokenBit
             state.waiters[token] = waiter
             return token
@@ -233,12 +235,12 @@ private final class DeliveryWaiters: Sendable {
     /// Removes a waiter that no longer waits; does nothing if its report has been received.
     func remove(_ token: UInt64) { self.state.withLock { $0.waiters[token] = nil } }
 
-    /// Wakes the waiter of a delivery report.
+    /// Passes a delivery report to its waiter, which then stops waiting.
     func complete(_ delivery: Delivery) {
         self.state.withLock { $0.waiters.removeValue(forKey: delivery.token) }?.complete(delivery)
     }
 
-    /// Waits for one delivery report.
+    /// Waits for the delivery report of one record.
     final class Waiter: Sendable {
         private let delivery = ConditionVariable<Delivery?>(nil)
 

@@ -8,8 +8,9 @@ internal import PlazaWire
 
 /// Processes a batch: decides it, makes it durable and sends its replies.
 extension ShellSession {
-    /// Processes polled records as one batch, except for partitions in which an input has failed or may have crashed an
-    /// owner: their records are processed one by one.
+    /// Processes polled records as one batch.
+    ///
+    /// Records of a partition in which an input has failed, or may have crashed an owner, are processed one by one.
     func process(_ records: [IncomingRecord]) throws {
         // The partitions whose records are processed one by one.
         let isolated = self.owned.filter { $0.value.attempts.mustProcessAlone(at: $0.value.position) }
@@ -34,7 +35,7 @@ extension ShellSession {
                 if !partitions.contains(where: { $0 === partition }) { partitions.append(partition) }
                 try self.decide(records[run], partition, into: &output, &replies)
             }
-            // Without partitions, all records are of partitions that this instance does not serve.
+            // If `partitions` is empty, all records are of partitions that this instance does not serve.
             guard !partitions.isEmpty, let group = self.group else { return }
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
@@ -109,6 +110,7 @@ extension ShellSession {
         _ effects: [Effect], of records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition,
         into output: inout BatchOutput, _ replies: inout [OutgoingRecord]
     ) {
+        // For each effect, the index of the record that caused it.
         let causeIndexes = partition.processor.causeIndexes
         for (index, effect) in effects.enumerated() {
             let topicRecord = TopicRecord(effect)
@@ -127,9 +129,9 @@ extension ShellSession {
 
     /// The trace header of an effect's record.
     ///
-    /// While this process records no spans, the context of the causing input is passed on, so that later services add
-    /// their spans to the same trace. A malformed header is not passed on, because it may be so large that the effect's
-    /// record exceeds the broker's limit.
+    /// If this process records no spans, the trace context of the causing input is passed on, so that later services
+    /// add their spans to the same trace. A malformed header is not passed on, because it may be so large that the
+    /// effect's record exceeds the broker's limit.
     private func traceHeader(of topic: PlazaTopic, causedBy record: IncomingRecord) -> [UInt8]? {
         guard let header = record.header(TraceHeader.name), let context = TraceContext(parsing: header) else {
             return nil
@@ -165,8 +167,8 @@ extension ShellSession {
         _ batches: [AppendWriter.PartitionBatch], of partitions: [OwnedPartition], by appender: AppendWriter,
         _ group: GroupMetadata
     ) throws(KafkaError) {
-        // Inputs that cause neither records nor changed rows need no durable batch: after a crash they would be decided
-        // again with the same result.
+        // Inputs that cause neither records nor changed rows need no durable batch: after a crash the next owner would
+        // decide them again with the same result.
         let lastOffsets = try appender.append(
             batches.filter { !$0.records.isEmpty || !$0.commit.rows.isEmpty })
         for partition in partitions {

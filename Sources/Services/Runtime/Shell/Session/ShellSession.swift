@@ -5,14 +5,16 @@ internal import MachineKit
 internal import Observability
 internal import PlazaModel
 
-/// One run of a machine's loop, with its Kafka clients and its partitions; it ends at `stop` or after an error.
+/// One run of a machine's loop, with its Kafka clients and its partitions.
+///
+/// It ends when the `MachineShell` is stopped, or after an error.
 final class ShellSession {
     /// The maximum number of inbox records in a batch.
     private static let maxBatchRecords = 500
     /// The minimum time between the beginnings of two batches of a machine that appends.
     ///
-    /// Without it, batches would contain one or two messages each, and each batch costs the broker and the gateways a
-    /// fixed amount of work.
+    /// Each batch costs the broker and the gateways a fixed amount of work. Without a minimum time, a batch would
+    /// contain only one or two messages.
     private static let minBatchInterval = Milliseconds(10)
 
     /// The limit of `LeaseGuard` is the session timeout minus the heartbeat interval and this margin.
@@ -42,7 +44,7 @@ final class ShellSession {
     ///
     /// It must not be refreshed: with newer metadata, the broker would accept the transaction of a former owner.
     var group: GroupMetadata?
-    /// Detects that the group may have given the partitions to another member.
+    /// Detects that the consumer group may have given the partitions to another member.
     var leaseGuard: LeaseGuard
     /// The error of the last batch or read that failed.
     private var lastWorkError: String?
@@ -97,7 +99,7 @@ final class ShellSession {
         }
     }
 
-    /// Leaves the group and closes all clients.
+    /// Leaves the group and closes all Kafka clients.
     func close() {
         // Leaving the group calls the rebalance handler, which may commit; no transaction is open between batches.
         self.consumer.close()
@@ -108,7 +110,7 @@ final class ShellSession {
         self.replyProducer.close()
     }
 
-    /// Runs the loop until `stop` is called.
+    /// Runs the loop until the `MachineShell` is stopped.
     ///
     /// - Throws: the error that ends the session.
     func run() throws {
@@ -146,12 +148,13 @@ final class ShellSession {
         }
     }
 
-    /// Throws when a client of the session can never work again, or when the session makes no progress.
+    /// Throws when a Kafka client of the session can never work again, or when the session is stalled.
     private func throwIfUnusable() throws {
         let fatalError = self.writer.fatalError ?? self.appender?.fatalError ?? self.replyProducer.fatalError
         if let fatalError { throw fatalError }
         guard self.status.isSessionStalled else { return }
-        // Work that was only assumed does not count as a stall.
+        // A partition that cannot be read is assumed to have work. If its end shows that it has none, it is not
+        // stalled.
         self.forgetUnreadablePartitionsWithoutWork()
         if self.status.isSessionStalled { throw SessionStalledError(cause: self.lastWorkError) }
     }
@@ -159,7 +162,7 @@ final class ShellSession {
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
-        // A run has records of only one partition.
+        // All records of a run are of one partition.
         let partitionsWithWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
             .filter { self.owned[$0] != nil }
         self.reportProgress { watch in
@@ -237,7 +240,7 @@ final class ShellSession {
 
     /// Loads the topics' metadata into all producers.
     ///
-    /// Called before each acquisition, because producers drop unused metadata after a while.
+    /// This is done before each acquisition, because producers drop unused metadata after a while.
     func warmUp() throws(KafkaError) {
         try self.replyProducer.warmUp(self.spec.inbox, self.spec.state)
         try self.writer.warmUp()
@@ -253,7 +256,8 @@ final class ShellSession {
         if now < self.nextBatchAt { DedicatedThread.sleep(for: Duration(self.nextBatchAt - now)) }
     }
 
-    /// How long the next poll may wait: until the next tick, but at most 500 ms, so that the loop turns without records.
+    /// How long the next poll may wait: until the next tick, but at most 500 ms, so that the loop turns without
+    /// records.
     private var pollTimeout: Duration {
         let now = MonotonicClock.now
         var wait = Milliseconds(500)
