@@ -5,7 +5,7 @@ package import ProtocolClient
 
 /// Calls of one kind at a steady rate, sent by the owners of many lives, so that all partitions of a service have work.
 ///
-/// Each call of an owner replaces the effect of its call before. So at the end a live shows whether its last
+/// Each call of an owner replaces the effect of the owner's call before. So at the end a live shows whether its last
 /// acknowledged call was lost.
 package final class CallLoad: Sendable {
     /// The parameters of all kinds of calls; a field that is nil is not encoded.
@@ -32,14 +32,18 @@ package final class CallLoad: Sendable {
     }
 
     private let load: ScaleLoad
+    /// The event loop of all clients.
     private let hub: ClientHub
     private let owners: [Owner]
+    /// The number of acknowledged calls.
     private let acknowledged = Locked(0)
+    /// The number of refused calls by reply code.
     private let refused = Locked<[String: Int]>([:])
-    /// What each live may show, in the order of `owners`.
+    /// For each live, the calls whose effect it may show; in the order of `owners`.
     private let rounds: Locked<[AcknowledgedRounds]>
 
-    /// Logs the owners in, lets each create and join its live, and connects the lives in pairs for the load of co-hosts.
+    /// Logs the owners in, lets each create and join its live, and connects the lives in pairs for the load of
+    /// co-hosts.
     ///
     /// - Parameters:
     ///   - load: what the calls do.
@@ -65,6 +69,7 @@ package final class CallLoad: Sendable {
             let client = hub.client(addresses: Self.rotate(addresses, by: index), options: options)
             try await client.call("live.create", Params(live: live))
             try await client.call("live.join", Params(live: live), live: live)
+            // `index ^ 1` is the index of the other live of the pair.
             owners.append(Owner(live: live, partner: LiveID("\(name)-\(index ^ 1)"), client: client))
         }
         self.owners = owners
@@ -76,9 +81,9 @@ package final class CallLoad: Sendable {
         }
     }
 
-    /// The addresses in the same order, beginning with another one.
+    /// The addresses in the same cyclic order, beginning with another one.
     ///
-    /// A client connects to the first address. Without this, one gateway would do the work of all.
+    /// A client connects to the first address. If all lists began with the same address, one gateway would do all work.
     static func rotate(_ addresses: [PlazaAddress], by index: Int) -> [PlazaAddress] {
         guard !addresses.isEmpty else { return [] }
         let first = index % addresses.count
@@ -89,7 +94,8 @@ package final class CallLoad: Sendable {
     private static func connect(_ inviter: Owner, with invitee: Owner) async throws {
         let request = Params(live: inviter.live, to: [invitee.live], timeout: 30)
         var result = try await inviter.client.call("cohost.request", request)
-        // A live sends ten requests at once at most. A live that is not known yet is known soon.
+        // A request fails while the other live is so new that it is not known yet, so the request is repeated. There
+        // are at most ten requests, because a live may send no more at once.
         for _ in 1..<10 where !Self.isSent(result) {
             try await Task.sleep(for: .milliseconds(500))
             result = try await inviter.client.call("cohost.request", request)
@@ -148,7 +154,7 @@ package final class CallLoad: Sendable {
         }
     }
 
-    /// The method and the parameters of an owner's call number `round`, which begins with 1.
+    /// The method and the parameters of an owner's call number `round`; the first call has number 1.
     private func makeCall(_ round: Int, _ owner: Owner) -> (method: String, params: Params) {
         let live = owner.live
         return switch self.load {
@@ -163,6 +169,7 @@ package final class CallLoad: Sendable {
         }
     }
 
+    /// The seat that the calls of the load `seats` lock and unlock.
     private static let lockedSeat = 3
 
     // MARK: Effects
@@ -175,16 +182,16 @@ package final class CallLoad: Sendable {
     package func findLostCalls() async -> [String] {
         var lost: [String] = []
         for index in self.owners.indices {
-            let possible = self.rounds.withLock { $0[index].possible }.map { self.effect(of: $0) }
-            // The stage shows co-hosts some milliseconds after the reply.
+            let possibleEffects = self.rounds.withLock { $0[index].possible }.map { self.effect(of: $0) }
+            // The stage shows a change of co-hosts some milliseconds after the reply, so it is read again for a while.
             let deadline = ContinuousClock.now + .seconds(5)
             var shown = await self.readEffect(index)
-            while let effect = shown, !possible.contains(effect), ContinuousClock.now < deadline {
+            while let effect = shown, !possibleEffects.contains(effect), ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(100))
                 shown = await self.readEffect(index)
             }
-            if let effect = shown, !possible.contains(effect) {
-                let expected = possible.joined(separator: " or ")
+            if let effect = shown, !possibleEffects.contains(effect) {
+                let expected = possibleEffects.joined(separator: " or ")
                 lost.append("\(self.owners[index].live) shows \(effect) instead of \(expected)")
             }
         }
@@ -196,7 +203,7 @@ package final class CallLoad: Sendable {
         self.load == .directory ? "\(round)" : "\(!round.isMultiple(of: 2))"
     }
 
-    /// What a live shows; nil if the calls have no lasting effect.
+    /// What a live shows, or the name of the error of the read; nil if the calls have no lasting effect.
     private func readEffect(_ index: Int) async -> String? {
         let owner = self.owners[index]
         do {

@@ -28,9 +28,10 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let inner = CombineLatestInner(subscriber, sources: 2)
+            // The numbers are the indices of the sources.
             let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
             let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
-            // The closure makes a combination, or nil until each source has sent a value.
+            // The closure returns the next combination; nil until each source has sent a value.
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest else { return nil }
                 return (a, b)
@@ -70,10 +71,11 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let inner = CombineLatestInner(subscriber, sources: 3)
+            // The numbers are the indices of the sources.
             let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
             let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
             let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
-            // The closure makes a combination, or nil until each source has sent a value.
+            // The closure returns the next combination; nil until each source has sent a value.
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest else { return nil }
                 return (a, b, c)
@@ -118,11 +120,12 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let inner = CombineLatestInner(subscriber, sources: 4)
+            // The numbers are the indices of the sources.
             let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
             let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
             let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
             let sourceD = CombineLatestSource<D.Output, S>(inner, 3)
-            // The closure makes a combination, or nil until each source has sent a value.
+            // The closure returns the next combination; nil until each source has sent a value.
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest, let d = sourceD.latest
                 else { return nil }
@@ -168,8 +171,8 @@ extension Publisher {
     /// have finished, or when one has failed.
     ///
     /// - Parameters:
-    ///   - publisher1: Another publisher.
-    ///   - publisher2: Another publisher.
+    ///   - publisher1: The second publisher.
+    ///   - publisher2: The third publisher.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, Q: Publisher>(
         _ publisher1: P, _ publisher2: Q
@@ -180,8 +183,8 @@ extension Publisher {
     /// Publishes what `transform` makes of the latest values of this and two other publishers.
     ///
     /// - Parameters:
-    ///   - publisher1: Another publisher.
-    ///   - publisher2: Another publisher.
+    ///   - publisher1: The second publisher.
+    ///   - publisher2: The third publisher.
     ///   - transform: Returns the value to publish.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, Q: Publisher, T>(
@@ -197,9 +200,9 @@ extension Publisher {
     /// have finished, or when one has failed.
     ///
     /// - Parameters:
-    ///   - publisher1: Another publisher.
-    ///   - publisher2: Another publisher.
-    ///   - publisher3: Another publisher.
+    ///   - publisher1: The second publisher.
+    ///   - publisher2: The third publisher.
+    ///   - publisher3: The fourth publisher.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
         _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -211,9 +214,9 @@ extension Publisher {
     /// Publishes what `transform` makes of the latest values of this and three other publishers.
     ///
     /// - Parameters:
-    ///   - publisher1: Another publisher.
-    ///   - publisher2: Another publisher.
-    ///   - publisher3: Another publisher.
+    ///   - publisher1: The second publisher.
+    ///   - publisher2: The third publisher.
+    ///   - publisher3: The fourth publisher.
     ///   - transform: Returns the value to publish.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(

@@ -22,9 +22,9 @@ enum LinkState: Sendable {
 /// Decides when a client connects, when its connection counts as lost, when it tries again or gives up, and which token
 /// it uses.
 ///
-/// All times are milliseconds of the core's clock.
+/// All times are milliseconds of the clock of `ClientCore`, which owns the link and performs its effects.
 struct Link: Sendable {
-    /// An effect that the owner of the link carries out; the order matters.
+    /// An effect that `ClientCore` carries out; the order matters.
     enum Effect: Sendable {
         case perform(ClientAction)
         /// The connection is lost; the link will try to open another one.
@@ -46,7 +46,7 @@ struct Link: Sendable {
     private var stateEndsAt = Double.infinity
     /// When to disconnect from a gateway that is stopping.
     private var drainAt = Double.infinity
-    /// Whether the system reports a network; true on systems that report none.
+    /// Whether the system reports that it has a network; true on systems that report nothing about networks.
     private var isOnline = true
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
@@ -64,7 +64,7 @@ struct Link: Sendable {
         self.heartbeat = Heartbeat(interval: pingInterval, answerTimeout: Self.answerTimeout)
     }
 
-    /// Removes and returns the effects since the last call.
+    /// Removes and returns the effects that were added since this method last ran.
     mutating func takeEffects() -> [Effect] {
         guard !self.effects.isEmpty else { return [] }
         defer { self.effects = [] }
@@ -114,7 +114,7 @@ struct Link: Sendable {
     /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
     ///
     /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
-    /// - Returns: whether the owner must send a ping to check a connection that is open; false while another ping is
+    /// - Returns: whether `ClientCore` must send a ping to check a connection that is open; false while another ping is
     ///   unanswered.
     mutating func probe(spread: Double, at now: Double) -> Bool {
         if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
@@ -123,7 +123,8 @@ struct Link: Sendable {
 
     /// Records whether the system reports a network.
     ///
-    /// The loss of the network lengthens the pause of a waiting client. When a network is back, the owner calls `probe`.
+    /// The loss of the network lengthens the pause of a waiting client. When a network is back, `ClientCore` calls
+    /// `probe`.
     mutating func setOnline(_ isOnline: Bool, at now: Double) {
         let isLoss = self.isOnline && !isOnline
         if isLoss, self.state == .waiting {
@@ -141,7 +142,7 @@ struct Link: Sendable {
     /// Handles everything that is due at `now`.
     ///
     /// This ends pauses that are over, attempts that take too long, and connections that do not answer a ping or whose
-    /// gateway is stopping. It also asks for a new token before the present one expires. The owner sends pings itself.
+    /// gateway is stopping. It also asks for a new token before the present one expires. `ClientCore` sends the pings.
     mutating func tick(at now: Double) {
         switch self.state {
         case .waiting: if self.stateEndsAt <= now { self.startConnecting(at: now) }
@@ -159,7 +160,7 @@ struct Link: Sendable {
 
     /// Closes the connection, and connects again later.
     ///
-    /// `minimumPause`: the milliseconds to wait before the next attempt; the back-off is added to them.
+    /// `minimumPause`: the minimum pause before the next attempt in milliseconds; the back-off is added to it.
     mutating func disconnect(at now: Double, minimumPause: Double = 0) {
         self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
         self.connectionLost(code: CloseCode.lost, at: now, minimumPause: minimumPause)
@@ -170,7 +171,7 @@ struct Link: Sendable {
     /// `code`: the close code.
     /// `error`: the error of a refused login that means the same as the close code; the connection is then still open,
     /// and is closed here. Nil if the connection is closed already.
-    /// `minimumPause`: the milliseconds to wait before the next attempt; the back-off is added to them.
+    /// `minimumPause`: the minimum pause before the next attempt in milliseconds; the back-off is added to it.
     mutating func connectionLost(code: Int, at now: Double, error: ErrorInfo? = nil, minimumPause: Double = 0) {
         // After a refused token, `recordRefusal` says whether the client may reconnect with another token.
         let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
@@ -208,7 +209,7 @@ struct Link: Sendable {
     /// Pauses before the next attempt; longer while the system has no network.
     private mutating func wait(_ pause: Double, at now: Double) {
         self.enter(.waiting, until: now + (self.isOnline ? pause : max(pause, Self.offlinePause)))
-        // The connection has ended, so a stopping gateway's request to leave it is fulfilled.
+        // The connection has ended, so a stopping gateway no longer waits for the client to leave.
         self.drainAt = .infinity
     }
 

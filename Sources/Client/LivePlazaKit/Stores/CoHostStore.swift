@@ -6,7 +6,8 @@ internal import PlazaWire
 
 /// The connection of a live with the lives of other hosts.
 ///
-/// Only the owner of a live can call the methods; viewers can read `connected`.
+/// In the names and comments of this API a *host* is the owner of a live. Only the owner of this live can call the
+/// methods; viewers can read `state.connected`.
 public final class CoHostStore: @unchecked Sendable {
     /// The states of all stores of the live, with the `handle` that makes the calls.
     private let stores: LiveStores
@@ -28,7 +29,7 @@ public final class CoHostStore: @unchecked Sendable {
     ///   - layoutTemplate: how the hosts are arranged.
     ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
     ///   - extraInfo: the app's own text, at most 2,048 bytes.
-    ///   - completion: is called when the request is sent. Errors: `noSuchRoom`, `alreadyConnected`,
+    ///   - completion: called when the request is sent or has failed. Errors: `noSuchRoom`, `alreadyConnected`,
     ///     `connectionPending`, `connectedElsewhere`, `connectionLimit`, `wrongRoomKind`, `connectionTooFrequent`,
     ///     `overLimit`, `needsOwner`.
     public func requestHostConnection(
@@ -84,7 +85,7 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// Leaves the connection; the others stay connected.
     ///
-    /// - Parameter completion: errors: `noSuchConnection`.
+    /// - Parameter completion: called at the end. Errors: `noSuchConnection`.
     public func exitHostConnection(completion: CompletionClosure? = nil) {
         self.stores.handle.run(completion, StoreCall("cohost.exit"))
     }
@@ -94,18 +95,18 @@ public final class CoHostStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("cohost.exit"))
     }
 
-    /// Reads a page of 20 lives that could be asked to connect, and adds them to `candidates`.
+    /// Reads a page of 20 lives that could be asked to connect, and adds them to `state.candidates`.
     ///
     /// If the cursor has expired, the list is read from its beginning.
     ///
     /// - Parameters:
     ///   - cursor: the state's `candidatesCursor`; empty to read from the beginning.
-    ///   - completion: errors: `needsOwner`; `notInRoom` to an owner who is not in the live.
+    ///   - completion: called at the end. Errors: `needsOwner`; `notInRoom` if the owner is not in the live.
     public func getCoHostCandidates(cursor: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.candidatesOperation(cursor))
     }
 
-    /// Reads a page of 20 lives that could be asked to connect, and adds them to `candidates`.
+    /// Reads a page of 20 lives that could be asked to connect, and adds them to `state.candidates`.
     ///
     /// If the cursor has expired, the list is read from its beginning.
     public func getCoHostCandidates(cursor: String) async throws(ErrorInfo) {
@@ -149,7 +150,7 @@ public final class CoHostStore: @unchecked Sendable {
                 guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
                     throw .wrongResultKind
                 }
-                // The result has a code for each live that was to be asked, here only one; 0 means that its host was
+                // The result has a code for each live that the call names: here for one live. 0 means that its host was
                 // asked.
                 if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
             } catch {
@@ -161,8 +162,8 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// The error for a live that cannot be asked: the server's reason, or the meaning of the code (R8.1).
     ///
-    /// Code 2 also means that the lives are connected already; the server's reason says so then. Other codes, such as
-    /// −1 for this live itself, become `badParameter`.
+    /// Code 2 can also mean that the lives are connected already; in that case the server's reason says so. Other
+    /// codes, such as −1 for this live itself, become `badParameter`.
     private static func requestError(_ refused: LiveCode) -> ErrorInfo {
         let meanings: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,
@@ -206,7 +207,7 @@ extension PlazaEngine {
             throw .wrongResultKind
         }
         let candidates = Snapshot.candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty)
-        // The server answers the owner also outside the live, whose stores show nothing then.
+        // The server also answers an owner who is not in the live. The live's stores then show nothing.
         guard self.applySnapshot(candidates, in: liveID) else {
             throw ErrorInfo(.notInRoom, "join the live before you read its candidates")
         }

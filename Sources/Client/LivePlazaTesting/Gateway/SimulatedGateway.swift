@@ -28,9 +28,9 @@ struct SimulatedGateway: Sendable {
     /// The last items of each feed.
     var feeds: [LiveKey: FeedLog] = [:]
     var random: SeededRandom
-    /// The frames for clients, and the connections to close, since the last call of `takeOutputs`.
+    /// The frames for clients, and the connections to close, that `takeOutputs` has not returned yet.
     private var outputs: [ConnectionOutput] = []
-    /// The records for the services since the last call of `takeEffects`.
+    /// The records for the services that `takeEffects` has not returned yet.
     private var effects: [Effect] = []
     /// The offset of the last notice; 0 before the first.
     var noticeOffset: Int64 = 0
@@ -38,7 +38,7 @@ struct SimulatedGateway: Sendable {
     private var rankedAt = MonotonicTime.distantPast
     /// When heartbeats were last sent.
     private var heartbeatsSentAt = MonotonicTime.distantPast
-    /// The audience counts that wait to be sent, and when a count of each live was last sent.
+    /// The audience counts that wait to be sent, and for each live the time at which a count was last sent.
     private var countSchedule = CountSchedule()
 
     /// The gateway sends nine heartbeats of each member in the duration of a lease: one every 90 s / 9 = 10 s.
@@ -131,8 +131,8 @@ struct SimulatedGateway: Sendable {
         }
     }
 
-    /// Closes a connection that is overdue; otherwise fails its calls that have timed out, and writes the records of its
-    /// unanswered calls again.
+    /// Closes a connection that is overdue; otherwise fails its calls that have timed out, and writes the records of
+    /// its unanswered calls again.
     private mutating func checkDeadlines(of number: Int) {
         if let code = self.connections[number]?.core.disconnectCode(at: self.now) {
             return self.disconnect(number, code)
@@ -143,7 +143,7 @@ struct SimulatedGateway: Sendable {
         for sent in self.connections[number]?.core.takeRecordsToResend(at: self.now) ?? [] { self.write(sent.effect) }
     }
 
-    /// Orders the lives anew, and at the same time drops old notices.
+    /// Orders the lives anew, and drops old notices.
     private mutating func refreshRanking() {
         self.rankedAt = self.now
         self.ranking.refresh(self.model.rankingEntries(), at: self.now)
@@ -168,7 +168,7 @@ struct SimulatedGateway: Sendable {
             for number in self.viewers(of: key) { self.liveEnded(number, key) }
         case .stageRemoved(let key): self.model.removeStage(key)
         case .countRemoved(let key): self.model.removeCount(key)
-        // Presence has lost its leases, and needs the members of all lives again.
+        // Presence has lost its leases, so the gateway tells it again which members the lives have.
         case .presenceEpoch: self.assertMembers()
         case .feed(let item): self.feedItemReceived(item)
         case .notice(let notice): self.noticeReceived(notice)
@@ -176,7 +176,7 @@ struct SimulatedGateway: Sendable {
             // A reply does not change the model, so no other reply is released.
             if !self.awaited.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
-        // Inputs of services, and webhooks, which a simulated cluster does not have.
+        // A gateway does not read the services' inputs. A simulated cluster has no webhooks.
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
         // The record may have brought the model to the revision for which replies wait.

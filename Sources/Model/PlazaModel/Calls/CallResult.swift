@@ -18,9 +18,9 @@ package enum CallResult: Hashable, Sendable, Codable {
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool, token: String? = nil)
     /// A page of a live's audience list.
     indirect case audience(page: AudiencePage)
-    /// A message or gift was sent: its position in the feed.
+    /// A message or gift was sent; `position` is its position in the feed.
     case sent(position: FeedPosition)
-    /// A live's statistics: final ones, or those at the time `at` (R1.19).
+    /// A live's statistics: the final ones, or those at the time `at` while the live is running (R1.19).
     indirect case statistics(statistics: LiveStatistics, at: Timestamp? = nil)
     /// A page of a live's bans or mutes.
     case sanctions(page: SanctionPage)
@@ -39,7 +39,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     /// A result code for each live's score update.
     case scores(codes: [LiveCode])
     indirect case battleInfo(details: BattleDetails)
-    // Results that a gateway answers from memory.
+    // The results from here on are made by a gateway, most of them from its read model.
     /// A login without a resume. `notices` is the id of the user's last notice. `at` is the gateway's time, and nil in
     /// results of earlier versions (R2.27).
     indirect case loggedIn(
@@ -144,7 +144,7 @@ package struct LiveCount: Hashable, Sendable, Codable {
 /// The result of a call for one of the lives that the call names.
 package struct LiveCode: Hashable, Sendable, Codable {
     package var live: LiveID
-    /// 0 for success; the call decides what the other numbers mean.
+    /// 0 for success; what other numbers mean depends on the call's method.
     package var code: Int
     /// The reply code (PROTOCOL.md, section 13) behind a co-host or battle code other than 0.
     package var reason: ReplyCode?

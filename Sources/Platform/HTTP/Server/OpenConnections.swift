@@ -35,7 +35,7 @@ struct OpenConnections {
         /// When the current phase must have ended; nil without a limit, and for a connection that is in `closing`.
         var deadline: MonotonicTime?
 
-        /// Whether the server waits for the client's next bytes.
+        /// Whether the server waits for the client's next bytes, of the head or the body of a request.
         var isAwaitingClient: Bool { self.phase == .readingHead || self.phase == .readingBody }
     }
 
@@ -46,11 +46,11 @@ struct OpenConnections {
     private var connectionCounts: [IPAddress: Int] = [:]
     /// The number of open requests of each client behind a trusted proxy.
     private var requestCounts: [IPAddress: Int] = [:]
-    /// The connections that were chosen to be shut down, and that the daemon has not closed yet.
+    /// The connections that were chosen to be shut down, and that libmicrohttpd's daemon has not closed yet.
     ///
     /// The daemon may still report phases of them, for example of a request that it has read already.
     private var closing: Set<UInt> = []
-    /// The total size in bytes of the responses that are being sent; without those that were chosen to be cut off.
+    /// The total size in bytes of the responses that are being sent; without those of the connections in `closing`.
     private(set) var responseBytes = 0
 
     init(limits: HTTPLimits) { self.limits = limits }
@@ -138,7 +138,8 @@ struct OpenConnections {
     /// The choice is among the connections that send a response: one of the address with the most bytes, and of these
     /// the one with the earliest deadline.
     ///
-    /// - Returns: the descriptor of the connection, each of them only once; nil within the limit.
+    /// - Returns: the descriptor of the connection, each of them only once; nil while the responses are within
+    ///   `HTTPLimits.unreadResponseBytes`.
     mutating func takeConnectionWithUnreadResponse() -> Int32? {
         guard self.responseBytes > self.limits.unreadResponseBytes else { return nil }
         let sending = self.connections.filter { $0.value.responseBytes > 0 }
@@ -173,7 +174,7 @@ struct OpenConnections {
 
     /// Counts a request of a client behind a trusted proxy.
     ///
-    /// The limit is `HTTPLimits.connectionsPerAddress`, which for clients without a proxy limits their connections.
+    /// The limit is `HTTPLimits.connectionsPerAddress`. For clients without a proxy, this number limits connections.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     mutating func admitRequest(of client: IPAddress) -> Bool {

@@ -7,7 +7,7 @@ import PlazaModel
 /// `AppSettings.gifts` is the catalogue: a list of categories, each with its gifts. The caller stores the changed
 /// settings only if no error was thrown, so a rejected change has no effect.
 enum AppSettingsRules {
-    /// Applies the change, and checks what it has changed.
+    /// Applies the change, and checks the changed settings.
     ///
     /// - Throws: `badParameter` for a text that is too long, empty or not allowed, and for a number out of range;
     ///   `overLimit` for too many words, gifts, categories or languages; `noSuchGift` for an unknown gift or category.
@@ -99,8 +99,8 @@ enum AppSettingsRules {
         return mergedWords
     }
 
-    /// Checks the whole catalogue: the numbers of gifts and categories, their ids, texts and numbers, and the total
-    /// size.
+    /// Checks the whole catalogue: how many gifts and categories it has, their ids and texts, the prices and levels of
+    /// the gifts, and the total size.
     private static func checkCatalogue(_ categories: [GiftCategory]) throws(ReplyError) {
         let gifts = categories.flatMap(\.gifts)
         guard categories.count <= AppLimits.categories, gifts.count <= AppLimits.gifts else {

@@ -11,14 +11,14 @@ indirect enum Schema: Hashable, Sendable {
     case boolean
     /// A whole number in the range, except the number `but`, if given. Both are only described, not checked in a body.
     case integer(ClosedRange<Int64>, but: Int64? = nil)
-    /// A text with a length in characters. The pattern is only described, not checked.
+    /// A text whose length in characters is in the range. The pattern is only described, not checked.
     case text(ClosedRange<Int>, pattern: String? = nil)
     /// One of several texts.
     case choice([String])
-    /// A list with a number of elements in the range. Whether they are unique is only described; the machine checks it.
+    /// A list whose number of elements is in the range. That they are unique is only described, not checked.
     case list(of: Schema, ClosedRange<Int>, isUnique: Bool = false)
-    /// An object whose property names the client chooses, with a number of properties in the range. The schema of the
-    /// names is only described, not checked.
+    /// An object whose property names the client chooses, and whose number of properties is in the range. The schema of
+    /// the names is only described, not checked.
     case map(of: Schema, ClosedRange<Int>, names: Schema? = nil)
     /// An object with these properties.
     case object([Field])
@@ -84,14 +84,15 @@ extension Schema {
             }
             .first
         case (.list, _): return "\(subject) is not a list"
-        case (.map(let property, _, _), .object(let members)):
-            return members.sorted { $0.key < $1.key }.lazy.compactMap {
+        case (.map(let property, _, _), .object(let properties)):
+            return properties.sorted { $0.key < $1.key }.lazy.compactMap {
                 property.validationError(in: $0.value, at: "\(subject).\($0.key)")
             }.first
         case (.map, _), (.object, .null), (.object, .bool), (.object, .integer), (.object, .number), (.object, .text),
             (.object, .array):
             return "\(subject) is not an object"
-        case (.object(let fields), .object(let members)): return Self.validationError(in: members, of: fields, at: path)
+        case (.object(let fields), .object(let properties)):
+            return Self.validationError(in: properties, of: fields, at: path)
         case (.either(let schemas), _):
             let validationErrors = schemas.map { $0.validationError(in: value, at: path) }
             if validationErrors.contains(nil) { return nil }
@@ -124,11 +125,12 @@ extension Schema {
         }
     }
 
-    private static func validationError(in members: [String: JSONValue], of fields: [Field], at path: String) -> String?
-    {
+    private static func validationError(
+        in properties: [String: JSONValue], of fields: [Field], at path: String
+    ) -> String? {
         let prefix = path.isEmpty ? "" : "\(path)."
         for field in fields {
-            guard let value = members[field.name] else {
+            guard let value = properties[field.name] else {
                 if field.isRequired { return "\(prefix)\(field.name) is missing" }
                 continue
             }
@@ -137,7 +139,7 @@ extension Schema {
             }
         }
         let knownNames = Set(fields.map(\.name))
-        guard let unknownName = members.keys.filter({ !knownNames.contains($0) }).min() else { return nil }
+        guard let unknownName = properties.keys.filter({ !knownNames.contains($0) }).min() else { return nil }
         return "\(prefix)\(unknownName.prefix(64)) is not known here"
     }
 
@@ -150,32 +152,32 @@ extension Schema {
         switch self {
         case .boolean: return ["type": "boolean"]
         case .integer(let range, let but):
-            var members: [String: JSONValue] = ["type": "integer", "format": "int64"]
-            if let but { members["not"] = ["const": .integer(but)] }
-            if range.lowerBound > Int64.min { members["minimum"] = .integer(range.lowerBound) }
-            if range.upperBound < Int64.max { members["maximum"] = .integer(range.upperBound) }
-            return .object(members)
+            var keywords: [String: JSONValue] = ["type": "integer", "format": "int64"]
+            if let but { keywords["not"] = ["const": .integer(but)] }
+            if range.lowerBound > Int64.min { keywords["minimum"] = .integer(range.lowerBound) }
+            if range.upperBound < Int64.max { keywords["maximum"] = .integer(range.upperBound) }
+            return .object(keywords)
         case .text(let range, let pattern):
-            var members: [String: JSONValue] = ["type": "string"]
-            if range.lowerBound > 0 { members["minLength"] = .integer(Int64(range.lowerBound)) }
-            if range.upperBound < Int.max { members["maxLength"] = .integer(Int64(range.upperBound)) }
-            if let pattern { members["pattern"] = .text(pattern) }
-            return .object(members)
+            var keywords: [String: JSONValue] = ["type": "string"]
+            if range.lowerBound > 0 { keywords["minLength"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { keywords["maxLength"] = .integer(Int64(range.upperBound)) }
+            if let pattern { keywords["pattern"] = .text(pattern) }
+            return .object(keywords)
         case .choice(let choices): return ["type": "string", "enum": .array(choices.map { .text($0) })]
         case .list(let element, let range, let isUnique):
-            var members: [String: JSONValue] = ["type": "array", "items": element.json(isOpen: isOpen)]
-            if range.lowerBound > 0 { members["minItems"] = .integer(Int64(range.lowerBound)) }
-            if range.upperBound < Int.max { members["maxItems"] = .integer(Int64(range.upperBound)) }
-            if isUnique { members["uniqueItems"] = .bool(true) }
-            return .object(members)
+            var keywords: [String: JSONValue] = ["type": "array", "items": element.json(isOpen: isOpen)]
+            if range.lowerBound > 0 { keywords["minItems"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { keywords["maxItems"] = .integer(Int64(range.upperBound)) }
+            if isUnique { keywords["uniqueItems"] = .bool(true) }
+            return .object(keywords)
         case .map(let property, let range, let names):
-            var members: [String: JSONValue] = [
+            var keywords: [String: JSONValue] = [
                 "type": "object", "additionalProperties": property.json(isOpen: isOpen),
             ]
-            if let names { members["propertyNames"] = names.json(isOpen: isOpen) }
-            if range.lowerBound > 0 { members["minProperties"] = .integer(Int64(range.lowerBound)) }
-            if range.upperBound < Int.max { members["maxProperties"] = .integer(Int64(range.upperBound)) }
-            return .object(members)
+            if let names { keywords["propertyNames"] = names.json(isOpen: isOpen) }
+            if range.lowerBound > 0 { keywords["minProperties"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { keywords["maxProperties"] = .integer(Int64(range.upperBound)) }
+            return .object(keywords)
         case .object(let fields):
             var properties: [String: JSONValue] = [:]
             for field in fields {
@@ -184,11 +186,11 @@ extension Schema {
                 if !field.summary.isEmpty, schema["$ref"] == nil { schema["description"] = .text(field.summary) }
                 properties[field.name] = .object(schema)
             }
-            var members: [String: JSONValue] = ["type": "object", "properties": .object(properties)]
+            var keywords: [String: JSONValue] = ["type": "object", "properties": .object(properties)]
             let required = fields.filter(\.isRequired).map { JSONValue.text($0.name) }
-            if !required.isEmpty { members["required"] = .array(required) }
-            if !isOpen { members["additionalProperties"] = false }
-            return .object(members)
+            if !required.isEmpty { keywords["required"] = .array(required) }
+            if !isOpen { keywords["additionalProperties"] = false }
+            return .object(keywords)
         case .either(let schemas): return ["oneOf": .array(schemas.map { $0.json(isOpen: isOpen) })]
         case .anything: return ["type": "object"]
         case .named(let name): return ["$ref": .text("#/components/schemas/\(name)")]

@@ -9,11 +9,11 @@ package final class KafkaConsumer {
     package let waker: ConsumerWaker
 
     private let settings: KafkaSettings
-    /// The queue of all events of the client; nil after `close`.
+    /// The queue of all events of the librdkafka client; nil after `close`.
     private var queue: EventQueue?
     private var topicNames = TopicNames()
     private var onRebalance: (RebalanceEvent) -> Void = { _ in }
-    /// Whether the rebalance handler has changed the assignment itself, so that the consumer must not do it.
+    /// Whether the rebalance handler has changed the assignment, so that the consumer must not change it.
     private var isRebalanceHandled = false
     private var isClosing = false
 
@@ -55,7 +55,7 @@ package final class KafkaConsumer {
 
     /// Leaves the group if `close` was not called.
     ///
-    /// The rebalance handler is not called, because its owner may have been destroyed.
+    /// The rebalance handler is not called, because the objects that it uses may have been destroyed.
     deinit {
         self.onRebalance = { _ in }
         self.close()
@@ -94,7 +94,7 @@ package final class KafkaConsumer {
         let firstIndex = records.count
         var outcome = PollOutcome()
         var remainingWait: Duration? = timeout
-        // Events other than records count as well; otherwise many of them could keep the caller in this loop.
+        // Events other than records count towards `max`, too; otherwise many such events could prolong the poll.
         for _ in 0..<max {
             guard let event = queue.next(timeout: remainingWait, names: &self.topicNames, into: &records) else {
                 break
@@ -103,7 +103,7 @@ package final class KafkaConsumer {
             remainingWait = .zero
             // `next` has appended the record already.
             if case .record = event { continue }
-            if try self.handle(event, of: client, from: firstIndex, &outcome, &records) { break }
+            if try self.handleEvent(event, of: client, from: firstIndex, &outcome, &records) { break }
         }
         outcome.recordCount = records.count - firstIndex
         outcome.wasWoken = self.waker.takeWakeUp()
@@ -153,8 +153,8 @@ package final class KafkaConsumer {
     ///
     /// The records from index `firstIndex` on are those of the current poll.
     ///
-    /// - Returns: true if the poll should return to its caller.
-    private func handle(
+    /// - Returns: true if `poll` must return now.
+    private func handleEvent(
         _ event: ClientEvent, of client: ClientHandle, from firstIndex: Int, _ outcome: inout PollOutcome,
         _ records: inout [IncomingRecord]
     ) throws(KafkaError) -> Bool {
@@ -165,7 +165,8 @@ package final class KafkaConsumer {
             if error.isFatal { throw error }
             outcome.partitionErrors[partition] = error
         case .failed(let error):
-            // Without this throw librdkafka would propose the rejected session timeout again and again.
+            // `sessionRefused`: without this throw librdkafka would propose the rejected session timeout again and
+            // again.
             if error.isFatal || error.kind == .sessionRefused { throw error }
             outcome.errors.append(error)
             self.settings.onError?(error)

@@ -9,8 +9,8 @@ internal import PlazaWire
 /// Processes inputs one by one after a failure, and writes the inputs that can never be processed to the dead letters
 /// (docs/decisions/0011).
 ///
-/// A record of attempts (`ProcessingAttempts`) says in the state topic which input an owner has begun to process. By
-/// this record the next owner recognises an input at which its predecessors died.
+/// A record of attempts (`ProcessingAttempts`) in the state topic says which input an owner has begun to process. From
+/// this record the next owner learns at which input its predecessors died.
 extension ShellSession {
     /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the
     /// input itself.
@@ -21,7 +21,7 @@ extension ShellSession {
 
     /// Withdraws the records of attempts for partitions that this instance gives up alive.
     ///
-    /// Writes nothing if another member may own the partitions by now, because its records must not be overwritten.
+    /// If another member may own the partitions by now, nothing is written, so that its records are not overwritten.
     func endAttempts(at partitions: [TopicPartition]) {
         let isLeaseDoubtful = self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now)
         guard ProcessingAttempts.canWithdraw(after: self.failure, isLeaseDoubtful: isLeaseDoubtful) else { return }
@@ -75,7 +75,7 @@ extension ShellSession {
                 try self.setAside(step, record, partition, .deaths, group)
                 return true
             case .process(let attempts):
-                // The record must be durable before the step, because the step may crash this process.
+                // The record of attempts must be durable before the step, because the step may crash this process.
                 if let attempts {
                     try self.replyProducer.writeDurably(attempts, to: self.spec.state, record.partition)
                 }
@@ -83,7 +83,7 @@ extension ShellSession {
             var output = BatchOutput()
             var effects: [Effect] = []
             switch step {
-            // The caller has checked that a row is due, so the result is true.
+            // `processAlone` has checked that a row is due, so the result is true.
             case .dueRow: _ = try partition.processNextDue(before: record, effects: &effects)
             case .input:
                 let began = self.spans?.now
@@ -122,7 +122,7 @@ extension ShellSession {
             partition.batchRolledBack()
             letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: false)
         }
-        // Nil if the row to set aside is not due any more.
+        // The letter is nil if the row to set aside is not due any more.
         guard let letter else { return }
         self.log.error(
             "an input is set aside",
