@@ -17,7 +17,7 @@ enum FanoutBench {
 
     static let viewerCount = 1_000
     /// The number of rounds of the shard, and also of the plain loop.
-    private static let rounds = 7
+    private static let roundCount = 7
     private static let messagesPerRound = 100
     private static let payloadBytes = 200
     /// The time between two messages.
@@ -29,7 +29,7 @@ enum FanoutBench {
         raiseDescriptorLimit()
         let loop = try EventLoop()
         let group = WebSocketGroup(loop: loop)
-        let viewers = LiveViewers(expected: Self.viewerCount)
+        let viewers = LiveViewers(expectedCount: Self.viewerCount)
         let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: viewers)
         let plain = try PlainSockets()
         let waitForReceivedBytes = try Receivers.start(
@@ -42,19 +42,19 @@ enum FanoutBench {
         var shardSeconds: [Double] = []
         var plainSeconds: [Double] = []
         // The number of messages that the shard has sent in the current round.
-        var sent = 0
+        var sentInRound = 0
         // The CPU time of the thread when the current round of the shard began.
         var roundStartSeconds = 0.0
         let timer = try LoopTimer(loop: loop) { timer in
-            if sent == 0 { roundStartSeconds = threadCPUSeconds() }
+            if sentInRound == 0 { roundStartSeconds = threadCPUSeconds() }
             viewers.deliver(FrameEncoder.text(payload.span))
-            sent += 1
-            if sent < Self.messagesPerRound { return }
+            sentInRound += 1
+            if sentInRound < Self.messagesPerRound { return }
             shardSeconds.append(threadCPUSeconds() - roundStartSeconds)
-            sent = 0
+            sentInRound = 0
             // A round of the plain loop follows each round of the shard.
             plainSeconds.append(plain.runRound(frame, Self.messagesPerRound, pauseMilliseconds: Self.pauseMilliseconds))
-            if plainSeconds.count == Self.rounds {
+            if plainSeconds.count == Self.roundCount {
                 loop.stop()
             } else {
                 // The round of the plain loop has blocked the event loop, so its time is out of date.
@@ -71,18 +71,18 @@ enum FanoutBench {
         plain.close()
         let receivedBytes = try waitForReceivedBytes()
 
-        // In one round.
-        let deliveries = Double(Self.viewerCount * Self.messagesPerRound)
-        // The shard and the plain loop both send every message; handshake responses come on top.
-        let expectedBytes = 2 * Self.rounds * Self.messagesPerRound * Self.viewerCount * frame.count
+        let deliveriesPerRound = Double(Self.viewerCount * Self.messagesPerRound)
+        // The shard and the plain loop both send every message. The receivers also count the handshake responses.
+        let expectedBytes = 2 * Self.roundCount * Self.messagesPerRound * Self.viewerCount * frame.count
         var report = BenchReport()
-        // Both send the same number of messages, so the ratio of their rates is the inverse ratio of their seconds.
+        // The shard and the plain loop send the same number of messages, so the ratio of their rates is the inverse
+        // ratio of their seconds.
         let ratio = median(zip(plainSeconds, shardSeconds).map { $0 / $1 })
         report.values = [
             ("viewers", Double(Self.viewerCount)),
             ("payload_bytes", Double(Self.payloadBytes)),
-            ("shard_deliveries_per_cpu_second", (deliveries / median(shardSeconds)).rounded()),
-            ("send_loop_deliveries_per_cpu_second", (deliveries / median(plainSeconds)).rounded()),
+            ("shard_deliveries_per_cpu_second", (deliveriesPerRound / median(shardSeconds)).rounded()),
+            ("send_loop_deliveries_per_cpu_second", (deliveriesPerRound / median(plainSeconds)).rounded()),
             ("ratio", ratio),
             ("ratio_of_best_rounds", (plainSeconds.min() ?? 0) / (shardSeconds.min() ?? 1)),
             ("queued_deliveries", Double(viewers.queuedDeliveries)),
@@ -94,16 +94,16 @@ enum FanoutBench {
     }
 }
 
-/// The viewers of the live.
+/// The server's side of the viewers' connections.
 private final class LiveViewers: WebSocketDelegate {
-    private let expected: Int
+    private let expectedCount: Int
     private var viewers: [WebSocketConnection] = []
     /// Called when the expected number of viewers is connected.
     var onAllConnected: (() -> Void)?
     /// The number of deliveries that a socket did not accept at once.
     private(set) var queuedDeliveries = 0
 
-    init(expected: Int) { self.expected = expected }
+    init(expectedCount: Int) { self.expectedCount = expectedCount }
 
     func deliver(_ frame: SharedBytes) {
         for viewer in self.viewers {
@@ -113,7 +113,7 @@ private final class LiveViewers: WebSocketDelegate {
 
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
         self.viewers.append(connection)
-        if self.viewers.count == self.expected { self.onAllConnected?() }
+        if self.viewers.count == self.expectedCount { self.onAllConnected?() }
     }
 
     func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {}

@@ -3,7 +3,9 @@ import MachineKit
 import PlazaModel
 import StageCore
 
-/// Measures how many calls the seat machine handles in one CPU second, including rows, outcomes, stages and layouts.
+/// Measures how many calls the seat machine handles in one CPU second.
+///
+/// The time includes the writing of rows and outcomes, and the making of stages and layouts.
 enum SeatBench {
     static let benchmark = Benchmark(
         name: "seats", summary: "calls per CPU second of the seat machine, by operation and mixed",
@@ -45,13 +47,13 @@ enum SeatBench {
             var seconds = 0.0
             for start in stride(from: 0, to: inputs.count, by: SeatSchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
-                let began = threadCPUSeconds()
+                let startSeconds = threadCPUSeconds()
                 for index in start..<min(start + SeatSchedule.batchSize, inputs.count) {
                     machine.handle(
                         inputs[index], in: &rows, at: schedule.moment(firstMeasuredIndex + index), into: &effects)
                 }
                 rows.commit()
-                seconds += threadCPUSeconds() - began
+                seconds += threadCPUSeconds() - startSeconds
                 for case .reply(let reply) in effects { if case .success = reply.outcome { succeededCount += 1 } }
             }
             let expectedCount = pattern == .refused ? 0 : inputs.count
@@ -64,7 +66,7 @@ enum SeatBench {
     }
 }
 
-/// The kinds of calls in a run.
+/// Which calls are measured together.
 private enum SeatPattern: String, CaseIterable {
     /// A guest takes a seat and leaves it.
     case takeLeave = "take_leave"
@@ -82,7 +84,7 @@ private enum SeatPattern: String, CaseIterable {
     case mixed
 }
 
-/// The calls of a round, which go to many lives in turn.
+/// The calls of a round: in each turn one call to each live.
 private struct SeatSchedule {
     /// The number of inputs in one batch, after which the rows are committed.
     static let batchSize = 1_000
@@ -112,9 +114,8 @@ private struct SeatSchedule {
 
     /// Opens the lives, each with an owner and a guest on seat 3.
     ///
-    /// Guests must apply for a seat in some lives and may take one in the others. Where they must apply, `take` is an
-    /// application, and the owner accepts it. In the other lives the owner's call fails, because there is no
-    /// application.
+    /// In some lives a guest must apply for a seat: there `take` is an application, which the owner accepts. In the
+    /// other lives `take` takes the seat, and the owner's call fails because there is no application.
     var preparation: [SeatInput] {
         (0..<Self.lives).flatMap { live in
             let owner = UserInfo(userID: UserID("owner-\(live)"), userName: "Owner")
@@ -134,7 +135,8 @@ private struct SeatSchedule {
     /// The pattern of the calls for live number `live`; never `mixed`, for which the lives have the other patterns.
     private func pattern(ofLive live: Int) -> SeatPattern {
         guard self.pattern == .mixed else { return self.pattern }
-        return [.takeLeave, .device, .applyAccept, .move, .lock][live % 5]
+        let mixedPatterns: [SeatPattern] = [.takeLeave, .device, .applyAccept, .move, .lock]
+        return mixedPatterns[live % mixedPatterns.count]
     }
 
     /// Whether a guest must apply for a seat in a live, or may take one.
@@ -155,7 +157,7 @@ private struct SeatSchedule {
         let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
         // Each turn has its own counter, above the counter 1 of `preparation`.
         let counter = turn + 10
-        // The guests of a live are 20 users in turn. A guest who asks for seat -1 gets any free seat.
+        // 20 users take turns as the guest of a live. A guest who asks for seat -1 gets any free seat.
         switch self.pattern(ofLive: live) {
         // `pattern(ofLive:)` never returns `mixed`.
         case .takeLeave, .mixed:

@@ -45,11 +45,11 @@ package final class TopicScanner {
     ///
     /// - Parameters:
     ///   - brokers: `host:port`, separated by commas.
-    ///   - security: how connections to them are secured.
+    ///   - security: how the connections to the brokers are secured.
     ///   - mode: the broker's mode; feeds on the in-memory broker have no epoch claims.
     ///   - maxRecords: the maximum number of records that one scan reads.
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
-    ///   when one refuses the connection.
+    ///   when a broker refuses the connection.
     package init(brokers: String, security: KafkaSecurity, mode: KafkaMode, maxRecords: Int) throws(KafkaError) {
         // The closure drops the log lines of the Kafka client, because the caller gets the client's errors.
         self.settings = KafkaSettings(brokers: brokers, clientID: "plaza-inspect", security: security) { _, _, _ in }
@@ -71,7 +71,7 @@ package final class TopicScanner {
     ///
     /// - Parameters:
     ///   - scan: the topic, the partitions and the records to read.
-    ///   - entries: the records for which `isIncluded` is true are appended to it.
+    ///   - entries: the array to which the records are appended for which `isIncluded` is true.
     /// - Returns: a sentence for people when the scan stopped before the topic's end, otherwise nil.
     /// - Throws: the broker's errors, and `unknownTopic`.
     package func read(_ scan: TopicScan, into entries: inout [TopicEntry]) throws(KafkaError) -> String? {
@@ -107,7 +107,7 @@ package final class TopicScanner {
     ) throws(KafkaError) -> String? {
         var (unreadEnds, filters) = (ends, filters)
         var readCount = 0
-        var lastTime = scan.from ?? .distantPast
+        var latestTime = scan.from ?? .distantPast
         var deadline = MonotonicClock.now + Self.recordTimeout
         while !unreadEnds.isEmpty {
             guard MonotonicClock.now < deadline else {
@@ -120,7 +120,7 @@ package final class TopicScanner {
             if !records.isEmpty { deadline = MonotonicClock.now + Self.recordTimeout }
             for record in records {
                 readCount += 1
-                lastTime = max(lastTime, Timestamp(milliseconds: record.timestamp))
+                latestTime = max(latestTime, Timestamp(milliseconds: record.timestamp))
                 // A batch filter holds back the records of a batch until it gets the last one, and then returns all of
                 // them, unless the batch is void.
                 var acceptedRecords: [IncomingRecord] = []
@@ -140,8 +140,8 @@ package final class TopicScanner {
             for partition in outcome.reachedEnds.keys { unreadEnds[partition] = nil }
             if readCount >= self.maxRecords, !unreadEnds.isEmpty {
                 return
-                    "\(scan.topic.rawValue) was read up to \(ClockText.time(lastTime)) only, because it has more than "
-                    + "\(self.maxRecords) records; later ones are missing. Give a shorter --last or a greater "
+                    "\(scan.topic.rawValue) was read up to \(ClockText.time(latestTime)) only, because it has more "
+                    + "than \(self.maxRecords) records; later ones are missing. Give a shorter --last or a greater "
                     + "--max-records."
             }
         }
@@ -156,7 +156,9 @@ package final class TopicScanner {
         return record.timestamp >= from.milliseconds
     }
 
-    /// The offset from which on all records at or after a time are; `end` or more if there is no such record.
+    /// The offset of the first record at or after `time`, or of the partition's first record if `time` is nil.
+    ///
+    /// If there is no such record, the result is `end` or more.
     private func start(of partition: TopicPartition, from time: Timestamp?, end: Int64) throws(KafkaError) -> Int64 {
         let beginning = try self.consumer.beginningOffset(of: partition, timeout: .seconds(10))
         guard let time else { return beginning }
@@ -164,19 +166,21 @@ package final class TopicScanner {
             forTimes: [partition: max(0, time.milliseconds)], timeout: .seconds(10))
         if let offset = offsets[partition], offset >= 0 { return offset }
         // Kafka finds no offset if the partition has no record at or after the time; then there is nothing to read. The
-        // in-memory broker cannot look up times at all. So its last records are read, and `isInTime` drops those before
-        // the time.
+        // in-memory broker cannot look up times at all. So its last records are read, and `isInTime` drops the records
+        // before the time.
         return self.mode == .full ? end : max(beginning, end - Self.embeddedTailRecords)
     }
 
-    /// The filter that drops batches of former owners, and the offset from which on the filter must get all records, at
-    /// or before `start`.
+    /// The filter that drops batches of former owners, and the first offset that the filter must get.
+    ///
+    /// That offset is `start` or an earlier one; the filter must get all records from there on.
     private func filter(
         of partition: Int32, from start: Int64
     ) throws(KafkaError) -> (filter: BatchFilter, firstOffset: Int64) {
-        let checkpoints = try AppendedFeed.makeCheckpointClient(self.settings, mode: self.mode)
-        defer { checkpoints?.close() }
-        let (filter, first) = try AppendedFeed.batchFilter(of: partition, from: start, checkpointClient: checkpoints)
-        return (filter, first)
+        let checkpointClient = try AppendedFeed.makeCheckpointClient(self.settings, mode: self.mode)
+        defer { checkpointClient?.close() }
+        let (filter, firstOffset) = try AppendedFeed.batchFilter(
+            of: partition, from: start, checkpointClient: checkpointClient)
+        return (filter, firstOffset)
     }
 }

@@ -32,7 +32,7 @@ package struct UserCall: Equatable, Sendable {
         return "\(head)\n              \(self.answer.text)\(position)\(delay) [\(locations)]"
     }
 
-    /// The call for tools.
+    /// The call as JSON, for tools.
     package var json: JSONValue {
         let call = self.first
         var json: [String: JSONValue] = [
@@ -85,7 +85,7 @@ package struct UserNotice: Equatable, Sendable {
         "\(ClockText.time(self.time))  notice  \(self.live.text)  \(self.kind)  \(self.details)"
     }
 
-    /// The notice for tools.
+    /// The notice as JSON, for tools.
     package var json: JSONValue {
         .object([
             "type": "notice", "at": .integer(self.time.milliseconds), "live": .text(self.live.text),
@@ -94,7 +94,7 @@ package struct UserNotice: Equatable, Sendable {
     }
 }
 
-/// Finds the answers to a user's calls: records in, lines out.
+/// Makes the list of a user's calls, with their answers, and notices from the records of the topics.
 package enum UserReplay {
     /// A call or a notice; the result of a replay is a list of them, sorted by time.
     package enum Line: Equatable, Sendable {
@@ -107,14 +107,14 @@ package enum UserReplay {
             case .notice(let notice): notice.time
             }
         }
-        /// The lines for people.
+        /// One or two lines for people.
         package var text: String {
             switch self {
             case .call(let call): call.text
             case .notice(let notice): notice.text
             }
         }
-        /// The entry for tools.
+        /// The call or notice as JSON, for tools.
         package var json: JSONValue {
             switch self {
             case .call(let call): call.json
@@ -144,6 +144,7 @@ package enum UserReplay {
             if stepsByRequest[call.request] == nil { requests.append(call.request) }
             stepsByRequest[call.request, default: []].append(call)
         }
+        // Feed items that an answer names are not matched with other calls.
         answers.reserveAnsweredItems(of: stepsByRequest.values.joined().map(\.self))
         var lines: [Line] = []
         for request in requests {
@@ -168,7 +169,7 @@ package enum UserReplay {
             .map(\.element)
     }
 
-    /// The sessions of the user's calls; the answers to these sessions must be read too.
+    /// The sessions of the user's calls; the replies to these sessions must be read from the topics too.
     package static func sessions(of user: UserKey, in entries: [TopicEntry]) -> Set<String> {
         Set(
             entries.compactMap { CallRecord($0) }.filter { $0.app == user.app && $0.user == user.user }

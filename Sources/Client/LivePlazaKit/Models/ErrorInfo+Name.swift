@@ -18,7 +18,7 @@ extension ErrorInfo {
         self.code == Self.sdkAppIDNotFoundCode ? .sdkAppIDNotFound : Name(rawValue: ReplyCode(self.code).name)
     }
 
-    /// The code of a login whose `sdkAppID` is not that of the token; the client finds this, and no server sends it.
+    /// The code of a login whose `sdkAppID` is not that of the token; only this client reports it, no server sends it.
     static let sdkAppIDNotFoundCode = -1000
 }
 
@@ -28,13 +28,13 @@ extension ErrorInfo.Name {
     public static let failed = ErrorInfo.Name(rawValue: "failed")
     /// The call was made too often.
     public static let tooFrequent = ErrorInfo.Name(rawValue: "tooFrequent")
-    /// A parameter is invalid by this client's own checks, in most cases; the server's checks report `badParameter`.
+    /// A parameter failed a check, usually of this client; the server's checks report `badParameter`.
     public static let invalidParameter = ErrorInfo.Name(rawValue: "invalidParameter")
     /// The token of the login names another app.
     public static let sdkAppIDNotFound = ErrorInfo.Name(rawValue: "sdkAppIDNotFound")
     /// The client is not logged in.
     public static let notLoggedIn = ErrorInfo.Name(rawValue: "notLoggedIn")
-    /// The live to enter does not exist.
+    /// The live that the user wants to join does not exist.
     public static let noSuchRoomOnEntry = ErrorInfo.Name(rawValue: "noSuchRoomOnEntry")
     /// The caller is not in the live; it must join the live before such a call.
     public static let notInRoom = ErrorInfo.Name(rawValue: "notInRoom")
@@ -80,7 +80,7 @@ extension ErrorInfo.Name {
     public static let requestForgotten = ErrorInfo.Name(rawValue: "requestForgotten")
     /// The method does not exist.
     public static let unknownMethod = ErrorInfo.Name(rawValue: "unknownMethod")
-    /// The frame is not a call; or the server has sent what is not of the protocol, such as a result of another kind.
+    /// The client's frame is not a call, or the server's frame breaks the protocol, such as a result of a wrong kind.
     public static let badFrame = ErrorInfo.Name(rawValue: "badFrame")
     /// The feed's budget dropped the message.
     public static let droppedByBudget = ErrorInfo.Name(rawValue: "droppedByBudget")
@@ -142,15 +142,15 @@ extension ErrorInfo.Name {
     public static let userAlreadyOnSeat = ErrorInfo.Name(rawValue: "userAlreadyOnSeat")
     /// The live has no seats.
     public static let roomHasNoSeats = ErrorInfo.Name(rawValue: "roomHasNoSeats")
-    /// The connection or the request does not exist.
+    /// The connection of the lives, or the request for it, does not exist.
     public static let noSuchConnection = ErrorInfo.Name(rawValue: "noSuchConnection")
     /// The lives are connected already.
     public static let alreadyConnected = ErrorInfo.Name(rawValue: "alreadyConnected")
-    /// A connection request is pending.
+    /// A co-host request to the live is open already, from this live or another.
     public static let connectionPending = ErrorInfo.Name(rawValue: "connectionPending")
     /// The live is connected with other lives.
     public static let connectedElsewhere = ErrorInfo.Name(rawValue: "connectedElsewhere")
-    /// The connection is full.
+    /// The connection has its maximum number of lives.
     public static let connectionLimit = ErrorInfo.Name(rawValue: "connectionLimit")
     /// The live has sent too many co-host requests.
     public static let connectionTooFrequent = ErrorInfo.Name(rawValue: "connectionTooFrequent")
@@ -188,7 +188,7 @@ extension ErrorInfo.Name {
     public static let giftsNotEnabled = ErrorInfo.Name(rawValue: "giftsNotEnabled")
     /// The gift or the category does not exist.
     public static let noSuchGift = ErrorInfo.Name(rawValue: "noSuchGift")
-    /// The app's backend refused the gift, or did not answer.
+    /// The app's backend rejected the gift, or did not answer.
     public static let giftCheckFailed = ErrorInfo.Name(rawValue: "giftCheckFailed")
     /// Gifts are disabled in this live.
     public static let giftsOffInLive = ErrorInfo.Name(rawValue: "giftsOffInLive")

@@ -22,8 +22,8 @@ extension PlazaEngine {
         var coreOptions = ClientCore.Options(
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
         // An earlier process may have used the same session. The ids must then be above the ids of that process,
-        // because the server takes a call with a known id for a repeated call. The time in milliseconds is above them,
-        // as long as no process makes more than one call in a millisecond.
+        // because the server takes a call with a known id for a repeated call. The wall time in milliseconds is above
+        // those ids, unless the earlier process made more than one call a millisecond on average.
         coreOptions.firstID = options.session == nil ? 1 : Int64(self.clock.wall)
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
@@ -44,7 +44,8 @@ extension PlazaEngine {
         self.showLogin { $0 = LoginState() }
     }
 
-    /// Checks the connection or connects at once, because the app is shown or the network may be back.
+    /// Checks the connection, or connects at once if there is none, because the app is shown or the network may be
+    /// back.
     func probe() { self.updateCore { core, now in core.probe(at: now) } }
 
     /// Tells the core whether the system has a network.
@@ -67,7 +68,7 @@ extension PlazaEngine {
 
     /// Passes an event to the core, and performs the actions that follow, in order.
     ///
-    /// An action may call this method again. The actions that follow then are performed after all that already wait.
+    /// An action may call this method again. The new actions are performed after all actions that already wait.
     func updateCore(_ body: (inout ClientCore, Double) -> [ClientAction]) {
         let now = self.clock.now
         guard let actions = self.connection?.updateCore(at: now, body) else { return }
@@ -87,7 +88,8 @@ extension PlazaEngine {
         case .fetchToken: self.fetchToken()
         case .event(let event): self.clientEventReceived(event)
         case .callEnded(let handle, let result):
-            // `forgetConnection` may have run meanwhile. The remaining actions then belong to the last connection.
+            // If `forgetConnection` has run meanwhile, the remaining actions are those of the forgotten connection,
+            // whose number is `connectionCount`.
             let key = CallKey(connection: self.connection?.number ?? self.connectionCount, handle: handle)
             self.callers.removeValue(forKey: key)?.resume(returning: result)
         }
@@ -123,7 +125,7 @@ extension PlazaEngine {
 
     /// Handles an event of a WebSocket.
     ///
-    /// Events of an earlier login, of an earlier WebSocket, or of one that this client has closed are ignored.
+    /// Events of an earlier login, of an earlier WebSocket, or of a WebSocket that this client has closed are ignored.
     private func socketEventReceived(_ event: SocketEvent, connection: Int, socket: Int) {
         guard self.connection?.number == connection, self.connection?.socketCount == socket,
             self.connection?.socket != nil
@@ -146,8 +148,8 @@ extension PlazaEngine {
 
     /// Sets the connection's timer to the next moment at which something is due.
     ///
-    /// Each frame delays the next ping. The timer is not replaced for this reason, because a replaced timer stays in
-    /// the system's memory until its time. Instead the timer fires too early, finds nothing due, and is set again.
+    /// Each frame delays the next ping, but the timer is not replaced at each frame: a replaced timer stays in the
+    /// system's memory until its time. Instead the timer fires too early, finds nothing due, and is set again.
     private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt

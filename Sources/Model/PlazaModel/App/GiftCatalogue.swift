@@ -36,7 +36,7 @@ package struct Gift: Hashable, Sendable, Codable {
     package var desc: String
     /// At most 200 bytes.
     package var iconURL: String
-    /// The animation; at most 200 bytes.
+    /// The URL of the animation; at most 200 bytes.
     package var resourceURL: String
     /// A number from 0 to 1,000, whose meaning the app chooses.
     package var level: Int
@@ -62,7 +62,7 @@ package struct Gift: Hashable, Sendable, Codable {
         self.translations = translations
     }
 
-    /// The gift with its name and description in `language`; unchanged texts if it has no translation into `language`.
+    /// The gift with its name and description in `language`; without such a translation, the two texts stay the same.
     ///
     /// The result has no translations, because a client gets one language only.
     package func localized(to language: String?) -> Gift {
@@ -107,7 +107,7 @@ package struct Gift: Hashable, Sendable, Codable {
     }
 }
 
-/// A group of gifts (R11.2).
+/// A category of an app's gifts (R11.2).
 package struct GiftCategory: Hashable, Sendable, Codable {
     package var categoryID: GiftCategoryID
     /// At most 100 bytes.
@@ -133,7 +133,7 @@ package struct GiftCategory: Hashable, Sendable, Codable {
         self.translations = translations
     }
 
-    /// The category and its gifts, each with its name and description in `language` if it has such a translation.
+    /// The category and its gifts, each with its name and description in `language` if there is such a translation.
     ///
     /// The result has no translations, because a client gets one language only.
     package func localized(to language: String?) -> GiftCategory {

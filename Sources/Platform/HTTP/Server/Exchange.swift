@@ -56,8 +56,8 @@ final class PendingResponse: Sendable {
                 return true
             case .suspended:
                 phase = .answered(response)
-                // This call is made under the lock. Otherwise the daemon could be stopped between the change of phase
-                // and the call. A deadlock is impossible, because the call only sets a flag and writes to a pipe, and
+                // `resume` is called under the lock. Otherwise the daemon could be stopped between the change of phase
+                // and `resume`. A deadlock is impossible, because `resume` only sets a flag and writes to a pipe, and
                 // the daemon holds no lock while it calls this module.
                 self.connection.resume()
                 return true
@@ -77,7 +77,8 @@ final class PendingResponse: Sendable {
         }
     }
 
-    /// Takes the response, which the caller then queues at the daemon; suspends the connection if there is none yet.
+    /// Takes the response, which must then be queued at the daemon; if there is no response yet, suspends the
+    /// connection.
     ///
     /// May only be called on the daemon's thread, in the daemon's callback for a request.
     func takeOrSuspend() -> HTTPResponse? {
@@ -124,7 +125,7 @@ final class PendingResponse: Sendable {
     func suspend() { unsafe MHD_suspend_connection(self.pointer) }
     func resume() { unsafe MHD_resume_connection(self.pointer) }
 
-    /// Identifies the connection among those that are open.
+    /// Identifies the connection among the open connections.
     var id: UInt { unsafe UInt(bitPattern: self.pointer) }
 
     /// The peer's address.
@@ -162,7 +163,7 @@ final class Exchange {
     var isHandled = false
     /// The decision about the request; by default its body is read.
     var decision = HTTPHeadDecision.read { _, _ in }
-    /// Whether the body is kept; the body of a rejected request is read and discarded.
+    /// Whether the body is stored; the body of a rejected request is read and discarded.
     var isBodyNeeded: Bool {
         if case .read = self.decision { return true }
         return false

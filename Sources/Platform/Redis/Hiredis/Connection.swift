@@ -4,7 +4,9 @@ internal import Concurrency
 internal import Glibc
 internal import MachineKit
 
-/// One network connection: hiredis connects and parses the protocol; plain system calls send and receive the bytes.
+/// One network connection to Redis.
+///
+/// hiredis connects and parses the protocol; plain system calls send and receive the bytes.
 ///
 /// hiredis does not send and receive, for two reasons. Its writes raise SIGPIPE when the peer has closed the
 /// connection. Its timeouts restart with each read, so a pipeline with slow replies would never time out. Only one
@@ -68,13 +70,13 @@ internal import MachineKit
     private func send(_ bytes: [UInt8], _ deadline: inout PipelineDeadline) throws(RedisError) {
         var sentBytes = 0
         while sentBytes < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
+            let newlySentBytes = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.send(
                     self.descriptor, buffer.baseAddress?.advanced(by: sentBytes), buffer.count - sentBytes,
                     Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             }
-            if count > 0 {
-                sentBytes += count
+            if newlySentBytes > 0 {
+                sentBytes += newlySentBytes
                 deadline.recordProgress(at: MonotonicClock.now)
             } else if errno == EAGAIN {
                 try self.wait(for: POLLOUT, deadline)
@@ -108,7 +110,7 @@ internal import MachineKit
         }
     }
 
-    /// Waits until the socket is ready for `event`, but no longer than the deadline.
+    /// Waits until the socket is ready for `event` (`POLLIN` or `POLLOUT`), but no longer than the deadline.
     private func wait(for event: Int32, _ deadline: PipelineDeadline) throws(RedisError) {
         let remaining = deadline.remaining(at: MonotonicClock.now).count
         guard remaining > 0 else { throw .timedOut }
@@ -166,7 +168,7 @@ internal import MachineKit
 /// The pipeline fails after `timeout` without any progress, and in any case after 4 × `timeout`.
 struct PipelineDeadline {
     /// How many times `timeout` a pipeline that makes progress may take.
-    private static let totalTimeouts: Int64 = 4
+    private static let maxTimeouts: Int64 = 4
     private let timeout: Milliseconds
     /// When the pipeline fails in any case.
     private let totalEnd: MonotonicTime
@@ -175,7 +177,7 @@ struct PipelineDeadline {
 
     init(timeout: Milliseconds, now: MonotonicTime) {
         self.timeout = timeout
-        self.totalEnd = now + Milliseconds(Self.totalTimeouts * timeout.count)
+        self.totalEnd = now + Milliseconds(Self.maxTimeouts * timeout.count)
         self.idleEnd = now + timeout
     }
 

@@ -12,7 +12,9 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         case servers(ServerCall)
     }
 
-    /// The largest number of addresses whose handshake rates are tracked; also the least capacity for each app's rates.
+    /// The largest number of addresses whose handshake rates are tracked.
+    ///
+    /// The rate limits of each app's users and servers have at least this capacity, too.
     package static var maxRateLimits: Int { 200_000 }
 
     private let limits: AdmissionLimits
@@ -22,6 +24,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private var connectionsByApp: [AppID: Int] = [:]
     private var serverConnectionsByApp: [AppID: Int] = [:]
     private var handshakeRates = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
+    /// The largest number of rate limits of users and servers that are tracked for one app.
     private let maxRateLimitsPerApp: Int
     /// The rate limits of each app's users and servers.
     ///
@@ -146,8 +149,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Counts a call of an app's server for each user that it names beyond the first.
     ///
-    /// `admitServerCall` has counted the call once before, when its users were not known yet, and does so again when
-    /// the call is repeated.
+    /// `admitServerCall(_:of:counting:at:)` has counted the call once before, when its users were not known yet, and
+    /// counts it again when the call is repeated.
     ///
     /// - Parameters:
     ///   - userCount: How many users the call names, at least 1; a count above the limit of calls counts as the limit,
@@ -161,7 +164,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         let limit = self.limits.serverCalls
         let furtherCount = min(userCount, limit.count) - 1
         let wait = self.admitServerCall(.call, of: app, counting: furtherCount, at: microseconds)
-        // The repeated call needs one token more, because it is counted once before its further users are.
+        // If the call is repeated, it needs one token more, because it is counted once before its further users are
+        // counted.
         return wait.map { $0 + limit.timePerToken }
     }
 

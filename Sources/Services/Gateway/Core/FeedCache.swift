@@ -54,10 +54,10 @@ package struct FeedCache: Sendable {
     /// Records that the partition was read up to `offset`.
     package mutating func partitionRead(to offset: Int64) { self.readOffset = max(self.readOffset ?? 0, offset) }
 
-    /// Removes the items that are older than the span.
+    /// Removes the items that are older than the cache's span: one minute by default.
     package mutating func prune(at now: MonotonicTime) { self.recent.prune(at: now) }
 
-    /// Removes a live's items and messages, and forgets that its feed was searched.
+    /// Removes a live's items and messages, and forgets that its feed was searched for earlier messages.
     package mutating func forget(_ key: LiveKey) {
         self.recent.forget(key)
         self.messages.forget(key)
@@ -72,8 +72,8 @@ package struct FeedCache: Sendable {
             return self.planResume(key, token, fromOffset: joinOffset)
         }
         guard let ring = self.recent.ring(key), ring.epoch >= position.epoch else {
-            // The cache knows no item of the client's live. Item numbers begin with 1, so a negative number in the
-            // client's token is no position.
+            // The cache knows no item of the client's live. Item numbers begin with 1, so a client with a
+            // negative number has an invalid token.
             guard position.number >= 0 else { return .refused(.unknown) }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: self.readOffset)
         }
@@ -82,7 +82,7 @@ package struct FeedCache: Sendable {
         guard ring.lastNumber - position.number <= ReplayLimits.maxItems else { return .refused(.tooMany) }
         if ring.hasAllItems(after: position) {
             if position.number <= ring.lastNumber { return .cache }
-            // The feed was read beyond the token's record and contains no such item.
+            // The feed was read beyond the offset of the token, and has no item with the token's number.
             if let offset = token.offset, let readOffset = self.readOffset, offset < readOffset {
                 return .refused(.gone)
             }
@@ -104,8 +104,8 @@ package struct FeedCache: Sendable {
         guard let ring = self.recent.ring(key), ring.epoch >= epoch else {
             // While the end of the partition was not reached, it is unknown whether the cache begins after the join.
             guard let readOffset = self.readOffset else { return .refused(.unknown) }
-            // If nothing was read since the client joined, the cache will get all items that the client lacks. Otherwise
-            // the reader looks for items that were read and are not cached any more.
+            // If nothing was read since the client joined, the cache will get all items that the client lacks.
+            // Otherwise the reader looks for items that were read and are not cached any more.
             guard joinOffset < readOffset else { return .cache }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: readOffset)
         }
@@ -151,8 +151,8 @@ package struct FeedCache: Sendable {
 
     /// Returns the replay request that searches for those of the last `count` messages that are not cached.
     ///
-    /// - Returns: Nil if the cache has all of them, if the live was searched already, or if it is not known where the
-    ///   search must begin.
+    /// - Returns: Nil if the cache has all of the messages, if the live was searched already, or if it is not known
+    ///   where the search must begin.
     package func searchRequest(_ key: LiveKey, epoch: Int64, count: Int) -> ReplayRequest? {
         let ring = self.recent.ring(key).flatMap { $0.epoch == epoch ? $0 : nil }
         let cached = self.history(key, epoch: epoch, count: count)

@@ -18,7 +18,7 @@ package struct FeedRing: Sendable {
 
     /// The items that a client missed since its position.
     package enum Answer: Hashable, Sendable {
-        /// Exactly the items that it missed, in order; empty if it missed none.
+        /// Exactly the items that the client missed, in order; empty if the client missed none.
         case complete([EncodedFeedItem])
         /// Some of the items are no longer kept, or it is not known which items the client missed.
         case incomplete
@@ -29,7 +29,7 @@ package struct FeedRing: Sendable {
     /// The largest size of all items, 4 MiB; the oldest are removed first.
     package static let byteLimit = 4 << 20
 
-    /// The live's epoch, which distinguishes it from earlier lives with the same id.
+    /// The live's epoch, which distinguishes the live from earlier lives with the same id.
     package private(set) var epoch: Int64
     /// The number of the last item that was added, even if it is no longer kept; 0 before the first.
     package private(set) var lastNumber: Int64 = 0
@@ -43,7 +43,7 @@ package struct FeedRing: Sendable {
     /// The size of the items that are kept.
     package private(set) var byteCount = 0
     private let itemLimit: Int
-    /// Whether the ring holds only some of the live's items.
+    /// Whether only some of the live's items are added to the ring, so that numbers may be missing.
     private let isSparse: Bool
     private var items: RingBuffer<EncodedFeedItem>
 
@@ -113,7 +113,7 @@ package struct FeedRing: Sendable {
         }
         if self.sequenceStart > 0, item.number <= self.lastNumber { return .repeated }
         // Item numbers are consecutive. If a number is missing nevertheless, a resume across the gap would lose an
-        // item, so the ring starts again behind the gap.
+        // item, so the ring begins a new sequence after the gap.
         if self.sequenceStart == 0 || (!self.isSparse && item.number != self.lastNumber + 1) {
             dropped += self.clear()
             self.sequenceStart = item.number
@@ -143,7 +143,7 @@ package struct FeedRing: Sendable {
         return true
     }
 
-    /// Returns the items after `position`; complete and empty if the position is ahead of the ring.
+    /// Returns the items after `position`; complete and empty if the position is ahead of the last item.
     package func items(after position: FeedPosition) -> Answer {
         guard self.hasAllItems(after: position) else { return .incomplete }
         guard let first = self.items.first, position.number < self.lastNumber else { return .complete([]) }
@@ -151,7 +151,7 @@ package struct FeedRing: Sendable {
         return .complete((start..<self.items.count).map { self.items[$0] })
     }
 
-    /// Returns whether all items after `position` are kept; true also if the position is ahead of the ring.
+    /// Returns whether all items after `position` are kept; true also if the position is ahead of the last item.
     package func hasAllItems(after position: FeedPosition) -> Bool {
         guard position.epoch == self.epoch, position.number >= 0, self.sequenceStart > 0, !self.isSparse else {
             return false

@@ -21,7 +21,7 @@ package enum HistoryChecker {
         Check.allCases.flatMap { Self.findings(of: $0, in: history).prefix(Self.maxFindingsPerCheck) }
     }
 
-    /// All that one check finds.
+    /// The findings of one check.
     static func findings(of check: Check, in history: RoundHistory) -> [Finding] {
         switch check {
         case .order: self.checkOrder(history)
@@ -37,13 +37,13 @@ package enum HistoryChecker {
         case .requests: self.checkRequests(history)
         case .leaves: self.checkLeaves(history)
         case .counts: self.checkCounts(history)
-        // Both were found during the round already.
+        // Wrong answers and stalls were found during the round already.
         case .answers: history.wrongAnswers
         case .stalls: history.stalls.map { Finding(promise: "recovery", text: $0) }
         }
     }
 
-    /// Checks that each feed's numbers go up by one, except where items may be missing (I7).
+    /// Checks that the item numbers of each feed go up, and by one except after a gap or a removal (I7).
     private static func checkOrder(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
@@ -167,7 +167,7 @@ package enum HistoryChecker {
         }
     }
 
-    /// Checks that the last count of each live is the number of its members (I5).
+    /// Checks that the last audience count of each live is the number of its viewers (I5).
     private static func checkCounts(_ history: RoundHistory) -> [Finding] {
         history.counts.filter { $0.lastCount != $0.members }.map { count in
             let lastCount = count.lastCount.map { "\($0)" } ?? "unknown"
