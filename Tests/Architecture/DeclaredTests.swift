@@ -77,7 +77,7 @@ import Testing
         for (name, value) in codes {
             #expect(Self.isUsed(name, outside: path, after: ["", "DisconnectCode"]), "\(name) is used nowhere")
             let number = value.drop { !$0.isNumber }.prefix { $0.isNumber }
-            #expect(rows.contains { $0.hasPrefix("| \(number) |") }, "\(name) has no row in the table of disconnect codes")
+            #expect(rows.contains { $0.hasPrefix("| \(number) |") }, "\(name) has no row in the table of codes")
         }
     }
 }

@@ -70,9 +70,11 @@ import Testing
         var script = EveningScript(seed: 1)
         #expect(self.takeActions(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
         script.noteStage(.connected)
-        // The lengths of the battles with live 1 that live 0 begins, in seconds.
-        let battleSeconds = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
-            .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
+        let actions = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
+        // The lengths of the battles that live 0 begins against live 1.
+        let battleSeconds = actions.compactMap { action in
+            if case .battle(1, let seconds) = action.kind { seconds } else { nil }
+        }
         #expect(battleSeconds.count >= 1)
         #expect(battleSeconds.allSatisfy { (60...120).contains($0) })
         /// Whether a battle begins in these steps.
