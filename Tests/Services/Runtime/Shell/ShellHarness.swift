@@ -158,7 +158,16 @@ final class ShellHarness {
     func commitOffset(_ offset: OffsetAndMetadata, for live: LiveKey) throws {
         let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
-        try group.commit([self.partition(of: live, .barrageInbox): offset])
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            do throws(KafkaError) {
+                return try group.commit([self.partition(of: live, .barrageInbox): offset])
+            } catch {
+                // A new broker has no coordinator of the group for some seconds.
+                guard error.isRetriable, ContinuousClock.now < deadline else { throw error }
+                DedicatedThread.sleep(for: .milliseconds(100))
+            }
+        }
     }
 
     /// The partition of a topic to which the live's records belong.
