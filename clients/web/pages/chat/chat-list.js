@@ -7,7 +7,7 @@ import { RowWindow } from './row-window.js';
 /** How near to the end, in pixels, counts as following it. */
 const nearEnd = 40;
 /** The pause between two drawings of new rows, in milliseconds: each costs a layout, and nobody reads faster. */
-const pause = 120;
+const pause = 200;
 
 /**
  * The list of messages: up to 1,000 rows, of which those in view are elements.
@@ -25,6 +25,8 @@ export class ChatList {
   #isFollowing = true;
   #unseen = 0;
   #viewHeight = 0;
+  /** Where the last drawing has scrolled to. */
+  #drawnTop = 0;
   #endLanguage;
 
   /** @param {(user: object) => void} [onUser] hears which sender was chosen */
@@ -101,7 +103,11 @@ export class ChatList {
   }
 
   #scrolled() {
-    const atEnd = this.#rows.total - this.view.scrollTop - this.#viewHeight < nearEnd;
+    const { scrollTop } = this.view;
+    // The browser reports the scrolling of the last drawing too, whose rows are there already.
+    if (Math.abs(scrollTop - this.#drawnTop) <= 1) return;
+    this.#drawnTop = scrollTop;
+    const atEnd = this.#rows.total - scrollTop - this.#viewHeight < nearEnd;
     this.#isFollowing = atEnd;
     if (atEnd) this.#unseen = 0;
     this.#wake();
@@ -122,6 +128,7 @@ export class ChatList {
       this.#render(scrollTop);
       scrollTop = Math.max(0, this.#rows.total - this.#viewHeight);
     }
+    this.#drawnTop = scrollTop;
     if (Math.abs(this.view.scrollTop - scrollTop) > 0.5) this.view.scrollTop = scrollTop;
     this.more.hidden = this.#unseen === 0;
     if (this.#unseen > 0) this.more.textContent = t('chat.new', { count: this.#unseen });
