@@ -4,7 +4,8 @@
 ///
 /// Throws `DecodingError` with the path of the value. A number that does not fit its type is a type mismatch.
 struct StrictJSONDecoder: Decoder {
-    /// The text with its entries: one entry for each value and each member's name, in the order of the text.
+    /// The text with its entries: one entry for each value and each member's name, in the order of the text. (A member
+    /// is a name with its value in a JSON object.)
     let json: StrictJSON
     /// The index of the value's entry.
     let index: Int
@@ -120,10 +121,11 @@ extension StrictJSONDecoder: SingleValueDecodingContainer {
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder of the object.
     let object: StrictJSONDecoder
-    /// The indices of the values by name; nil for a small object, whose members are searched one after the other.
+    /// The indices of the values' entries by name; nil for a small object, whose members are searched in order.
     let valueIndices: [String: Int]?
 
-    /// The largest number of entries of an object without `valueIndices`; a member has at least two, its name and value.
+    /// The largest number of entries of an object without `valueIndices`; a member has at least two entries, for its
+    /// name and its value.
     private static var maxSearchedEntries: Int { 64 }
 
     init(_ object: StrictJSONDecoder) {
@@ -229,6 +231,7 @@ private struct Elements: UnkeyedDecodingContainer {
     private var nextEntry: Int
     /// The index of the first entry behind the list.
     private let endEntry: Int
+    /// The number of elements that were read.
     private(set) var currentIndex = 0
 
     init(_ list: StrictJSONDecoder) {

@@ -62,8 +62,8 @@ package final class TCPStream: LoopHandle {
 
     /// The memory of the pending bytes.
     ///
-    /// If several streams of the loop have queued the same piece, each of them counts an equal part of its memory. The
-    /// call visits all queued pieces.
+    /// If several streams of the loop have queued the same piece, each of them counts an equal part of its memory.
+    /// Reading this property visits all queued pieces.
     package var heldBytes: Int { self.pending?.heldBytes ?? 0 }
 
     /// Checks whether the peer has taken none of the pending bytes for `milliseconds`.
@@ -94,8 +94,9 @@ package final class TCPStream: LoopHandle {
     /// Sends `bytes`, and queues the bytes that the system does not accept.
     ///
     /// - Returns: Whether the system has accepted all bytes.
-    /// - Throws: `LoopError.overflow` or `.overShare` if the queue has no room; no byte was accepted then. `.closed`, or
-    ///   the error with which the system ended the connection, which the delegate receives, too.
+    /// - Throws: `LoopError.overflow` if the queue has no room, `.overShare` if the loop's output budget has none; no
+    ///   byte was accepted then. `.closed` after `finish()` or `close()`. Otherwise the error with which the system
+    ///   ended the connection; the delegate receives this error, too.
     @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if let security = self.security { return try self.write([bytes], encryptedBy: security) }
         return try self.writeToSocket(bytes)
@@ -204,8 +205,8 @@ package final class TCPStream: LoopHandle {
 
     /// Ends the connection now, as `abort()` does, and makes the system discard what it has buffered for the peer.
     ///
-    /// Otherwise the system would keep these bytes until a peer that does not read has read them. The peer's connection
-    /// is reset.
+    /// Without a reset, the system would keep these bytes for as long as the peer does not read. The peer sees a
+    /// connection reset.
     package func reset() {
         if self.isClosed { return }
         var descriptor: Int32 = -1
@@ -274,8 +275,10 @@ package final class TCPStream: LoopHandle {
         try self.checkLimits(adding: totalBytes, ownBytes: ownBytes)
     }
 
-    /// Throws `overflow` when `pendingBytes` would exceed the limit, or the queue has no room for a further piece;
-    /// `overShare` when the loop's budget has no room for `ownBytes`, which this stream shares with no other.
+    /// Checks whether `bytes` more bytes may be queued; `ownBytes` is their memory that no other stream shares.
+    ///
+    /// - Throws: `overflow` when `pendingBytes` would exceed the limit, or the queue has no room for a further piece;
+    ///   `overShare` when the loop's output budget has no room for `ownBytes`.
     private func checkLimits(adding bytes: Int, ownBytes: Int) throws(LoopError) {
         let limit = self.pendingLimitBytes
         if self.pendingBytes + bytes > limit || self.pending?.isFull == true { throw .overflow(limit: limit) }
@@ -330,7 +333,7 @@ package final class TCPStream: LoopHandle {
         self.delegate?.stream(self, received: &bytes)
     }
 
-    /// Sends the end of the stream to the peer.
+    /// Sends the end of the stream (TCP's FIN) to the peer.
     private func shutDownWriting() {
         let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
         let status = unsafe uv_shutdown(request, self.stream, shutDownFinished)

@@ -9,8 +9,8 @@ package import ServiceShell
 /// changes that they made.
 ///
 /// A former owner of the partition may wake up and send requests, and Redis may lose data. So each request names the
-/// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts reject
-/// requests of an older generation or another epoch (docs/decisions/0003).
+/// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts, which Redis
+/// runs, reject requests of an older generation or another epoch (docs/decisions/0003).
 package final class LeaseStore {
     /// The maximum number of entries that are read at once from the outbox, which holds the changes until they are
     /// published.
@@ -115,8 +115,8 @@ package final class LeaseStore {
                 case .unavailable(let mayHaveRun, let detail):
                     return .unavailable(mayHaveRun: mayHaveRun, detail: detail)
                 case .damaged(let detail):
-                    // The caller decides this batch without the leases, as if Redis were not available. The next batch begins
-                    // a new epoch.
+                    // The caller decides this batch without the leases, as if Redis were not available. The next
+                    // batch begins a new epoch.
                     self.isDamaged = true
                     return .unavailable(mayHaveRun: true, detail: detail)
                 }
@@ -148,8 +148,8 @@ package final class LeaseStore {
 
     /// Whether an opened partition still has the leases of the epoch with this name.
     ///
-    /// The name of an epoch ends with the run id of its server. A server with another run id has restarted, and may have
-    /// lost leases.
+    /// The name of an epoch ends with the run id of the Redis server. A server with another run id has restarted, and
+    /// may have lost leases.
     private static func isEpoch(
         _ name: String, stillIn opened: (identity: RedisClient.Identity, epoch: String)
     ) -> Bool {
@@ -167,8 +167,8 @@ package final class LeaseStore {
             try self.connection.connect()
         }
         if let partition = self.openedPartition, partition.identity == identity { return partition }
-        // The empty name makes `execute` begin a new epoch. The script `begin` then checks the generation, as `open`
-        // would, but needs no value that Redis holds.
+        // The empty name makes `execute` begin a new epoch. The script `begin` then checks the generation, as the script
+        // `open` would, but needs no value that Redis holds.
         if self.isDamaged { return (identity: identity, epoch: "") }
         let reply = try self.runScript(
             LeaseScript.open.call(["\(self.generation)", isFirstEpoch ? "1" : "0"], hashTag: self.hashTag))
@@ -225,7 +225,7 @@ package final class LeaseStore {
         }
         var page = try self.readPage(outbox)
         var entries = page.entries
-        // The entries after the batch's last offset are not needed.
+        // Entries after the batch's last offset belong to a following batch.
         while page.isFull, let lastEntry = page.entries.last, lastEntry.offset <= lastOffset {
             page = try self.readPage(
                 self.runScript(self.outboxCall(epoch: epoch, committedID: committedID, after: lastEntry.id)))
@@ -237,8 +237,9 @@ package final class LeaseStore {
     /// The requests that are sent for an input.
     ///
     /// Redis counts a gap between requests that is longer than `Moment.maxGap` as a standstill of the partition, and
-    /// extends the leases by the gap. While the machine handles inputs, the partition does not stand still. So for an
-    /// input without a request, and before a query, a tick is sent that lets no lease expire.
+    /// extends the leases by the gap. While the machine handles inputs, the partition does not stand still. So a tick
+    /// with the limit 0, which lets no lease expire, is sent for an input without a request. The same tick is sent before
+    /// a query (a request that only reads), because the call of a query names no time.
     private static func requests(of planned: PlannedInput) -> [LeaseRequest] {
         guard let request = planned.request else { return [.tick(limit: 0)] }
         return request.isQuery ? [.tick(limit: 0), request] : [request]
@@ -262,7 +263,7 @@ package final class LeaseStore {
                 guard nextReply < replies.endIndex, let requestResult = request.result(replies[nextReply]) else {
                     throw .damaged(detail: "an answer of another shape")
                 }
-                // A query comes after its tick, so its result replaces that of the tick.
+                // A query is sent after its tick, so the query's result replaces the tick's.
                 result = requestResult
                 nextReply += 1
             }
@@ -293,11 +294,11 @@ package final class LeaseStore {
             let entries = elements[1].elements
         else { throw .damaged(detail: "an outbox of another shape") }
         self.sessionCount = Int(sessions)
-        // `isFull` counts entries that cannot be read, too.
+        // Entries that cannot be decoded count for `isFull`, too.
         return (entries.compactMap { OutboxEntry($0) }, entries.count >= Self.outboxPageLimit)
     }
 
-    /// Runs one script; the error of the script becomes a `Failure`.
+    /// Runs one script; an error of the script becomes a `Failure`.
     private func runScript(_ call: RedisScriptCall) throws(Failure) -> RedisReply {
         guard let reply = try self.runScripts([call]).first else {
             throw .unavailable(mayHaveRun: true, detail: "no reply")
@@ -305,7 +306,7 @@ package final class LeaseStore {
         return reply
     }
 
-    /// Runs scripts in one pipeline; the error of a script becomes a `Failure`.
+    /// Runs scripts in one pipeline; an error of a script becomes a `Failure`.
     private func runScripts(_ calls: [RedisScriptCall]) throws(Failure) -> [RedisReply] {
         let replies = try Self.convertingErrors(mayHaveRun: true) { () throws(RedisError) in
             try self.connection.run(calls)

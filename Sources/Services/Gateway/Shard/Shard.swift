@@ -51,13 +51,13 @@ final class Shard {
         self.server = try WebSocketServer(
             group: self.group, host: settings.host, port: port, sharesPort: settings.shards > 1, delegate: self)
         self.server?.admission = gateway.admission
-        // Nil accepts the request.
+        // The filter returns nil to accept a request.
         self.server?.requestFilter = { request in
             if !settings.origins.allows(request.header("origin"), host: request.header("host")) { return .forbidden }
-            // A client may offer no subprotocol. If it offers some, the gateway's must be among them; `subprotocol` is
-            // then the gateway's.
-            let offeredSubprotocols = request.header("sec-websocket-protocol")
-            return offeredSubprotocols == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
+            // A client may offer no subprotocol. If it offers some, the gateway's must be among them; only then is
+            // `request.subprotocol` set.
+            let offersSubprotocols = request.header("sec-websocket-protocol") != nil
+            return offersSubprotocols && request.subprotocol == nil ? .malformed(.subprotocol) : nil
         }
         try self.group.startSweeping()
         try self.delivery.start()
@@ -166,7 +166,7 @@ final class Shard {
     func disconnect(_ client: Client, _ code: DisconnectCode) {
         // If the connection has already ended because its client reads slowly, `webSocketClosed` counts the refusal.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
-        // `signOff` tells presence that the client leaves its live; nobody must then send a last heartbeat.
+        // `signOff` tells presence that the client leaves its live. No heartbeat may follow.
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
@@ -181,7 +181,7 @@ final class Shard {
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
-        // Admission has counted the login, unless it refused it.
+        // `AdmissionControl` has counted the login, unless it has refused the login.
         if client.isCounted { self.gateway.admission.removeLogin(client.userKey, role: client.role) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }

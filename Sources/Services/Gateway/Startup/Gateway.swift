@@ -30,6 +30,7 @@ package final class Gateway: Sendable {
     let admission: AdmissionControl
     let tables: Tables
     let sessionRegistry = SessionRegistry()
+    /// The calls that wait for an answer which a gateway requests once for all of them.
     let sharedReads = Locked(SharedReads<WaitingRead>())
     /// The caches of the feeds that this gateway reads, and the shards that are subscribed to each live's feed.
     package let feeds: FeedHub
@@ -47,6 +48,7 @@ package final class Gateway: Sendable {
     let brokerProbe = Locked<BrokerProbe?>(nil)
     private let state = Locked(State())
 
+    /// What changes between the start and the stop.
     private struct State: Sendable {
         /// The threads of the shards that were started.
         var threads: [LoopThread] = []
@@ -102,7 +104,7 @@ package final class Gateway: Sendable {
     /// Whether the gateway is ready: the tables are filled, and it is not stopping.
     package var isReady: Bool { self.state.withLock { $0.areTablesFilled && !$0.isStopping } }
 
-    /// Returns the numbers of the shards whose loop has not turned within the last 10 s; a healthy one turns ten times
+    /// Returns the numbers of the shards whose loop has not turned within the last 10 s; a healthy loop turns ten times
     /// a second.
     func hungShards(at now: MonotonicTime) -> [Int] {
         self.shardTurns.indices.filter { now - self.shardTurns[$0].lastTurnAt >= .seconds(10) }
@@ -216,7 +218,8 @@ package final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - outcomes: The requests with their answers.
-    ///   - reservation: The memory that the items of all these outcomes occupy; it is released with the last reference.
+    ///   - reservation: The memory that the items of all these outcomes occupy; counted until the last reference to the
+    ///     reservation is gone.
     package func replayReceived(_ outcomes: [ReplayOutcome], _ reservation: ReplayReservation?) {
         self.feeds.addReplayed(outcomes)
         for outcome in outcomes { self.post(outcome.id.shard, [.replay(outcome, reservation)]) }
@@ -276,8 +279,8 @@ extension Gateway {
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted, that is, reported again.
     ///
-    /// A new epoch means that presence has lost the partition's state. Epochs that are read while the tables are still
-    /// being filled are old, and a stopping gateway asserts no members.
+    /// A new epoch means that presence has lost the partition's leases. The epochs that are read while the tables are
+    /// being filled are old. A stopping gateway asserts no members.
     func storePresenceEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)

@@ -26,12 +26,13 @@ final class WebhookDispatcher {
     private let consumer: KafkaConsumer
     /// Reads skipped events again; this consumer does not join the group.
     private let catchUpConsumer: KafkaConsumer
+    /// The webhooks of each app that has some.
     private let hooks: [AppID: AppHooks]
     private let log: Log
     private let metrics: WebhookMetrics
-    /// Gets the progress of `consumer`.
+    /// Where the progress of `consumer` is reported.
     private let readStatus: ReadStatus
-    /// Gets the progress of `catchUpConsumer`, which has something to read only during a catch-up.
+    /// Where the progress of `catchUpConsumer` is reported; it has something to read only during a catch-up.
     private let catchUpStatus: ReadStatus
     /// Sends the request for the event at `position`, in an attempt that began at `beganAt`.
     private let send: (_ post: HTTPPost, _ position: DeliveryQueue.EventPosition, _ beganAt: MonotonicTime) -> Void
@@ -133,7 +134,7 @@ final class WebhookDispatcher {
         for status in [self.readStatus, self.catchUpStatus] { status.report { $0.turnBegan(at: MonotonicClock.now) } }
         for attempt in endedAttempts { self.attemptEnded(attempt) }
         try self.beginCatchUp()
-        // After a takeover or an error, the watched partition may not be caught up any more; the watch forgets it then.
+        // After a takeover or an error, the watched partition may get no further catch-up; its watch then ends.
         self.catchUpStatus.report { $0.forgetWithoutScan(queuedPartitions: [], at: MonotonicClock.now) }
         self.sendDueEvents()
         var pollTimeout = self.catchUp == nil ? Self.maxPollTimeout : Milliseconds(0)
@@ -211,7 +212,8 @@ final class WebhookDispatcher {
             self.catchUpReadOffset = max(self.catchUpReadOffset, end)
         }
         guard let catchUp = self.catchUp else { return }
-        if self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpReadOffset) { self.endCatchUp() }
+        let isComplete = self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpReadOffset)
+        if isComplete { self.endCatchUp() }
     }
 
     /// Stops the running catch-up.
@@ -221,7 +223,7 @@ final class WebhookDispatcher {
             self.catchUpStatus.report { $0.partitionsUnassigned([topicPartition]) }
         }
         self.catchUp = nil
-        // A failure makes the client unusable, and the client's next call throws.
+        // If this fails, the consumer is unusable, and its next call throws.
         try? self.catchUpConsumer.unassign()
     }
 
@@ -258,9 +260,9 @@ final class WebhookDispatcher {
     /// Stores the request body: the record's JSON object with an `id` as its first field, by which the backend
     /// recognizes repeated events.
     private func storeBody(_ event: WebhookEvent, _ value: [UInt8], at position: DeliveryQueue.EventPosition) {
-        // Replaces the opening brace of the record's object.
-        let id = Array("{\"id\":\"\(position.partition)-\(position.offset)\",".utf8)
-        self.bodies[position] = (event.app, event.content.name, id + value.dropFirst())
+        // This beginning replaces the opening brace of the record's object.
+        let beginning = Array("{\"id\":\"\(position.partition)-\(position.offset)\",".utf8)
+        self.bodies[position] = (event.app, event.content.name, beginning + value.dropFirst())
     }
 
     /// Sends a request for each event that is due.
