@@ -32,12 +32,12 @@ final class LoadRun {
     var endedLives = 0
     var sentMessages = 0
     var failures: [String] = []
-    /// The first few incidents of each kind, such as missing items; the report counts all of them.
+    /// The first few incidents of each kind, such as missing items; the report counts all incidents.
     var incidents = LoadIncidents()
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
     var deliveredItems = 0
-    /// The number of feed frames that tell of a leave, although no viewer leaves during a run.
+    /// The number of feed frames with the tip of a leave; 0 is expected, because no viewer leaves during a run.
     var unexpectedLeaveTips = 0
     var stage = LoadProgress.Stage.opening
     /// When the stage began, in microseconds of the monotonic clock.
@@ -143,7 +143,7 @@ final class LoadRun {
         case .draining:
             if self.lives.allSatisfy({ $0.isComplete }) || elapsed >= self.plan.drainTimeout { self.endLives() }
         case .ending:
-            // Ends that are not answered within 10 s do not hold up the report.
+            // The report waits at most 10 s for the answers to `live.end`.
             if self.endedLives == self.lives.count || elapsed > .seconds(10) { self.finish() }
         }
     }
@@ -182,6 +182,7 @@ final class LoadRun {
         self.beginStage(.draining)
     }
 
+    /// Sends the messages that are due at `now`, in microseconds of the monotonic clock.
     private func sendDueMessages(_ now: Int64) {
         let messagesPerLive = Int(self.plan.rate * self.plan.seconds)
         for live in self.lives {

@@ -108,6 +108,8 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Ends the live for all users; only its owner may call this.
     ///
+    /// `TUILiveStatisticsData` has its name from the API that LivePlazaKit follows.
+    ///
     /// - Parameter completion: gets the final statistics. Errors: `needsOwner`, `notInRoom`.
     public func endLive(completion: StopLiveCompletionClosure?) { self.engine.start(completion, self.endOperation) }
 
@@ -235,7 +237,7 @@ extension LiveListStore {
         }
     }
 
-    /// Whether a call without parameters is sent, or skipped because it would change nothing.
+    /// What is done with a call without parameters: it is sent, or skipped because it would change nothing.
     private enum EmptyParams { case send, skip }
 
     /// The operation that makes a call about the live that the client is in.
@@ -243,8 +245,8 @@ extension LiveListStore {
         _ method: String, _ params: [String: JSONValue], ifEmpty: EmptyParams = .send
     ) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
+            // `currentLive` comes first, so that a client in no live gets the error even if the call would be skipped.
             let liveID = try engine.currentLive
-            // A client in no live gets the error even if the call would be skipped.
             if params.isEmpty, ifEmpty == .skip { return }
             _ = try await engine.call(method, params, live: liveID)
         }

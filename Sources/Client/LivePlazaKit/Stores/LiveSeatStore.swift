@@ -54,7 +54,7 @@ public final class LiveSeatStore: @unchecked Sendable {
     /// Mutes the user's microphone at once, and reports to the server that it is closed.
     public func muteMicrophone() {
         let liveID = self.stores.handle.liveID
-        // Nobody waits for the report; an error is dropped.
+        // No completion: nobody waits for the report, and an error is dropped.
         self.stores.handle.run(nil as CompletionClosure?) { engine async throws(ErrorInfo) in
             engine.sinks.devices()?.setMicrophoneMuted(true)
             try await engine.reportDevice(.microphone, isOn: false, in: liveID)
@@ -97,14 +97,14 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
 
-    /// Reports that the user is away, in another app or in a call, or is back.
+    /// Reports that the user is away, in another app or in a phone call, or is back.
     ///
     /// Errors of the completion: `notOnSeat`.
     public func reportSuspension(_ status: SuspendStatus, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.device", ["suspend": .text(status.wireName)]))
     }
 
-    /// Reports that the user is away, in another app or in a call, or is back.
+    /// Reports that the user is away, in another app or in a phone call, or is back.
     public func reportSuspension(_ status: SuspendStatus) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.device", ["suspend": .text(status.wireName)]))
     }
@@ -246,7 +246,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// The call that locks or unlocks a user's device.
     ///
-    /// It has no parameter for the policy, because `DeviceControlPolicy` has only one value.
+    /// The call has no parameter for the policy, because `DeviceControlPolicy` has only one value.
     private static func lockDeviceCall(_ userID: String, _ device: String, isLocked: Bool) -> StoreCall {
         StoreCall("seat.lockDevice", ["user": .text(userID), "device": .text(device), "locked": .bool(isLocked)])
     }

@@ -9,8 +9,8 @@ package import ServiceShell
 /// changes that they made.
 ///
 /// A former owner of the partition may wake up and send requests, and Redis may lose data. So each request names the
-/// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts, which Redis
-/// runs, reject requests of an older generation or another epoch (docs/decisions/0003).
+/// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts, which
+/// Redis runs, reject requests of an older generation or another epoch (docs/decisions/0003).
 package final class LeaseStore {
     /// The maximum number of entries that are read at once from the outbox, which holds the changes until they are
     /// published.
@@ -167,8 +167,8 @@ package final class LeaseStore {
             try self.connection.connect()
         }
         if let partition = self.openedPartition, partition.identity == identity { return partition }
-        // The empty name makes `execute` begin a new epoch. The script `begin` then checks the generation, as the script
-        // `open` would, but needs no value that Redis holds.
+        // The empty name makes `execute` begin a new epoch. The script `begin` then checks the generation, as the
+        // script `open` would, but needs no value that Redis holds.
         if self.isDamaged { return (identity: identity, epoch: "") }
         let reply = try self.runScript(
             LeaseScript.open.call(["\(self.generation)", isFirstEpoch ? "1" : "0"], hashTag: self.hashTag))
@@ -238,8 +238,8 @@ package final class LeaseStore {
     ///
     /// Redis counts a gap between requests that is longer than `Moment.maxGap` as a standstill of the partition, and
     /// extends the leases by the gap. While the machine handles inputs, the partition does not stand still. So a tick
-    /// with the limit 0, which lets no lease expire, is sent for an input without a request. The same tick is sent before
-    /// a query (a request that only reads), because the call of a query names no time.
+    /// with the limit 0, which lets no lease expire, is sent for an input without a request. The same tick is sent
+    /// before a query (a request that only reads), because the call of a query names no time.
     private static func requests(of planned: PlannedInput) -> [LeaseRequest] {
         guard let request = planned.request else { return [.tick(limit: 0)] }
         return request.isQuery ? [.tick(limit: 0), request] : [request]

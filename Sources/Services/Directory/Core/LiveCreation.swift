@@ -25,18 +25,19 @@ struct CreateRequest {
 /// Exactly one `release` command removes the claim. The command is written in the transaction that rejects the second
 /// step or ends the live, so the command can never remove a later claim for the same live.
 extension DirectoryMachine {
-    /// First step, keyed by the owner: checks that the owner runs no other live, and stores the claim.
+    /// First step, in the owner's partition: checks that the owner runs no other live, and stores the claim.
     func claimOwner(
         _ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
     ) {
         let caller = request.caller
+        // The key of the row with the session's idempotency window.
         let callsKey = DirectoryKey.ownerCalls(request.ownerKey, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
             effects.append(.reply(Reply(to: caller, app: request.app, outcome, required: required)))
             return
         case .repeated(.passedOn):
-            // The second step, which has recorded the outcome, sends the reply again.
+            // The second step has recorded the outcome, so the second step sends the reply again.
             effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
             return
         case .forgotten:
@@ -105,7 +106,8 @@ extension DirectoryMachine {
         return true
     }
 
-    /// Second step for an owner who re-enters its own live, keyed by the live: replies with the live's current info.
+    /// Second step for an owner who re-enters its own live, in the live's partition: replies with the live's current
+    /// info.
     ///
     /// The fields of the request are ignored. This step checks again that the live is running and who owns it, because
     /// the live may have ended after the first step.
@@ -118,8 +120,7 @@ extension DirectoryMachine {
             self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
-        // This outcome stays if the live has ended since the first step. A new call can soon create a live with this
-        // id.
+        // The outcome if the live has ended since the first step. A new call can soon create a live with this id.
         var outcome = Outcome.failure(
             error: ReplyError(
                 .createdTooOften, "the last live with this id is still ending",
@@ -137,7 +138,7 @@ extension DirectoryMachine {
         effects.append(.reply(Reply(to: caller, app: key.app, outcome, required: required)))
     }
 
-    /// Second step of a new live, keyed by the live: checks that the id is free, and opens the live.
+    /// Second step for a new live, in the live's partition: checks that the id is free, and opens the live.
     func openLive(
         _ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
     ) {
@@ -162,7 +163,8 @@ extension DirectoryMachine {
             try self.checkIDIsFree(request, in: rows, at: moment.now)
             let info = try NewLiveDefaults.info(for: request, self.policies[request.app], at: moment.now)
             var row = LiveRow(info: info, epoch: moment.offset)
-            // The app's dismissal policy does not end a scheduled live before a user has joined.
+            // A running live counts as empty from now on. A scheduled live does not, so that the app's dismissal policy
+            // does not end it before a user has joined.
             if info.status == .running { row.emptySince = moment.now }
             row.dismissAt = self.dismissalTime(of: row, app: request.app)
             rows[.live(request.key)] = .live(row: row)
@@ -248,7 +250,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Removes the owner's claim for `live`, then sends the reply, if there is one; keyed by the owner.
+    /// Removes the owner's claim for `live`, then sends the reply, if there is one; runs in the owner's partition.
     ///
     /// The reply is sent after the removal, so that the caller can create a live as soon as it has the reply.
     func removeClaim(

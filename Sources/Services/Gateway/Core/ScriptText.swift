@@ -27,7 +27,7 @@ package struct ScriptText: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - source: The module's source in UTF-8.
-    ///   - resolve: Converts the specifier of each dynamic `import('…')`.
+    ///   - resolve: Converts the specifier of each dynamic `import('…')`, for example to another path.
     package init?(_ source: [UInt8], resolve: (String) -> String = { $0 }) {
         var scanner = ScriptScanner(source)
         guard let lines = scanner.scanLines(resolve: resolve) else { return nil }
@@ -49,9 +49,9 @@ private struct ScriptScanner {
     private var closingBytes: [UInt8] = []
     /// The last byte of code that is not a blank; `'` after any literal; 0 before the first byte.
     ///
-    /// It decides whether a `/` begins a regular expression or is a division.
+    /// This byte decides whether a `/` begins a regular expression or is a division.
     private var lastByte: UInt8 = 0
-    /// The word that ends with `lastByte`; empty if that byte is not part of a word.
+    /// The name, keyword or number that ends with `lastByte`; empty if that byte is part of none.
     private var lastWord: [UInt8] = []
 
     /// The words after which a `/` begins a regular expression; after any other word, a `/` is a division.

@@ -11,8 +11,8 @@ internal import ServiceShell
 /// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`, which caches them for all
 /// shards.
 ///
-/// The reader reads only the partitions that the hub follows. In each partition, it begins with the records of the last
-/// minute, or of the configured span, so that most resumes can be served from the cache immediately.
+/// The reader reads only the partitions that the `FeedHub` follows. In each partition, it begins with the records of
+/// the last minute, or of the configured span, so that most resumes can be served from the cache immediately.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
     private let log: Log
@@ -21,14 +21,14 @@ final class FeedReader: FeedSource {
     private let recentOffsetFinder: RecentOffsetFinder
     private let requested = Locked(RequestedPartitions())
 
-    /// The partitions that the hub has asked to follow or unfollow; the feed thread assigns them to its consumer.
+    /// The partitions that the `FeedHub` has asked to follow or unfollow; the feed thread assigns them to its consumer.
     private struct RequestedPartitions: Sendable {
         /// The partitions that should be read now.
         var followed: Set<Int> = []
         /// Partitions that were unfollowed and that the feed thread has not unassigned yet.
         ///
-        /// A partition may be followed again while it is here. The hub has discarded its cache, so the feed thread must
-        /// still unassign it, and read it again from the start of the span.
+        /// A partition may be followed again while it is here. The `FeedHub` has discarded the partition's cache, so
+        /// the feed thread must still unassign the partition, and read it again from the start of the span.
         var unfollowed: Set<Int> = []
     }
 
@@ -44,7 +44,7 @@ final class FeedReader: FeedSource {
 
     /// The largest number of records of one poll.
     private static let maxPollRecords = 2000
-    /// The interval at which the hub removes expired items.
+    /// The interval at which the `FeedHub` removes expired items.
     private static let sweepInterval = Milliseconds(1000)
     /// The poll timeout after a failed assignment; the assignment is tried again after the poll.
     private static let retryMilliseconds = 50
@@ -53,8 +53,8 @@ final class FeedReader: FeedSource {
         self.gateway = gateway
         self.log = gateway.log
         self.kafka = kafka
-        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker
-        // little.
+        // The shorter the wait for records, the sooner the consumer can react, but the more requests it sends. More
+        // requests cost the in-memory broker little.
         self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recentOffsetFinder = RecentOffsetFinder(span: gateway.settings.feedCacheSpan, mode: mode)
     }
@@ -179,7 +179,7 @@ final class FeedReader: FeedSource {
         if records.isEmpty { return }
         let now = MonotonicClock.now
         var accepted: [IncomingRecord] = []
-        // Up to where each partition was read. Partitions without an accepted record are included.
+        // Up to where each partition was read, also if no record of the partition was accepted.
         var endOffsets: [Int: Int64] = [:]
         for record in records {
             let partition = Int(record.partition)

@@ -22,14 +22,15 @@ package final class GatewayService: ServiceComponent {
     private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
-    /// When the loop at the end of `serve` last turned; it turns once a second as soon as the tables are filled.
+    /// When the loop at the end of `serve` last turned; it turns once a second after the tables are filled.
     private let turns = TurnClock()
 
+    /// What changes while `serve` runs.
     private struct State {
         var areTablesFilled = false
         var isListening = false
         var isStopping = false
-        // The parts that `serve` creates; nil before.
+        // `serve` creates these three parts; each is nil before.
         var writer: InboxWriter?
         var batchingWriter: BatchingWriter?
         var server: WebServer?
@@ -71,8 +72,8 @@ package final class GatewayService: ServiceComponent {
             settings, authenticator: authenticator, webhookClient: self.webhookClient, log: log, registry: registry)
         self.tableReader = TableReader(self.gateway, kafka: Self.readerSettings(kafka, "tables", registry), mode: mode)
         self.feedReader = FeedReader(self.gateway, kafka: Self.readerSettings(kafka, "feeds", registry), mode: mode)
-        // The replay reader reads only ranges of partitions, so its lag would mean nothing and is not exported. The
-        // suffix of its client id, "past", says that it reads old feed items.
+        // The replay reader reads only ranges of partitions, so its consumer's lag would mean nothing and is not
+        // exported. The suffix "past" of its client id says that it reads old feed items.
         var replayKafka = kafka
         replayKafka.clientID += ".past"
         self.replayReader = ReplayReader(self.gateway, kafka: replayKafka, mode: mode, registry: registry)
@@ -127,7 +128,7 @@ package final class GatewayService: ServiceComponent {
         }
         try writer.warmUp()
         // With empty tables, the gateway would reply that its clients' lives do not exist. So it listens only after the
-        // tables are filled. The wait ends when the closure returns a value.
+        // tables are filled. The wait ends when the closure returns a value other than nil.
         self.state.wait { $0.areTablesFilled || $0.isStopping ? () : nil }
         if self.state.current.isStopping { return }
         try self.gateway.start(sink: batchingWriter, source: self.feedReader, replaySource: self.replayReader)
@@ -144,8 +145,8 @@ package final class GatewayService: ServiceComponent {
         }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(server.port))])
-        // A producer with a fatal error refuses every call, so the process must end, and its supervisor start a new
-        // one.
+        // A producer with a fatal error refuses every call. So the process must end; its supervisor then starts a new
+        // process.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }
             self.turns.recordTurn()
@@ -178,7 +179,7 @@ package final class GatewayService: ServiceComponent {
         return limits
     }()
 
-    /// Returns the settings of a reader's consumer, which exports its lag.
+    /// Returns the settings of a reader's consumer, whose lag is exported as a metric.
     private static func readerSettings(_ kafka: KafkaSettings, _ reader: String, _ registry: MetricsRegistry)
         -> KafkaSettings
     {

@@ -8,7 +8,7 @@ internal import ProtocolClient
 /// leave.
 ///
 /// The calls of a step are repeated until they get a valid answer. A step that does not succeed within `stepTimeout` is
-/// a stall. The calls in `StageWorkload+Calls.swift`, whose effects the checker counts, are sent once.
+/// a stall. The calls in `StageWorkload+Calls.swift`, whose effects `HistoryChecker` counts, are sent once.
 final class StageWorkload: Sendable {
     /// The parameters of a workload.
     struct Setting: Sendable {
@@ -36,6 +36,7 @@ final class StageWorkload: Sendable {
     }
 
     let setting: Setting
+    /// The event loop of all clients.
     let hub: ClientHub
     let lives: [LiveID]
     /// The host of each live.
@@ -58,6 +59,7 @@ final class StageWorkload: Sendable {
     private let repeatedMethods = Locked<Set<String>>([])
     /// The tasks that send a burst of calls each.
     let bursts = Locked<[Task<Void, Never>]>([])
+    /// What the clients did and received, for `HistoryChecker`.
     let history = Locked(RoundHistory())
     /// Approximately when the last battle that began is due to end; nil before the first battle.
     let battleEnd = Locked<ContinuousClock.Instant?>(nil)
@@ -170,7 +172,7 @@ final class StageWorkload: Sendable {
         }
     }
 
-    /// Records a stall in the history and throws it; never returns a value.
+    /// Records a stall in the history and throws it. (A call of this method can stand where a value is needed.)
     func throwStall<Value>(_ text: String) throws(Stall) -> Value {
         self.history.withLock { $0.stalls.append(text) }
         throw Stall()
@@ -245,6 +247,7 @@ final class StageWorkload: Sendable {
     /// Reads the lives' counts at the end, and records them beside the true numbers of members; neither number includes
     /// the owner.
     private func recordCounts() async {
+        // Each witness adds 1 to the number of members of its live.
         let members = Dictionary((self.viewers + [self.guest, self.talker]).map { ($0.live, 1) }, uniquingKeysWith: +)
         let counts = await self.readCounts(within: .seconds(15)) { live, count in members[live] == count }
         // If a visitor has not left, the true number is not known, so no counts are recorded. The visitor's stall is

@@ -4,9 +4,9 @@ internal import FoundationEssentials
 
 /// The rows of a partition that changed since they were last written to the state topic.
 ///
-/// A transaction costs one request and one marker record for each partition that it writes, including the partitions of the
-/// state topic. Changed rows are therefore first stored where they cost less (`Storage`), in compressed form. When the
-/// delta exceeds its size limit, all its rows are written to the state topic, and an empty delta begins. A row that
+/// A transaction costs one request and one marker record for each partition that it writes, including the partitions of
+/// the state topic. Changed rows are therefore first stored where they cost less (`Storage`), in compressed form. When
+/// the delta exceeds its size limit, all its rows are written to the state topic, and an empty delta begins. A row that
 /// changes forty times a second is thus written to the state topic only once or twice a second.
 package struct CheckpointDelta {
     /// A changed row; `row` is nil if the row was removed.
@@ -37,13 +37,14 @@ package struct CheckpointDelta {
 
     /// The broker's default limit for the metadata of an offset, in bytes.
     static let metadataLimit = 4096
-    /// The maximum bytes of changes, before compression, between two writes to the state topic.
+    /// The maximum bytes of changes, before compression, between two writes to the state topic: 8 MiB.
     ///
     /// A restore reads all these changes.
     private static let maxAppendedBytes = 8 << 20
-    /// The maximum bytes of one batch's changes, before compression; the changes of a larger batch are written to the state topic.
+    /// The maximum bytes of one batch's changes, before compression; the changes of a larger batch are written to the
+    /// state topic.
     private static let maxBatchBytes = 32 * 1024
-    /// The maximum size of an inflated delta, in case another program wrote the metadata.
+    /// The maximum size of an inflated delta, 16 MiB, in case another program wrote the metadata.
     private static let maxInflatedBytes = 16 << 20
 
     private let storage: Storage
@@ -58,15 +59,15 @@ package struct CheckpointDelta {
     private var appendedBytes = 0
     /// The compressor that continues the stored delta.
     ///
-    /// A compressor cannot be rolled back, and it is not restored. It is therefore nil after a rollback or a restore, and
-    /// the next batch is written to the state topic.
+    /// A compressor can be neither rolled back nor restored. After a rollback or a restore it is therefore nil, and the
+    /// next batch is written to the state topic.
     private var stream: DeflateStream?
     /// The last plan, which `committed` applies to the delta.
     private var pendingPlan: PendingPlan?
 
     /// A plan whose batch is not durable yet.
     private enum PendingPlan {
-        /// `size` is the size of `changes` before compression; `added` are the compressed bytes.
+        /// `size` is the number of bytes of `changes` before compression; `added` are the compressed bytes.
         case delta(changes: [Change], size: Int, added: [UInt8])
         case stateTopic
     }
@@ -118,8 +119,8 @@ package struct CheckpointDelta {
     ///   - changes: the rows that the batch changed.
     ///   - metadata: the processor's metadata for the offset: one line.
     ///   - mustWriteRows: whether the rows must be written to the state topic.
-    /// - Returns: the plan; it is valid until the next call of this method. Call `committed` or `rolledBack` when the outcome of the
-    ///   batch is known.
+    /// - Returns: the plan; it is valid until the next call of this method. Call `committed` or `rolledBack` when the
+    ///   outcome of the batch is known.
     mutating func plan(_ changes: [Change], metadata: String, mustWriteRows: Bool = false) -> Plan {
         if !mustWriteRows, let plan = self.planDelta(changes, metadata: metadata) { return plan }
         self.stream = DeflateStream()
@@ -135,7 +136,7 @@ package struct CheckpointDelta {
         var bytes: [UInt8] = []
         for change in changes { Self.append(change, to: &bytes) }
         guard let stream = self.stream, bytes.count <= Self.maxBatchBytes else { return nil }
-        // If the delta turns out too large below, `plan` replaces the stream, because it contains these bytes.
+        // If the delta turns out too large below, `plan` replaces the stream, because the stream contains these bytes.
         let added = bytes.isEmpty ? [] : stream.append(bytes)
         var metadata = metadata
         switch self.storage {

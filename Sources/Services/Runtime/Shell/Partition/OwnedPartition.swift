@@ -12,7 +12,7 @@ final class OwnedPartition {
     let processor: any PartitionProcessor
     /// The rows that changed since the last write to the state topic (see "checkpoint delta" in docs/GLOSSARY.md).
     private(set) var delta: CheckpointDelta
-    /// The state of a machine that appends batches; nil if each batch is a transaction.
+    /// What a machine that appends batches needs besides; nil if each batch is a transaction.
     private(set) var appending: Appending?
     /// When the next tick, the empty record that advances the machine's time, is due.
     var ticks = TickScheduler()
@@ -33,8 +33,8 @@ final class OwnedPartition {
     /// The end of the feed partition when the inbox partition was revoked, or that of the state partition if the
     /// machine does not append; nil if the rows were not known to be current then.
     ///
-    /// The next owner writes a claim to the feed partition, or a record of attempts to the state partition. As long as
-    /// that partition still has this end, the rows and the record of attempts here are current.
+    /// A next owner writes an epoch claim to the feed partition, or a record of attempts to the state partition. As
+    /// long as that partition still has this end, no other owner has written. The rows and `attempts` are then current.
     var endAtRevocation: Int64?
     /// Detects an input that crashes every process that handles it.
     var attempts: ProcessingAttempts
@@ -52,8 +52,8 @@ final class OwnedPartition {
         _ topicPartition: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata,
         storage: CheckpointDelta.Storage, process: String
     ) throws(InflationError) {
-        // The metadata's second line is the delta, or, for a machine that appends, the claims. Such a machine stores
-        // its delta in the headers of appended batches, which `restoreAppendedBatches` reads.
+        // The metadata's second line is the delta, or, for a machine that appends, the epoch claims. Such a machine
+        // stores its delta in the headers of appended batches, which `restoreAppendedBatches` reads.
         let hasClaims = FeedEpochs(metadata: committed.metadata) != nil
         self.delta = try CheckpointDelta(metadata: hasClaims ? "" : committed.metadata, storage: storage)
         self.topicPartition = topicPartition
@@ -64,9 +64,10 @@ final class OwnedPartition {
         self.attempts = ProcessingAttempts(process: process)
     }
 
-    /// The state of a partition whose batches are appended to a feed partition, except for regular checkpoints.
+    /// What is stored for a partition whose batches are appended to a feed partition. Only its regular checkpoints are
+    /// transactions.
     struct Appending {
-        /// The claims of the feed partition; the next checkpoint stores them in the metadata of the committed offset.
+        /// The epoch claims of the feed partition; the next checkpoint stores them in the committed offset's metadata.
         var claims: FeedEpochs
         /// When this owner's last checkpoint began; nil before its first checkpoint.
         var lastCheckpointBeganAt: MonotonicTime?
@@ -143,7 +144,7 @@ final class OwnedPartition {
     /// Decides where the rows that the last `process` changed are written.
     ///
     /// - Parameter mustWriteRows: whether the rows must be written to the state topic.
-    /// - Returns: the plan; it is valid until the next call.
+    /// - Returns: the plan; it is valid until the next call of this method.
     func planRows(mustWriteRows: Bool = false) -> CheckpointDelta.Plan {
         self.delta.plan(self.processor.changes, metadata: self.processor.offsetMetadata, mustWriteRows: mustWriteRows)
     }
@@ -159,11 +160,11 @@ final class OwnedPartition {
 
     // MARK: Appending
 
-    /// Restores the delta and the offset from the batches that were appended since the last checkpoint.
+    /// Restores the delta and the offsets from the batches that were appended since the last checkpoint.
     ///
     /// - Parameters:
     ///   - commits: the commits of the valid batches, in order; empty if none was appended.
-    ///   - claims: the claims of the feed partition, this owner's included.
+    ///   - claims: the epoch claims of the feed partition, including this owner's claim.
     /// - Throws: `InflationError` when the rows of the batches are not valid.
     func restoreAppendedBatches(_ commits: [BatchHeader.Commit], claims: FeedEpochs) throws(InflationError) {
         self.appending = Appending(claims: claims)
@@ -197,7 +198,7 @@ final class OwnedPartition {
         self.appending?.hasUncheckpointedBatches = true
     }
 
-    /// Records that a transaction is durable; for a machine that appends, each transaction of a batch is a checkpoint.
+    /// Records that a batch's transaction is durable; for a machine that appends, this transaction is a checkpoint.
     ///
     /// - Parameters:
     ///   - offset: the offset after the batch's last record, with its metadata.
@@ -208,7 +209,7 @@ final class OwnedPartition {
         self.appending?.hasUncheckpointedBatches = false
     }
 
-    /// Restores the state before the last batch, which did not become durable.
+    /// Restores what was stored before the last batch, which did not become durable.
     func batchRolledBack() {
         self.position = self.committed.offset
         self.delta.rolledBack()
