@@ -25,8 +25,9 @@ struct JSONKey: CodingKey {
 
 /// Converts entries to values.
 ///
-/// The entries are the values of the text, in its order. The entry of an object is followed by those of its members
-/// (for each the name, then the value), the entry of a list by those of its elements.
+/// The entries are in the order of the text. The entry of an object is followed by the entries of its members. (A
+/// member is a name with its value in a JSON object.) The entry of a member's name is followed by the entry of its
+/// value. The entry of a list is followed by the entries of its elements.
 extension StrictJSON {
     /// The index of the first entry behind the value at `index` and its contents.
     func index(after index: Int) -> Int {
@@ -36,7 +37,8 @@ extension StrictJSON {
         }
     }
 
-    /// The index of the value of the first member with this name; nil if the object has no such member.
+    /// The index of the value of the first member with this name; nil if the object at the index `object` has no such
+    /// member.
     ///
     /// Names are compared by canonical equivalence, like Swift strings.
     func member(_ name: String, of object: Int) -> Int? {
@@ -160,9 +162,10 @@ extension StrictJSON {
         for digit in isNegative ? digits.dropFirst() : digits {
             let (product, isTooLong) = number.multipliedReportingOverflow(by: 10)
             // Negative numbers are built by subtraction, because the least number has no positive counterpart.
-            let value = Number(truncatingIfNeeded: digit - UInt8(ascii: "0"))
+            let digitValue = Number(truncatingIfNeeded: digit - UInt8(ascii: "0"))
             let (sum, isTooLarge) =
-                isNegative ? product.subtractingReportingOverflow(value) : product.addingReportingOverflow(value)
+                isNegative
+                ? product.subtractingReportingOverflow(digitValue) : product.addingReportingOverflow(digitValue)
             if isTooLong || isTooLarge { return nil }
             number = sum
         }
@@ -187,7 +190,7 @@ extension StrictJSON {
     func path(to index: Int) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var container = 0
-        // Each turn descends from a container to the member or element that is or contains the value at `index`.
+        // Each turn descends from a container to its member or element that is, or contains, the value at `index`.
         while container < index {
             let isObject = self.entries[container].kind == .object
             var elementIndex = 0

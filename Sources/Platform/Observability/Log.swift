@@ -16,7 +16,7 @@ package struct Log: Sendable {
     package typealias Sink = @Sendable ([UInt8]) -> Void
 
     private let core: Core
-    /// The metadata that each line of this log contains, encoded as JSON members that each begin with a comma.
+    /// The metadata that each line of this log contains, encoded as JSON fields that each begin with a comma.
     private let boundMetadata: String
 
     /// Makes a log.
@@ -111,6 +111,7 @@ package struct Log: Sendable {
     /// The space for the end of a line: `,"log.truncated":true`, the brace and the line break have 23 bytes.
     private static let lineEndBytes = 32
 
+    /// Appends a JSON field that begins with a comma.
     private static func append(_ key: LogKey, _ value: LogValue, to text: inout String) {
         text += ","
         JSONText.append(key.name, to: &text)
@@ -134,7 +135,7 @@ package struct Log: Sendable {
         }
     }
 
-    /// The state that a log shares with all logs that `with` derives from it.
+    /// What a log shares with all logs that `with` derives from it.
     private final class Core: Sendable {
         let level: LogLevel
         let clock: @Sendable () -> Int64
@@ -165,7 +166,7 @@ package struct Log: Sendable {
                     window = Window(start: now, suppressedCount: window.suppressedCount)
                 }
                 window.lineCount += 1
-                // Does not include the present line.
+                // The suppressed lines before the present line.
                 let suppressedCount = window.suppressedCount
                 let isAdmitted = window.lineCount <= limit
                 window.suppressedCount = isAdmitted ? 0 : suppressedCount + 1

@@ -5,13 +5,13 @@ internal import PlazaWire
 
 /// Replays a live from the records of its topics: records in, lines out.
 ///
-/// A line shows a feed item or a call, and the scene of the live at that time: the stage, the shown count, who is
-/// present.
+/// A line shows a feed item or a call, and the scene of the live at that time: the stage, the count of viewers that
+/// clients show, and who is present.
 package struct LiveReplay {
     private let live: LiveKey
     private let window: ClosedRange<Timestamp>
     private var presence: PresenceTracker
-    /// The live as the records so far show it, without the present users, which `presence` has.
+    /// The live as the records so far show it, without the users who are present; `presence` has these.
     private var scene = Scene()
     /// The last record of the live in the topic `rooms` so far.
     private var record: LiveRecord?
@@ -55,7 +55,7 @@ package struct LiveReplay {
         let calls = sorted.compactMap { CallRecord($0) }.filter { $0.app == live.app && $0.live == live.live }
         replay.answers.reserveAnsweredItems(of: calls)
         let outcomes = replay.findOutcomes(of: calls)
-        // Locations and positions are unique. If two calls were matched with one item, the first one would count.
+        // A location belongs to one call. If two calls were matched with one item, the first call would count.
         let outcomeByLocation = Dictionary(outcomes.map { ($0.call.location, $0) }) { first, _ in first }
         let callByPosition = Dictionary(
             outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
@@ -149,7 +149,7 @@ package struct LiveReplay {
         self.lines.append(line)
     }
 
-    /// Adds a line for a call in the window that was not applied. (Applied calls show as feed items.)
+    /// Adds a line for a call in the window that was not applied. (An applied call is shown by the line of its item.)
     private mutating func addCall(_ outcome: CallOutcome) {
         let call = outcome.call
         guard outcome.isLastStep, outcome.answer.verdict != .applied, self.window.contains(call.time) else { return }
@@ -204,13 +204,14 @@ enum ItemText {
         if kind == "stage", let events = content["events"] {
             return "events=" + SafeText.line(String(decoding: Wire.encode(events), as: UTF8.self), max: 200)
         }
-        // The item has the whole info, not only the changed fields.
+        // The item has the live's whole info and does not say which fields have changed, so nothing is shown.
         if kind == "infoChanged" { return "" }
-        var members = content.members
-        members["sender"] = nil
-        members["user"] = nil
-        if kind == "gift", let gift = members["gift"]?["giftID"] { members["gift"] = gift }
-        return members.sorted { $0.key < $1.key }.map { name, value in
+        var fields = content.members
+        fields["sender"] = nil
+        fields["user"] = nil
+        // Of a gift's description, only the id is shown.
+        if kind == "gift", let gift = fields["gift"]?["giftID"] { fields["gift"] = gift }
+        return fields.sorted { $0.key < $1.key }.map { name, value in
             "\(name)=" + SafeText.line(String(decoding: Wire.encode(value), as: UTF8.self), max: 120)
         }.joined(separator: " ")
     }

@@ -6,14 +6,16 @@ internal import PlazaModel
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
 /// seat, so that others see at once that a guest's camera is on. If a device is open before the user sits down, the
 /// store reports it when the user sits down. The store closes a device when a host closes or locks it, and all devices
-/// when the user loses the seat or leaves the live. What the engine measures, it reports by a `MediaEngineReports`.
-/// Without a media engine, opening a device always succeeds, so that an app can be tried without media.
+/// when the user loses the seat or leaves the live. The media engine reports what it measures by a
+/// `MediaEngineReports`. Without a media engine, opening a device always succeeds, so that an app can be tried without
+/// media.
 public final class DeviceStore: Sendable {
+    /// The client's engine, which makes the calls; not the media engine.
     private let engine: PlazaEngine
     private let media = Locked(Media())
-    /// The seat and the last calls.
+    /// The seat and the last calls, which are used on the delivery queue only.
     ///
-    /// They are used on the delivery queue only; the lock is there only because the class must be `Sendable`.
+    /// The lock is there only because the class must be `Sendable`.
     let progress = Locked(Progress())
 
     /// The app's media engine, and the object by which it reports; both nil if the app has none.
@@ -146,7 +148,7 @@ public final class DeviceStore: Sendable {
 
     /// Begins to share the screen.
     ///
-    /// - Parameter appGroup: the group of the app's broadcast extension.
+    /// - Parameter appGroup: the id of the App Group that the app shares with its broadcast extension.
     public func startScreenShare(appGroup: String) {
         self.runInOrder { _, media in
             media?.startScreenShare(appGroup: appGroup)
@@ -179,13 +181,13 @@ extension DeviceStore {
 
     private func replaceMediaEngine(by newEngine: (any MediaEngine)?) {
         let reports = newEngine == nil ? nil : MediaEngineReports(self)
-        let former = self.media.withLock { media in
-            let former = media.engine
+        let formerEngine = self.media.withLock { media in
+            let formerEngine = media.engine
             media = Media(engine: newEngine, reports: reports)
-            return former
+            return formerEngine
         }
         self.runInOrder { _, _ in
-            former?.setReports(nil)
+            formerEngine?.setReports(nil)
             newEngine?.setReports(reports)
         }
     }
@@ -206,10 +208,10 @@ extension DeviceStore {
         }
     }
 
-    /// Whether the app has not replaced the media engine that got this object.
+    /// Whether the media engine that got this object is still the app's media engine.
     private func isCurrent(_ reports: MediaEngineReports) -> Bool { self.media.withLock { $0.reports === reports } }
 
-    /// Changes the state, and publishes it only if it differs from the former one.
+    /// Changes `state` by `body`; publishes nothing if `body` changes nothing.
     func changeState(_ body: (inout DeviceState) -> Void) {
         var state = self.state.value
         body(&state)

@@ -3,7 +3,7 @@ public import Foundation
 public import LivePlazaCombine
 internal import PlazaWire
 
-/// Viewers who ask for a seat, and hosts who invite them.
+/// The applications of viewers for seats, and the invitations of hosts.
 ///
 /// A method that makes a request ends when the request is sent. The answer to the request is an event.
 ///
@@ -31,9 +31,9 @@ public final class CoGuestStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - seatIndex: the seat; −1 for any free one.
-    ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
+    ///   - timeout: how long the application is open, in seconds, 1 to 1,800.
     ///   - extraInfo: the app's own text, at most 2,048 bytes.
-    ///   - completion: is called when the request is sent. Errors: `requestRepeated`, `requestConflict`,
+    ///   - completion: is called when the application is sent. Errors: `requestRepeated`, `requestConflict`,
     ///     `noPermission`.
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
@@ -62,7 +62,8 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Accepts an application, so that the applicant gets the seat; for the owner and admins.
     ///
-    /// Errors of the completion: `requestGone`, `noPermission`. After an error about the seat the request stays open.
+    /// Errors of the completion: `requestGone`, `noPermission`. After an error about the seat the application stays
+    /// open.
     public func acceptApplication(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.answerCall("seat.acceptApplication", userID))
     }
@@ -89,7 +90,7 @@ public final class CoGuestStore: @unchecked Sendable {
     /// - Parameters:
     ///   - userID: the viewer.
     ///   - seatIndex: the seat; −1 for any free one.
-    ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
+    ///   - timeout: how long the invitation is open, in seconds, 1 to 1,800.
     ///   - extraInfo: the app's own text, at most 2,048 bytes.
     ///   - completion: is called when the invitation is sent. Errors: `notMember`, `userAlreadyOnSeat`,
     ///     `requestConflict`, `noPermission`.
@@ -173,8 +174,7 @@ public final class CoGuestStore: @unchecked Sendable {
                 "extraInfo": .text(ifPresent: extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            // If the call fails, the viewer is no longer shown as invited, except for an earlier invitation, which
-            // stays open.
+            // If the call fails, the viewer is no longer shown as invited, unless an earlier invitation is still open.
             let isNew = !engine.states(of: liveID).coGuest.invitees.contains { $0.userID == userID }
             engine.applyLocalChange(.invited(user: userID), in: liveID)
             do throws(ErrorInfo) {

@@ -23,13 +23,13 @@ public final class RunningCrowd: Sendable {
         var messages = DueActions()
         var gifts = DueActions()
         var likes = DueActions()
-        /// Entries and leaves of users.
-        var changes = DueActions()
+        /// Joins and leaves of users.
+        var joinsAndLeaves = DueActions()
         /// The indices of the users who are in the live.
         var presentUsers: Set<Int> = []
         /// The indices of the users whose last join or leave has not been answered, because a service is stopped.
         ///
-        /// The service handles the call when it runs again, so only then is it known whether they are in the live.
+        /// The service handles the call when it runs again. Only then is it known whether these users are in the live.
         var undecidedUsers: Set<Int> = []
         var totals = Totals()
         var timer: PlazaTimer?
@@ -89,16 +89,16 @@ public final class RunningCrowd: Sendable {
     }
 
     private func performStep() {
-        self.decideUsers()
+        self.resolveUndecidedUsers()
         for _ in 0..<self.takeDue(\.messages, perSecond: self.crowd.messagesPerSecond) { self.sendMessage() }
         for _ in 0..<self.takeDue(\.gifts, perSecond: self.crowd.giftsPerSecond) { self.sendGift() }
         self.sendLikes(self.takeDue(\.likes, perSecond: self.crowd.likesPerSecond))
-        for _ in 0..<self.takeDue(\.changes, perSecond: self.crowd.changesPerSecond) { self.toggleUser() }
+        for _ in 0..<self.takeDue(\.joinsAndLeaves, perSecond: self.crowd.changesPerSecond) { self.toggleUser() }
         self.scheduleNextStep()
     }
 
-    /// Learns of the users whose join or leave has been answered by now whether they are in the live.
-    private func decideUsers() {
+    /// Looks up whether the undecided users are in the live, as far as their calls have been answered by now.
+    private func resolveUndecidedUsers() {
         for number in self.state.withLock({ $0.undecidedUsers.sorted() }) {
             guard let isPresent = self.users[number].isInLive(self.liveID) else { continue }
             self.state.withLock { state in
@@ -156,7 +156,7 @@ public final class RunningCrowd: Sendable {
     /// Makes a random user leave the live, or enter it if the user is not in it.
     private func toggleUser() {
         let number = self.state.withLock { $0.random.pick(Array(self.users.indices)) }
-        // Two joins, or a leave before the join is answered, would not toggle the user.
+        // It is not known which call, a join or a leave, would toggle an undecided user.
         if self.state.withLock({ $0.undecidedUsers.contains(number) }) { return }
         guard self.state.withLock({ $0.presentUsers.remove(number) }) != nil else { return self.enter(number) }
         do throws(ErrorInfo) {
@@ -192,8 +192,8 @@ private struct DueActions {
     /// The part of an action that is due but not done yet, because a step is often too short for a whole action.
     private var fraction = 0.0
 
-    /// Removes and returns the number of whole actions that are due in the next step; the remaining fraction of an action
-    /// is kept for later steps.
+    /// Removes and returns the number of whole actions that are due in the next step; the remaining fraction of an
+    /// action is kept for later steps.
     mutating func take(perSecond rate: Double, inStepOf milliseconds: Double) -> Int {
         let due = self.fraction + min(max(0, rate), Self.maxPerSecond) * milliseconds / 1000
         let count = due.rounded(.down)

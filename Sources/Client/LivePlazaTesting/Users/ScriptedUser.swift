@@ -3,15 +3,17 @@ public import LivePlazaKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// A user of a simulated cluster whose calls the test makes; the user does nothing by itself.
+/// A user of a simulated cluster; the test makes the user's calls, and the user does nothing by itself.
 ///
-/// The user is connected as long as the cluster exists, and does not retain the cluster. Delays and faults do not apply
-/// to the user. Each method returns when the server has answered the call.
+/// The user is connected as long as the cluster exists, and does not retain the cluster. Simulated delays and faults do
+/// not apply to the user. Each method returns when the server has answered the call.
 public final class ScriptedUser: Sendable {
     /// The user's id.
     public let userID: String
     private weak let cluster: SimulatedCluster?
+    /// The number of the user's connection in the cluster.
     private let connection: Int
+    /// The replies that the user has received, until `call` takes them.
     private let inbox: ScriptedInbox
     private let lastCallID = Locked<Int64>(0)
 
@@ -159,9 +161,9 @@ public final class ScriptedUser: Sendable {
     /// - Throws: The server's error; `timedOut` if the server did not answer, because a service is stopped.
     @discardableResult
     public func call(_ method: String, json: String) throws(ErrorInfo) -> String {
-        guard let params = try? Wire.decode(JSONValue.self, from: Array(json.utf8)), case .object(let members) = params
+        guard let value = try? Wire.decode(JSONValue.self, from: Array(json.utf8)), case .object(let params) = value
         else { throw ErrorInfo(code: ReplyCode.badParameter.code, message: "the parameters are no JSON object") }
-        return String(decoding: Wire.encode(try self.call(method, members)), as: UTF8.self)
+        return String(decoding: Wire.encode(try self.call(method, params)), as: UTF8.self)
     }
 
     @discardableResult
@@ -189,7 +191,7 @@ public final class ScriptedUser: Sendable {
         return reply["result"] ?? .null
     }
 
-    /// Whether the user is in a live; nil while a call of the user waits for a stopped service.
+    /// Whether the user is in a live; nil while a call of the user waits for a stopped service, or without a cluster.
     func isInLive(_ liveID: String) -> Bool? {
         var answer: Bool?
         self.cluster?.perform { answer = $0.isInLive(self.connection, LiveID(liveID)) }
@@ -204,7 +206,7 @@ public final class ScriptedUser: Sendable {
 }
 
 extension SimulatedCluster {
-    /// Creates a user whose calls the test makes, and logs the user in.
+    /// Creates and logs in a user whose calls are made by the test.
     ///
     /// - Throws: `tokenInvalid` if `userID` is no valid id.
     public func user(_ userID: String, userName: String? = nil) throws(ErrorInfo) -> ScriptedUser {

@@ -5,12 +5,13 @@ import PlazaModel
 /// Calls of users and of the app's server. A repeated message, gift or like has no second effect (I15, idempotency).
 extension BarrageMachine {
     /// Replies to a call and records its outcome: a repeated call gets its recorded outcome, a new call gets the result
-    /// of `decide`.
+    /// of `decide`, which may also change the feed and write effects.
     func replyOnce(
         to caller: Caller, about key: LiveKey, under rules: AppRules, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect], _ decide: (inout FeedRow, inout [Effect]) -> MessageOutcome
     ) {
         let callsKey = BarrageKey.calls(key, caller.request.session)
+        // The index of the row with the session's idempotency window; nil if the session has none.
         let windowIndex = rows.index(of: callsKey)
         if let windowIndex, let lookup = rows.lookup(caller.counter, inWindowAt: windowIndex) {
             switch lookup {
@@ -18,8 +19,8 @@ extension BarrageMachine {
                 let outcome = self.outcome(of: recorded, to: caller, about: key, under: rules, in: rows)
                 effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
                 return
-            // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
             case .forgotten:
+                // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
                 effects.append(.requestForgotten(caller, key.app))
                 return
             case .fresh:
@@ -66,7 +67,7 @@ extension BarrageMachine {
     ) {
         self.replyOnce(to: caller, about: key, under: self.rules[key.app], in: &rows, at: moment, into: &effects) {
             feed, _ in
-            // A reason that is found here is newer than the gateway's.
+            // A reason that this machine finds is newer than the gateway's reason.
             feed.reject(feed.rejection(of: caller) ?? gatewayRejection)
         }
     }
@@ -192,7 +193,8 @@ extension BarrageRow {
 
     /// Removes expired outcomes, if the row is a window.
     ///
-    /// - Returns: whether the window has no outcomes any more, and whether it is expired and its row must be removed.
+    /// - Returns: whether the window has no outcomes any more, and whether the window itself is expired, so that its
+    ///   row must be removed.
     mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, isExpired: Bool) {
         // A row that is no window counts as expired.
         guard case .calls(var window) = self else { return (true, true) }

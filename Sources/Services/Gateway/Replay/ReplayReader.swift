@@ -9,8 +9,9 @@ internal import ServiceShell
 
 /// Reads feed items that are no longer cached, for all shards, on a dedicated thread.
 ///
-/// It reads the items that resuming clients missed, and earlier messages for new viewers. One consumer scans a few
-/// partitions concurrently. One scan serves all requests for its partition whose ranges of offsets are near each other.
+/// It reads the items that resuming clients missed, and reads earlier messages for new viewers. One consumer scans a
+/// few partitions concurrently. One scan serves those requests for its partition whose ranges of offsets are near each
+/// other.
 final class ReplayReader: ReplaySource {
     private let gateway: Gateway
     private let log: Log
@@ -46,8 +47,8 @@ final class ReplayReader: ReplaySource {
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
         self.kafka = settings
-        // With a shorter wait the consumer reacts sooner, but sends more requests, which cost the in-memory broker
-        // little.
+        // The shorter the wait for records, the sooner the consumer can react, but the more requests it sends. More
+        // requests cost the in-memory broker little.
         self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recordCounter = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for resuming clients and new viewers.")
@@ -103,7 +104,8 @@ final class ReplayReader: ReplaySource {
     private func runScans(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
         // The topic's metadata is fetched in advance, so that the first scan does not wait for it.
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        // This consumer looks up where a scan must begin to read, so that its filter knows all takeovers of the partition.
+        // This consumer looks up where a scan must begin to read, so that the scan's filter knows all takeovers of the
+        // partition.
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpointClient?.close() }
         var records: [IncomingRecord] = []
@@ -136,17 +138,17 @@ final class ReplayReader: ReplaySource {
         _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ scans: inout [Int: RunningScan]
     ) throws(KafkaError) {
         while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.byteCount < ReplayLimits.maxUnsentBytes {
-            let busy = Set(scans.keys)
-            guard var scan = self.queue.withLock({ $0.nextScan(excluding: busy) }) else { return }
+            let scannedPartitions = Set(scans.keys)
+            guard var scan = self.queue.withLock({ $0.nextScan(excluding: scannedPartitions) }) else { return }
             // The requests have left the queue. They are stored in `scans` first, so that an error does not lose them.
             scans[scan.partition] = RunningScan(scan: scan)
             let topicPartition = Self.topicPartition(scan.partition)
+            // A search goes backwards, at most to the first offset of the partition's log.
             if scan.includesSearch {
                 scan.limit(toLogStart: try consumer.beginningOffset(of: topicPartition, timeout: .seconds(1)))
                 scans[scan.partition]?.scan = scan
             }
-            // The scan has nothing to read, because the log begins after its range. `finishScans` computes the
-            // outcomes.
+            // If the log begins after the scan's range, there is nothing to read. `finishScans` computes the outcomes.
             if scan.isFinished { continue }
             do throws(KafkaError) {
                 let (filter, startOffset) = try AppendedFeed.batchFilter(
@@ -172,12 +174,15 @@ final class ReplayReader: ReplaySource {
         scans[partition]?.filter.accept(record, into: &accepted)
         for acceptedRecord in accepted {
             let key = acceptedRecord.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
-            let isNeeded = key.map { scans[partition]?.scan.hasRequest(for: $0) ?? false } ?? false
-            scans[partition]?.scan.recordRead(
-                isNeeded ? FeedRecord(acceptedRecord, at: now) : nil, at: acceptedRecord.offset)
+            var feedRecord: FeedRecord?
+            if let key, scans[partition]?.scan.hasRequest(for: key) == true {
+                feedRecord = FeedRecord(acceptedRecord, at: now)
+            }
+            // A record that no request needs only advances the scan.
+            scans[partition]?.scan.recordRead(feedRecord, at: acceptedRecord.offset)
         }
-        // A record that the filter dropped also advances the scan, once the filter has decided about this record and all
-        // earlier ones.
+        // A record that the filter dropped also advances the scan, once the filter has decided about this record and
+        // all earlier ones.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
         if completeOffset > record.offset { scans[partition]?.scan.recordRead(nil, at: record.offset) }
     }

@@ -33,7 +33,7 @@ final class GatewayMetrics: Sendable {
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
     /// The counters and timings of HTTP requests by status.
     ///
-    /// Clients cannot choose a status, so there are few.
+    /// Clients cannot choose a status, so there are few statuses.
     private let requests = Locked<[Int: (Counter, Timing)]>([:])
     /// The counters of ended connections by close code.
     private let closes: [UInt16: Counter]
@@ -114,7 +114,7 @@ final class GatewayMetrics: Sendable {
                 self.registry.counter(
                     MetricNames.Gateway.calls, help: "Calls, by method and outcome.",
                     labels: ["method": family, "result": result]),
-                // Without the label `result`: all results of a family share one timing, which the registry returns again.
+                // The timing has no label `result`: for each result of a family, the registry returns the same timing.
                 self.registry.timing(
                     MetricNames.Gateway.call, help: "Time from call to reply.", labels: ["method": family])
             )

@@ -64,8 +64,9 @@ final class OwnedPartition {
         self.attempts = ProcessingAttempts(process: process)
     }
 
-    /// What is stored for a partition whose batches are appended to a feed partition. Only its regular checkpoints are
-    /// transactions.
+    /// What is stored for a partition whose batches are appended to a feed partition.
+    ///
+    /// Only the regular checkpoints of such a partition are transactions.
     struct Appending {
         /// The epoch claims of the feed partition; the next checkpoint stores them in the committed offset's metadata.
         var claims: FeedEpochs
