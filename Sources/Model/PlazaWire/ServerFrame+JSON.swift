@@ -2,7 +2,7 @@
 internal import MachineKit
 package import PlazaModel
 
-/// The JSON of a frame: an object whose only member is named after the kind of frame, such as
+/// The JSON of a frame: an object whose only field is named after the kind of frame, such as
 /// `{"reply":{"id":…,"result":{…}}}` or `{"reply":{"id":…,"error":{…}}}`.
 extension ServerFrame: Codable {
     private enum Kind: String, CodingKey {
@@ -36,7 +36,7 @@ extension ServerFrame: Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Kind.self)
-        // `allKeys` leaves out the members that are no `Kind`.
+        // `allKeys` leaves out the fields whose names are no `Kind`.
         guard let kind = container.allKeys.first else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "no frame kind that is known here"))
@@ -60,7 +60,7 @@ extension ServerFrame: Codable {
         case .counts: self = .counts(try container.decode(LiveCount.self, forKey: .counts))
         case .notice:
             let body = try container.decode(NoticeBody.self, forKey: .notice)
-            // The frame does not contain the app, which is the client's own; an empty id stands for it.
+            // The frame does not name the app, because a client knows its own app. An empty id stands for the app.
             let to = UserKey(AppID(""), body.to)
             self = .notice(
                 id: body.id, Notice(to: to, live: body.live, at: body.at, floor: body.floor, content: body.content))
@@ -125,6 +125,7 @@ private struct ErrorBody: Codable {
     var code: ReplyCode
     var name: String
     var message: String
+    /// The milliseconds after which the client may retry; nil if there is no hint.
     var retryAfter: Int64?
     var reason: String?
 
@@ -166,5 +167,6 @@ private struct NoticeBody: Codable {
 }
 
 private struct DrainBody: Codable {
+    /// The longest random delay before a client reconnects, in milliseconds.
     var reconnectWithin: Int64
 }

@@ -19,7 +19,7 @@ package final class RedisClient {
     private var identity: Identity?
     /// The hash of each script that was loaded on any connection.
     private var hashes: [RedisScript: String] = [:]
-    /// The number of connections that were fully opened; the serial number of the last one.
+    /// The number of connections that were fully opened; also the serial number of the last such connection.
     private var connectionCount = 0
     private var reconnectPlan: ReconnectPlan
 
@@ -38,7 +38,7 @@ package final class RedisClient {
         self.scripts = scripts
         self.random = random
         self.nowMilliseconds = now
-        // The pause is doubled after each failure, so the longest one follows the fifth failure in a row (16 = 2^4).
+        // The pause is doubled after each failure, so the longest pause follows the fifth failure in a row (16 = 2^4).
         let longestPause = max(.milliseconds(1), settings.longestReconnectPause)
         self.reconnectPlan = ReconnectPlan(
             firstPause: max(.milliseconds(1), longestPause / 16), longestPause: longestPause)
@@ -106,9 +106,9 @@ package final class RedisClient {
             if case .error(let text) = $0 { text.hasPrefix("NOSCRIPT") } else { false }
         }
         guard !isScriptMissing else {
-            // The scripts are loaded again, for later calls. Other commands of the pipeline may have run. The caller must
-            // learn that from `scriptsMissing`, so an error of loading the scripts is not thrown here: the connection is
-            // closed, and the next connect reports the error.
+            // The scripts are loaded again, for later calls. Other commands of the pipeline may have run, which the
+            // caller must learn from `scriptsMissing`. So an error of loading the scripts is not thrown here: the
+            // connection is closed, and the next connect reports the error.
             do throws(RedisError) { try self.loadScripts() } catch { self.closeConnection() }
             throw .scriptsMissing
         }
@@ -159,7 +159,7 @@ package final class RedisClient {
         return String(line.dropFirst(runIDField.count))
     }
 
-    /// Whether an error of the server says that the user may not do this.
+    /// Whether an error of the server says that the user may not run the command.
     private static func isDenial(_ text: String) -> Bool {
         ["NOAUTH", "NOPERM", "WRONGPASS"].contains { text.hasPrefix($0) }
     }

@@ -131,48 +131,50 @@ private struct CoHostBenchRun {
     private func command(_ kind: StepKind, at index: Int, pair: Int, counter: Int64) -> ConnectionCommand {
         let (firstLive, secondLive) = (Self.live(2 * pair), Self.live(2 * pair + 1))
         let battle = BattleID("b-\(self.firstBattleOffset + Int64(pair))")
-        // A call of the host of the pair's first live (0) or second live (1).
-        func host(_ member: Int) -> Caller {
-            Caller(
-                user: UserInfo(userID: UserID("host-\(2 * pair + member)"), userName: "Host"), role: .user,
-                request: RequestID(session: SessionID("session-\(2 * pair + member)"), counter: counter),
+        // The owner of the pair's first live (0) or second live (1), as the caller.
+        func owner(ofLive indexInPair: Int) -> Caller {
+            let number = 2 * pair + indexInPair
+            return Caller(
+                user: UserInfo(userID: UserID("host-\(number)"), userName: "Host"), role: .user,
+                request: RequestID(session: SessionID("session-\(number)"), counter: counter),
                 replyTo: "gateway-1", ticket: Ticket(1))
         }
         switch kind {
         case .request:
             return .request(
                 from: firstLive, to: [secondLive], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "",
-                caller: host(0))
-        case .accept: return .accept(live: secondLive, inviter: firstLive, caller: host(1))
+                caller: owner(ofLive: 0))
+        case .accept: return .accept(live: secondLive, inviter: firstLive, caller: owner(ofLive: 1))
         case .seats:
             let user = SeatUser(
                 user: UserInfo(userID: UserID("host-\(2 * pair)"), userName: "Host"), role: .owner, live: firstLive)
-            // The two steps of this kind are neighbours: the even index stands for the first live, the odd one for the
-            // second live.
+            // The two steps of this kind are neighbours: the even index stands for the first live, the odd index for
+            // the second live.
             return .seatsChanged(
                 live: index % 2 == 0 ? firstLive : secondLive, seats: [Seat(index: 0, occupant: user), Seat(index: 1)])
         case .requestBattle:
             return .requestBattle(
                 from: firstLive, to: [secondLive], durationSeconds: 300, needResponse: true, timeoutSeconds: 30,
-                extensionInfo: "", caller: host(0))
-        case .acceptBattle: return .acceptBattle(battle: battle, live: secondLive, caller: host(1))
+                extensionInfo: "", caller: owner(ofLive: 0))
+        case .acceptBattle: return .acceptBattle(battle: battle, live: secondLive, caller: owner(ofLive: 1))
         case .score:
             let server = Caller(
                 user: UserInfo(userID: "backend"), role: .server,
                 request: RequestID(
                     session: SessionID("backend-\(pair % Self.backendSessions)"),
-                    // Several pairs share a session, in which every call must have a higher counter than the last one.
+                    // Several pairs share a session. In a session, the counter must grow from call to call.
                     counter: counter * Int64(Self.pairs) + Int64(pair)), replyTo: "gateway-1")
             return .updateScores(
                 battle: battle, operation: .accumulate,
                 scores: [ScoreUpdate(live: firstLive, score: 3), ScoreUpdate(live: secondLive, score: 2)],
                 caller: server)
         case .exitBattle:
-            // The two steps of this kind are neighbours, too: the second live leaves in the later one.
+            // The two steps of this kind are neighbours, too: the second live leaves in the later step.
             let isSecondLive = Self.steps[index - 1] == .exitBattle
             return .exitBattle(
-                battle: battle, live: isSecondLive ? secondLive : firstLive, caller: host(isSecondLive ? 1 : 0))
-        case .exit: return .exit(live: firstLive, caller: host(0))
+                battle: battle, live: isSecondLive ? secondLive : firstLive,
+                caller: owner(ofLive: isSecondLive ? 1 : 0))
+        case .exit: return .exit(live: firstLive, caller: owner(ofLive: 0))
         }
     }
 }

@@ -17,14 +17,15 @@ enum UpCommand: Subcommand {
         let signals = InterruptSignals()
         let cluster = LocalCluster(options)
         let printer = ClusterStatusPrinter(cluster: cluster)
+        // Returns the exit status.
         let startTask = Task { () -> Int32 in
             do {
                 try await cluster.start()
-                // No process was ready before the start, so none must be probed again.
+                // No process was ready before the start, so none has to be probed a second time.
                 try await cluster.waitUntilReady(within: .seconds(120), resetReadiness: false)
                 return 0
             } catch {
-                // If a stop was requested, it made the start fail. That is not an error.
+                // A stop during the start makes the start fail, which is not an error.
                 if signals.isStopRequested { return 0 }
                 Subcommands.printDiagnostic("plaza up: \(error)")
                 signals.requestStop(.failure)
@@ -50,7 +51,7 @@ enum UpCommand: Subcommand {
         var options = ClusterOptions(runDirectory: reader.runDirectory())
         options.broker = Self.broker(&reader)
         options.kafkaSecurity = KafkaSecurity(&reader)
-        // `RunDirectory` is used only to make the path of any file absolute.
+        // Here `RunDirectory` serves only to make the path of a file absolute.
         options.kafkaArguments = KafkaSecurity.arguments(from: reader, absolutePath: { RunDirectory($0).path })
         if options.kafkaSecurity.transport != .plaintext, !Self.isExternal(options.broker) {
             reader.reject(
@@ -87,8 +88,8 @@ enum UpCommand: Subcommand {
         }
         options.runsDemo = reader.flag(
             "demo", help: "also run `plaza demo --evening`, whose lives, seats, chat and battles the pages show")
-        // The gateways also have settings named `pages` and `demo-tokens`, and inherit this process's environment. So the
-        // next two flags have environment variables of their own.
+        // The gateways also have settings named `pages` and `demo-tokens`, and inherit this process's environment. So
+        // the next two flags have environment variables of their own.
         options.servesPages = reader.flag(
             "pages", default: true, env: "LIVEPLAZA_UP_PAGES",
             help: "serve the browser pages by the gateways' HTTP ports, if the pages are installed")

@@ -3,11 +3,11 @@
 internal import LivePlazaCombine
 public import UIKit
 
-/// Whether a view shows the live that this user hosts, or one that the user watches.
+/// Whether a view shows the live that this user runs, or a live that the user watches.
 public enum CoreViewType: Sendable, Hashable {
     /// For viewers.
     case playView
-    /// For hosts.
+    /// For the user who runs the live.
     case pushView
 }
 
@@ -16,10 +16,10 @@ public enum CoreViewType: Sendable, Hashable {
 /// Set `videoViewDelegate` before the view is shown, then `setLiveID`. Pictures are drawn by the app's
 /// `videoRenderer`; without one there are widgets only.
 open class LiveCoreView: UIView {
-    /// Whether the view is a host's or a viewer's.
+    /// Whether the view is for the user who runs the live or for a viewer.
     public let viewType: CoreViewType
 
-    /// Makes the widgets; the app must retain it.
+    /// Makes the widgets; the app must retain this delegate.
     ///
     /// Without a delegate, the default widgets show each user's name.
     public weak var videoViewDelegate: (any VideoViewDelegate)? {
@@ -29,7 +29,7 @@ open class LiveCoreView: UIView {
         }
     }
 
-    /// Draws the pictures; the app must retain it.
+    /// Draws the pictures; the app must retain this renderer.
     public weak var videoRenderer: (any VideoRenderer)? {
         didSet { self.showStage() }
     }
@@ -97,8 +97,9 @@ open class LiveCoreView: UIView {
 
     // MARK: Previews
 
-    /// Lets the app's media engine play a live that this user has not entered; calls `onError` if the app has no
-    /// engine.
+    /// Lets the app's media engine play a live that this user has not entered.
+    ///
+    /// `roomId` is the live's id. If the app has no media engine, `onError` is called.
     public func startPreviewLiveStream(
         roomId: String, isMuteAudio: Bool, onPlaying: TUIPlayOnPlayingBlock? = nil,
         onLoading: TUIPlayOnLoadingBlock? = nil, onError: TUIPlayOnErrorBlock? = nil
@@ -118,14 +119,14 @@ open class LiveCoreView: UIView {
         }
     }
 
-    /// Ends a preview.
+    /// Ends the preview of the live with this id.
     public func stopPreviewLiveStream(roomId: String) {
         self.plaza.deviceStore.mediaEngine?.stopPreview(liveID: roomId)
     }
 
     // MARK: Private
 
-    /// Applies the present scene and size to the widgets and pictures.
+    /// Adapts the widgets and pictures to `scene` and to the view's size.
     private func showStage() {
         guard let scene = self.scene else { return }
         self.layers.view.frame = self.bounds
@@ -149,7 +150,8 @@ open class LiveCoreView: UIView {
 
     /// Runs `body` on the main actor.
     ///
-    /// On the main thread it runs at once. Clients publish there, unless their options name another queue.
+    /// On the main thread, `body` runs at once. Clients publish on the main thread, unless their options name another
+    /// queue.
     private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
         if Thread.isMainThread {
             MainActor.assumeIsolated(body)

@@ -25,9 +25,9 @@ public final class SessionReplay: Sendable {
     /// Whether the replayed client was told to log in.
     private let hasLoggedIn = Locked(false)
 
-    /// How far the clock may advance, in milliseconds, while the replay waits until the client connects or repeats a
+    /// How many milliseconds the clock may advance while the replay waits until the client connects or repeats a
     /// recorded call.
-    private static let maxWait = 60_000.0
+    private static let maxWaitMilliseconds = 60_000.0
 
     /// Prepares a replay, which starts at the beginning of the recording.
     public init(_ recording: SessionRecording) {
@@ -38,7 +38,7 @@ public final class SessionReplay: Sendable {
         self.clock = SimulationClock(start: 1_700_000_000_000)
         let network = ReplayNetwork()
         self.network = network
-        // The timeouts are long, because by the replayed client's clock, a recorded reply may come late.
+        // The timeouts are an hour: a recorded reply may come late by the replayed client's clock.
         let options = PlazaOptions(
             gateways: ["ws://replay/v1"], transport: network, deliveryQueue: queue.dispatchQueue,
             loginTimeout: .seconds(3600), callTimeout: .seconds(3600))
@@ -77,13 +77,14 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// Logs in, which makes the client connect; does nothing after the first call, because the client reconnects itself.
+    /// Logs in, which makes the client connect; does nothing after the first time, because the client reconnects by
+    /// itself.
     private func logIn() {
-        let isFirstCall = self.hasLoggedIn.withLock { hasLoggedIn in
+        let isFirstTime = self.hasLoggedIn.withLock { hasLoggedIn in
             defer { hasLoggedIn = true }
             return !hasLoggedIn
         }
-        guard isFirstCall else { return }
+        guard isFirstTime else { return }
         self.plaza.loginStore.login(
             sdkAppID: 1, userID: self.recording.userID, userSig: "replay", completion: nil)
         self.queue.drain()
@@ -107,8 +108,8 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// Replaces the id in a recorded reply by the id with which the replayed client made the same call; other frames do
-    /// not change.
+    /// Replaces the id in a recorded reply by the id with which the replayed client made the same call; returns other
+    /// frames unchanged.
     ///
     /// - Returns: The frame; nil for a reply to a call that the replayed client does not repeat.
     private func translated(_ text: String) -> [UInt8]? {
@@ -131,9 +132,9 @@ public final class SessionReplay: Sendable {
         self.clock.advance(to: end)
     }
 
-    /// Advances the clock from timer to timer until `isDone` returns true, by at most `maxWait`.
+    /// Advances the clock from timer to timer until `isDone` returns true, by at most `maxWaitMilliseconds`.
     private func wait(until isDone: (ReplayNetwork) -> Bool) {
-        let end = self.clock.now + Self.maxWait
+        let end = self.clock.now + Self.maxWaitMilliseconds
         self.queue.drain()
         while !isDone(self.network), let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
     }
@@ -150,12 +151,12 @@ struct RecordedCall {
     let live: String?
 
     init?(_ text: [UInt8]) {
-        guard let members = try? Wire.decode(JSONValue.self, from: text).members,
-            case .integer(let id)? = members["id"], case .text(let method)? = members["method"]
+        guard let fields = try? Wire.decode(JSONValue.self, from: text).members,
+            case .integer(let id)? = fields["id"], case .text(let method)? = fields["method"]
         else { return nil }
         self.id = id
         self.method = method
-        self.live = if case .text(let live)? = members["params"]?.members["live"] { live } else { nil }
+        self.live = if case .text(let live)? = fields["params"]?.members["live"] { live } else { nil }
     }
 
     init?(_ entry: SessionRecording.Entry) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request failed: a code of the list in docs/RULES.md.
+/// Why a call failed: a code of the list in docs/RULES.md.
 ///
-/// LivePlaza's own codes are 60000 to 60999. A failed request leaves the connection open; a `DisconnectCode` ends a
+/// LivePlaza's own codes are 60000 to 60999. A failed call leaves the connection open; a `DisconnectCode` ends a
 /// connection.
 package struct ReplyCode: Hashable, Sendable, Codable {
     package let code: Int
@@ -18,7 +18,7 @@ package struct ReplyCode: Hashable, Sendable, Codable {
 }
 
 extension ReplyCode {
-    // Client side.
+    // Codes below 0.
     package static let failed = ReplyCode(-1)
     package static let tooFrequent = ReplyCode(-2)
     /// The cursor does not belong to the list; any other wrong parameter is `badParameter`.
@@ -26,7 +26,7 @@ extension ReplyCode {
     package static let notLoggedIn = ReplyCode(-1002)
     /// The live to join or resume in does not exist; other calls get `noSuchRoom`.
     package static let noSuchRoomOnEntry = ReplyCode(-2100)
-    /// The caller is not in the live; if another user is not in it, the code is `notMember`.
+    /// The caller is not in the live; if another user is not in the live, the code is `notMember`.
     package static let notInRoom = ReplyCode(-2101)
     package static let badRoomID = ReplyCode(-2105)
     package static let badRoomName = ReplyCode(-2107)
@@ -34,7 +34,9 @@ extension ReplyCode {
     package static let needsOwner = ReplyCode(-2300)
     package static let needsOwnerOrAdmin = ReplyCode(-2301)
     package static let requestGone = ReplyCode(-2311)
-    /// The same application is open already; if another request is open, the code is `requestConflict`.
+    /// The same application is open already.
+    ///
+    /// If another application or an invitation is open, the code is `requestConflict`.
     package static let requestRepeated = ReplyCode(-2312)
     /// The free seats are locked or reserved; if no seat is free at all, the code is `allSeatsTaken`.
     package static let seatLimit = ReplyCode(-2340)
@@ -46,7 +48,7 @@ extension ReplyCode {
     /// All viewers of the live are muted.
     package static let roomMuted = ReplyCode(-2380)
     package static let userMuted = ReplyCode(-2381)
-    // Server side.
+    // Codes from 100001 on.
     package static let internalError = ReplyCode(100001)
     package static let badParameter = ReplyCode(100002)
     package static let roomExists = ReplyCode(100003)
@@ -67,7 +69,7 @@ extension ReplyCode {
     package static let requestConflict = ReplyCode(100102)
     package static let seatLocked = ReplyCode(100200)
     package static let seatOccupied = ReplyCode(100201)
-    /// The caller sits on a seat already; if another user does, the code is `userAlreadyOnSeat`.
+    /// The caller sits on a seat already; if another user sits on one, the code is `userAlreadyOnSeat`.
     package static let alreadySeated = ReplyCode(100203)
     package static let allSeatsTaken = ReplyCode(100205)
     package static let notOnSeat = ReplyCode(100206)
@@ -96,18 +98,18 @@ extension ReplyCode {
     package static let metadataTooLong = ReplyCode(100502)
     package static let noSuchMetadataKey = ReplyCode(100503)
     package static let metadataKeyTooLong = ReplyCode(100504)
-    /// The app has no gifts; if only the live has disabled them, the code is `giftsOffInLive`.
+    /// The app has no gifts; if only the live has disabled gifts, the code is `giftsOffInLive`.
     package static let giftsNotEnabled = ReplyCode(102001)
     package static let noSuchGift = ReplyCode(102002)
     /// The app's backend rejected a gift or did not answer.
     package static let giftCheckFailed = ReplyCode(102004)
     package static let giftsOffInLive = ReplyCode(102008)
-    // Chat layer.
+    // Codes of messages and tokens.
     package static let messageTooLong = ReplyCode(9522)
     package static let tokenExpired = ReplyCode(70001)
     package static let tokenInvalid = ReplyCode(70003)
     // LivePlaza's own codes.
-    /// The machine that decides did not answer in time; the client may send the call again with the same id.
+    /// The machine that decides the call did not answer in time; the client may send the call again with the same id.
     package static let timedOut = ReplyCode(60008)
     /// A queue is full; retry after `retryAfter`.
     package static let overloaded = ReplyCode(60100)
@@ -169,7 +171,7 @@ package struct ReplyError: Error, Hashable, Sendable, Codable {
     /// Why a live is closed to a client that resumes in it: a `KickReason` or a `LiveEndReason` (R15.19); nil if not
     /// known.
     ///
-    /// It is a text, so that a client can read reasons of later versions.
+    /// The reason is a text, so that a client can read reasons of later versions.
     package var reason: String?
 
     package init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil, reason: String? = nil) {

@@ -10,10 +10,11 @@ internal import MachineKit
     /// Initializes libcurl once for the process, before the first handle is created.
     private static let isInitialized: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
+    /// libcurl's pointer to the multi handle.
     private let pointer: OpaquePointer
-    /// The requests in progress, by the address of libcurl's handle.
+    /// The requests in progress, by the address of libcurl's "easy" handle, the handle of one transfer.
     private var transfers: [UInt: Transfer] = [:]
-    /// The certificates that are trusted besides the system's.
+    /// The path of a file with certificates that are trusted besides the system's; nil for none.
     private let caFile: String?
 
     init(caFile: String?) {
@@ -92,6 +93,7 @@ internal import MachineKit
 /// libcurl keeps the addresses of this object and of its headers until the transfer is removed from the `MultiHandle`.
 /// The `MultiHandle` retains this object until then.
 @safe private final class Transfer {
+    /// The completion handler.
     let complete: @Sendable (HTTPResult) -> Void
     /// libcurl's "easy" handle: the handle of one transfer.
     private let easy: OpaquePointer
@@ -121,17 +123,17 @@ internal import MachineKit
         // The empty text disables the proxy settings of the environment.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_USERAGENT, "LivePlaza")
-        // The option replaces the system's certificate file. The system's certificate directory, which contains the
-        // same certificates, stays in use.
+        // `CURLOPT_CAINFO` replaces the system's certificate file. The system's certificate directory, which contains
+        // the same certificates as that file, stays in use.
         if let caFile { set(CURLOPT_CAINFO, caFile) }
         // In a process with threads, libcurl must not use signals for timeouts.
         set(CURLOPT_NOSIGNAL, 1)
-        // A timeout of 0 would mean no timeout to libcurl.
+        // To libcurl, 0 would mean no timeout.
         set(CURLOPT_TIMEOUT_MS, Int(max(1, Milliseconds(post.timeout).count)))
         set(CURLOPT_POST, 1)
         set(CURLOPT_POSTFIELDSIZE, post.body.count)
         unsafe post.body.withUnsafeBytes { bytes in
-            // curl copies as many bytes as the option above says.
+            // curl copies as many bytes as `CURLOPT_POSTFIELDSIZE` says.
             let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             if unsafe plaza_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, text) != CURLE_OK { isConfigured = false }
         }

@@ -26,8 +26,8 @@ package struct Router<Route> {
         return .methodNotAllowed(allowed: methods.sorted { $0.rawValue < $1.rawValue })
     }
 
-    /// Adds a route below `node` for the remaining parts of its pattern; `names` are the parameters
-    /// among the earlier parts.
+    /// Adds a route below `node` for the remaining parts of its pattern; `names` are the names of the parameters among
+    /// the earlier parts.
     private static func add(
         _ method: HTTPMethod, _ parts: ArraySlice<String>, names: [String], _ route: Route, to node: inout Node
     ) {
@@ -74,6 +74,7 @@ package struct Router<Route> {
         return Self.match(method, parts.dropFirst(), values: values + [part], child, &methods)
     }
 
+    /// A node of the tree of patterns; the path from the root to a node is the beginning of a pattern.
     fileprivate struct Node {
         /// The children for fixed texts.
         var texts: [String: Node] = [:]
@@ -107,7 +108,7 @@ package enum RouteMatch<Route> {
 }
 
 extension RouteMatch {
-    /// The response to a request without a route; nil if there is one.
+    /// The response to a request without a route; nil if there is a route.
     fileprivate func rejection(of request: HTTPRequest, _ body: HTTPFailure.Body) -> HTTPResponse? {
         switch self {
         case .found: return nil
@@ -123,8 +124,9 @@ extension RouteMatch {
 }
 
 extension Router where Route == HTTPHeadHandler {
-    /// The handler that serves all routes, each of which decides before the body is read, and responds to requests
-    /// without a route.
+    /// Makes the handler that serves all routes and responds to requests without a route.
+    ///
+    /// Each route decides about a request before the request's body is read.
     ///
     /// - Parameters:
     ///   - body: makes the bodies of the responses 404 and 405.
@@ -146,7 +148,7 @@ extension Router where Route == HTTPHeadHandler {
             switch handler(head) {
             case .reject(let response): return .reject(response)
             case .read(let bodyHandler):
-                // The request with its body is another value, without the parameters.
+                // The request that comes with the body is a new value, which lacks the parameters.
                 return .read { request, responder in
                     var request = request
                     request.parameters = parameters

@@ -8,7 +8,7 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
     case budget
     /// The sender has used its even share of the budget in the last second.
     case share
-    /// A later value of the counter replaced the item before it was published; the later value includes it.
+    /// A later value of the same feed counter replaced the item before the item was published, and includes it.
     case merged
 
     package static func < (a: DropReason, b: DropReason) -> Bool { a.rawValue < b.rawValue }
@@ -16,8 +16,9 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
 
 /// The ledger of a feed: published = admitted + refused + dropped (I10).
 ///
-/// `published` counts the messages and items that reached the fan-out. A pending counter (likes, speaking levels or the
-/// summary) is not counted yet. The ledger contains only numbers, so that a copy for undo is quick.
+/// `published` counts the messages and items that reached the fan-out. A feed counter (likes, speaking levels or the
+/// summary) that waits for its publication is not counted yet. The ledger contains only numbers, so that a copy for
+/// undo is quick.
 package struct Ledger: Sendable {
     /// The number of admitted items of a class.
     package struct Admitted: Hashable, Sendable {
@@ -36,9 +37,9 @@ package struct Ledger: Sendable {
         package var count: Int64
     }
 
-    // The layout of the 64 `counts`: from 0 the admitted items by class, from 8 the dropped items by class and reason,
-    // from 32 the refused messages by rejection. There are gaps for new classes, reasons and rejections. Stored rows
-    // contain the indices, so an index must never change its meaning.
+    // The layout of the 64 `counts`: from index 0 the admitted items by class, from index 8 the dropped items by class
+    // and reason, from index 32 the refused messages by rejection. There are gaps for new classes, reasons and
+    // rejections. Stored rows contain the indices, so an index must never change its meaning.
     private static let firstDroppedIndex = 8
     private static let droppedIndicesPerClass = 4
     private static let firstRefusedIndex = 32
@@ -90,7 +91,7 @@ package struct Ledger: Sendable {
     package var admittedCount: Int64 { self.sum(0..<Self.firstDroppedIndex) }
     /// The number of refused messages, with any code.
     package var refusedCount: Int64 { self.sum(Self.firstRefusedIndex..<self.counts.count) }
-    /// The number of dropped or merged items.
+    /// The number of dropped items, for any reason.
     package var droppedCount: Int64 { self.sum(Self.firstDroppedIndex..<Self.firstRefusedIndex) }
     /// Whether every message and item is counted as admitted, refused or dropped.
     package var isBalanced: Bool {
@@ -120,7 +121,7 @@ package struct Ledger: Sendable {
         self.counts[index] = self.counts[index].saturatingAdd(1)
     }
 
-    /// Adds the numbers of another feed's ledger to this one.
+    /// Adds the numbers of another feed's ledger to this ledger.
     package mutating func add(_ other: Ledger) {
         self.published = self.published.saturatingAdd(other.published)
         for index in self.counts.indices {

@@ -75,9 +75,9 @@ final class ShardLogin {
 
     /// Handles the first login of a connection: sets the client's identity and opens its session.
     ///
-    /// If a step after the counting fails, the connection stays counted until it closes or logs in again.
+    /// If a step after `admitLogin` fails, the connection stays counted until it closes or logs in again.
     private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
-        // True if an earlier login of this connection has failed after the connection was counted.
+        // Here a connection is counted only if an earlier login of it failed after `admitLogin` had counted it.
         if client.isCounted {
             client.isCounted = false
             self.gateway.admission.removeLogin(client.userKey, role: client.role)
@@ -119,10 +119,10 @@ final class ShardLogin {
         client.socket.accept()
         let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
         let lastReceivedNotice = params.notices.flatMap { NoticeID(text: $0) }
-        let (missed, lastID) = self.gateway.tables.notices(
+        let (missedNotices, lastID) = self.gateway.tables.notices(
             of: client.userKey, after: lastReceivedNotice, partition: partition)
         if let point = params.resume {
-            // If there is no error, the login is not answered here: the outcome of the resume will be its reply.
+            // Without an error, the login is not answered here: the outcome of the resume will be the login's reply.
             if let error = self.resume(frame, client, point) {
                 self.shard.calls.reply(
                     frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
@@ -135,7 +135,7 @@ final class ShardLogin {
                 frame.id, .success(result: result), to: client, method: "login", startMicroseconds: startMicroseconds)
         }
         // Notices that are not for clients are messages between gateways.
-        for entry in missed where entry.notice.content.isForClients {
+        for entry in missedNotices where entry.notice.content.isForClients {
             self.shard.sessions.deliver(entry, FrameEncoder.text(entry.json.span), to: client)
         }
         client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)

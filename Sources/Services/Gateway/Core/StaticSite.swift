@@ -40,7 +40,7 @@ package struct StaticSite: Sendable, Equatable {
         }
     }
 
-    /// The files by path, sorted.
+    /// The files, sorted by path.
     package private(set) var files: [File] = []
 
     /// Creates a site without files.
@@ -52,7 +52,10 @@ package struct StaticSite: Sendable, Equatable {
         "json": "application/json", "png": "image/png", "svg": "image/svg+xml", "webp": "image/webp",
     ]
 
-    /// Returns whether a file may be part of a site: its type is known, and no part of its path is hidden.
+    /// Returns whether a file may be part of a site.
+    ///
+    /// Its content type must be known. No part of its path may be empty or begin with a dot, and the path may contain
+    /// only ASCII letters, digits and the characters `-_./`.
     ///
     /// - Parameter path: The file's relative path, such as `pages/main.js`.
     /// - Returns: True if the file may be part of a site.
@@ -88,7 +91,8 @@ package struct StaticSite: Sendable, Equatable {
         let gzip = Self.acceptsGzip(acceptEncoding) ? file.gzip : nil
         // The two encodings are different representations, so each has its own tag.
         let tag = "\"\(file.entityTag)\(gzip == nil ? "" : "-gz")\""
-        // The contents of a file may change while its name stays the same, so a browser must revalidate it each time.
+        // The contents of a file may change while its name stays the same. So a browser must ask each time whether its
+        // copy is still valid.
         var headers = [
             Header("ETag", tag), Header("Cache-Control", "no-cache"), Header("Vary", "Accept-Encoding"),
         ]
@@ -166,7 +170,7 @@ package struct StaticSite: Sendable, Equatable {
 
     /// Returns the 64-bit FNV-1a hash.
     ///
-    /// It distinguishes the versions of a file. It need not resist forgery, because all files are the operator's own.
+    /// The hash distinguishes the versions of a file. It need not resist forgery, because all files are the operator's.
     private static func hash(of bytes: [UInt8]) -> UInt64 {
         // The first number is the offset basis of FNV-1a, the second its prime.
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

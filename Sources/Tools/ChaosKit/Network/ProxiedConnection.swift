@@ -4,7 +4,7 @@ internal import EventLoop
 /// One connection through a proxy: a stream from the client, and a stream to the server.
 ///
 /// It is used only on the proxy's loop. The protocols of the clients need no half-closed connections. So when one
-/// stream ends, the other one ends too, as soon as the bytes in transit to it are delivered.
+/// stream ends, the other stream ends too, as soon as the bytes in transit to the other stream are delivered.
 final class ProxiedConnection: TCPStreamDelegate {
     private let loop: EventLoop
     /// The port of the server on 127.0.0.1.
@@ -26,21 +26,21 @@ final class ProxiedConnection: TCPStreamDelegate {
         case end
     }
 
-    /// The state of one direction.
+    /// The bytes in transit in one direction, from a sender to a receiver.
     private final class DirectionState {
         /// The delayed deliveries in order, with the loop's time in milliseconds at which they are due.
         var queue: [(due: UInt64, delivery: Delivery)] = []
         /// Fires when the first delivery of the queue is due.
         var timer: LoopTimer?
-        /// Whether the proxy does not read from the sender, because the receiver has too many pending bytes.
+        /// Whether the receiver has too many pending bytes, so that the proxy does not read from the sender.
         var isFull = false
         /// Whether the sender's stream has ended.
         var hasEnded = false
     }
 
-    /// When more than this number of bytes wait for a receiver, the proxy stops reading from the sender.
+    /// When more than this number of bytes (1 MiB) wait for a receiver, the proxy stops reading from the sender.
     private static let highWaterMarkBytes = 1 << 20
-    /// The number of pending bytes at which a stream ends.
+    /// The number of pending bytes (128 MiB) at which a stream ends.
     ///
     /// It is far above the high-water mark, so that delayed bytes that are delivered together never reach it.
     private static let pendingLimitBytes = 128 * ProxiedConnection.highWaterMarkBytes
@@ -133,10 +133,10 @@ final class ProxiedConnection: TCPStreamDelegate {
     private func forward(_ delivery: Delivery, _ direction: Direction) {
         let delay = self.interruption.delayMilliseconds
         let state = self.state(of: direction)
-        let isIdle = state.queue.isEmpty
-        if delay == 0, isIdle { return self.deliver(delivery, direction) }
+        let isFirst = state.queue.isEmpty
+        if delay == 0, isFirst { return self.deliver(delivery, direction) }
         state.queue.append((due: self.loop.nowMilliseconds + delay, delivery: delivery))
-        if isIdle { self.startTimer(for: direction) }
+        if isFirst { self.startTimer(for: direction) }
     }
 
     /// Starts the timer for the first delivery of the queue, if there is one.
@@ -169,21 +169,21 @@ final class ProxiedConnection: TCPStreamDelegate {
     }
 
     private func deliver(_ delivery: Delivery, _ direction: Direction) {
-        guard let target = direction == .toServer ? self.server : self.client else { return }
+        guard let receiver = direction == .toServer ? self.server : self.client else { return }
         guard case .bytes(let bytes) = delivery else {
-            // The other side has ended, so nobody receives the target's bytes any more. The proxy reads them even if
-            // reading was paused, in order to notice the end of the target.
-            target.finish()
-            return target.startReading()
+            // The sender has ended, so bytes from the receiver reach nobody any more. The proxy still reads from the
+            // receiver, even if reading was paused, in order to notice the receiver's end.
+            receiver.finish()
+            return receiver.startReading()
         }
         do throws(LoopError) {
-            // True if the system has accepted all bytes.
-            if try target.write(bytes) { return }
+            let areAllBytesAccepted = try receiver.write(bytes)
+            if areAllBytesAccepted { return }
         } catch {
-            // The target has ended; `streamEnded` is called for it.
+            // The receiver has ended; `streamEnded` is called for it.
             return
         }
-        guard target.pendingBytes > Self.highWaterMarkBytes else { return }
+        guard receiver.pendingBytes > Self.highWaterMarkBytes else { return }
         self.state(of: direction).isFull = true
         self.updateReading()
     }

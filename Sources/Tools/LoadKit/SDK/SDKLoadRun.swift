@@ -44,9 +44,9 @@ package final class SDKLoadRun: Sendable {
     /// - Throws: `CancellationError`.
     package func run(say: @escaping @Sendable (String) -> Void) async throws -> SDKLoadReport {
         var report = SDKLoadReport()
-        // The transport's thread and buffers, which all instances share, exist already, so they do not count for the
-        // memory of an instance.
-        let memoryBefore = ProcessUsage.residentBytes
+        // The transport's thread and buffers, which all instances share, exist already. So they do not count as memory
+        // of the instances.
+        let bytesBefore = ProcessUsage.residentBytes
         var owners: [SDKLoadViewer] = []
         var viewers: [SDKLoadViewer] = []
         for live in 0..<self.plan.lives {
@@ -69,23 +69,23 @@ package final class SDKLoadRun: Sendable {
         progressReporting.cancel()
         report.entered = self.progress.entered.withLock { $0 }
         report.enteringSeconds = (ContinuousClock.now - began) / .seconds(1)
-        report.bytesPerClient = Int((ProcessUsage.residentBytes - memoryBefore) / Double(max(1, report.clients)))
+        report.bytesPerClient = Int((ProcessUsage.residentBytes - bytesBefore) / Double(max(1, report.clients)))
 
         say("sending for \(self.plan.seconds) s")
-        let cpuBefore = ProcessUsage.cpuSeconds
+        let cpuSecondsBefore = ProcessUsage.cpuSeconds
         (report.sent, report.accepted) = await self.sendMessages(from: owners)
         // Each accepted message is shown by the viewers of its live and by the owner.
         report.expected = report.accepted * (self.plan.viewers + 1)
         await self.waitForMessages(report.expected)
-        let cpu = ProcessUsage.cpuSeconds - cpuBefore
+        let cpuSeconds = ProcessUsage.cpuSeconds - cpuSecondsBefore
         self.addCounts(to: &report)
-        report.cpuMicrosecondsPerMessage = report.shown > 0 ? cpu * 1e6 / Double(report.shown) : 0
+        report.cpuMicrosecondsPerMessage = report.shown > 0 ? cpuSeconds * 1e6 / Double(report.shown) : 0
 
         say("leaving")
         await self.end(viewers, asOwners: false)
         await self.end(owners, asOwners: true)
         let weakClients = (owners + viewers).map { WeakClient(plaza: $0.plaza) }
-        // Here the run releases the instances. Those that still exist afterwards have leaked.
+        // Here the run releases the instances. Instances that still exist after the wait have leaked.
         (owners, viewers) = ([], [])
         report.leaked = await Self.waitForRelease(weakClients)
         report.failures = self.progress.failures.withLock { failures in
@@ -94,8 +94,9 @@ package final class SDKLoadRun: Sendable {
         return report
     }
 
-    /// Makes an instance in the live with the number `live`; `number` decides with which gateway the instance begins, and
-    /// which of the two delivery queues it gets.
+    /// Makes an instance, for a viewer or an owner, in the live with the number `live`.
+    ///
+    /// `number` decides with which gateway the instance begins, and which of the two delivery queues it gets.
     private func makeViewer(_ userID: String, live: Int, number: Int) -> SDKLoadViewer {
         let addressCount = self.plan.addresses.count
         let gateways = (0..<addressCount).map { self.plan.addresses[($0 + number) % addressCount] }
