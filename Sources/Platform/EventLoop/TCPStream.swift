@@ -95,8 +95,8 @@ package final class TCPStream: LoopHandle {
     ///
     /// - Returns: Whether the system has accepted all bytes.
     /// - Throws: `LoopError.overflow` if the queue has no room, `.overShare` if the loop's output budget has none; no
-    ///   byte was accepted then. `.closed` after `finish()` or `close()`. Otherwise the error with which the system
-    ///   ended the connection; the delegate receives this error, too.
+    ///   byte was accepted then. `.closed` if the stream is not connected yet, was finished, or has ended. Otherwise
+    ///   the error with which the system ended the connection; the delegate receives this error, too.
     @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if let security = self.security { return try self.write([bytes], encryptedBy: security) }
         return try self.writeToSocket(bytes)

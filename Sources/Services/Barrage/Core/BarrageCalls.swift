@@ -145,8 +145,8 @@ extension BarrageRows {
 
     /// Changes the feed of `key` in place, if there is one.
     ///
-    /// `windowIndex` is the index of the idempotency window of the caller's session. The journal finds the feed faster
-    /// with this hint, because the two rows are always looked up together.
+    /// `windowIndex` is the index of the row with the idempotency window of the caller's session. The journal stores
+    /// with this row where the feed's row is, so that the next look-up of the pair finds the feed faster.
     fileprivate mutating func updateFeed<R>(
         _ key: LiveKey, near windowIndex: Int?, _ body: (inout FeedRow) -> R
     ) -> R? {
