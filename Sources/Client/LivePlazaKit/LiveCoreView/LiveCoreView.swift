@@ -7,7 +7,7 @@ public import UIKit
 public enum CoreViewType: Sendable, Hashable {
     /// For viewers.
     case playView
-    /// For the user who runs the live.
+    /// For hosts.
     case pushView
 }
 
