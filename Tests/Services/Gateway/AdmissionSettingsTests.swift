@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import PlazaModel
 import ClientAddress
 import GatewayCore
 import MachineKit
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
 import Settings
 import Testing
 
