@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import ClientAddress
 import GatewayCore
 import MachineKit
-// SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 import Settings
 import Testing
