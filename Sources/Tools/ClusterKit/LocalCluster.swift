@@ -20,6 +20,8 @@ package final class LocalCluster: Sendable {
     private let lock = Locked<FileLock?>(nil)
     /// How each process is run: program, arguments, environment; nil before the start.
     private let plans = Locked<ClusterPlans?>(nil)
+    /// The thread that writes `state.json`; nil before the start.
+    private let readinessMonitor = Locked<DedicatedThread?>(nil)
 
     /// Makes a cluster without starting it.
     package init(_ options: ClusterOptions) {
@@ -76,6 +78,8 @@ package final class LocalCluster: Sendable {
             self.table.update { $0.hasEnded = true }
             // A cluster without the lock has written nothing into the directory, which may belong to another cluster.
             guard self.lock.withLock({ $0 != nil }) else { return }
+            // The monitor may still be writing the file, and would create it again.
+            self.readinessMonitor.withLock { $0 }?.join()
             try? FileManager.default.removeItem(atPath: self.directory.stateFile)
         }
         self.lock.withLock { $0 = nil }
@@ -208,12 +212,13 @@ package final class LocalCluster: Sendable {
         let plans = try ClusterPlans(options: self.options, directory: self.directory, apps: appsFileParts)
         self.plans.withLock { $0 = plans }
         let stateFile = self.directory.stateFile
-        ReadinessMonitor(table: self.table) { [weak self] table in
+        let monitor = ReadinessMonitor(table: self.table) { [weak self] table in
             // A failure to write the state file is ignored here: readers of the file detect it, and the processes keep
             // running.
             guard let self, let data = try? self.state(of: table).encoded() else { return }
             try? RunDirectory.write(data, to: stateFile, mode: 0o600)
-        }.start()
+        }
+        self.readinessMonitor.withLock { $0 = monitor.start() }
 
         self.supervise(plans.redis, desiredState: .running)
         if let home = plans.kafkaHome { try home.prepare() }

@@ -11,9 +11,9 @@ struct ReadinessMonitor: Sendable {
     /// Writes `state.json`.
     let writeState: @Sendable (ProcessTable) -> Void
 
-    /// Starts the thread, which ends with the cluster.
-    func start() {
-        _ = DedicatedThread("cluster-watch") { self.run() }
+    /// Starts the thread, which ends with the cluster; it may write `state.json` until then.
+    func start() -> DedicatedThread {
+        DedicatedThread("cluster-watch") { self.run() }
     }
 
     private func run() {
