@@ -241,7 +241,10 @@ package enum ChaosRunner {
         if load.failures.count > Self.maxShownFailures {
             findings.append("load: \(load.failures.count - Self.maxShownFailures) failures more")
         }
-        if let failure = load.nothingAdmittedFailure { findings.append("load: \(failure)") }
+        // It is the last of the load's failures, which may have been left out.
+        if let failure = load.nothingAdmittedFailure, !findings.contains("load: \(failure)") {
+            findings.append("load: \(failure)")
+        }
         var evidence = HistoryReducer.evidence(of: history)
         for (count, kind, promise) in [
             (load.missing, LoadIncident.Kind.missing, "I8: acknowledged messages were lost"),

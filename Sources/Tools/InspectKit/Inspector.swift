@@ -128,13 +128,14 @@ package struct Inspector {
     /// Reads the replies to the calls of these sessions, and all dead letters (inputs that a machine could not
     /// process).
     private mutating func readAnswers(sessions: Set<String>, from start: Timestamp) throws(KafkaError) {
-        guard !sessions.isEmpty else { return }
         let from = start - Self.callLead
-        try self.read(
-            TopicScan(.replies, from: from) { record in
-                guard let value = record.value, let session = ReplySession.find(in: value) else { return false }
-                return sessions.contains(session)
-            })
+        if !sessions.isEmpty {
+            try self.read(
+                TopicScan(.replies, from: from) { record in
+                    guard let value = record.value, let session = ReplySession.find(in: value) else { return false }
+                    return sessions.contains(session)
+                })
+        }
         try self.read(TopicScan(.deadLetters, from: from) { _ in true })
     }
 

@@ -103,6 +103,19 @@ struct ChaosRunnerTests {
         #expect(Self.findings { $0.failures = ["a viewer could not join"] } == ["load: a viewer could not join"])
     }
 
+    @Test func `a load of which nothing was admitted is one finding, also when it has more failures than are shown`() {
+        let nothingAdmitted = "None of the 240 messages sent was admitted: 0 dropped, 240 unanswered."
+        let otherFailures = (1...9).map { "viewer \($0) could not join" }
+        for failures in [[], otherFailures] {
+            let findings = Self.findings { load in
+                load.admitted = 0
+                load.unanswered = 240
+                load.failures = failures + [nothingAdmitted]
+            }
+            #expect(findings.count { $0 == "load: \(nothingAdmitted)" } == 1)
+        }
+    }
+
     @Test func `the evidence of a finding about the load is only the incident of its kind`() throws {
         // Two messages are missing. There is an incident about missing messages, and another about their order.
         var load = Self.load

@@ -60,7 +60,7 @@ public enum LiveKickedOutReason: Int, Sendable, Hashable {
 
 /// The final statistics of a live; apps know the class by this name, with its prefix.
 public final class TUILiveStatisticsData: NSObject, Sendable {
-    /// The number of joins, including repeated ones.
+    /// The number of visits, including repeated ones; who comes back within a minute continues the visit.
     public let totalViewers: Int
     /// The number of gifts.
     public let totalGiftsSent: Int

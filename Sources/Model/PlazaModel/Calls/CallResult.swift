@@ -81,7 +81,7 @@ package struct LiveListEntry: Hashable, Sendable, Codable {
     package var info: LiveInfo
     /// Users in the live now.
     package var audienceCount: Int
-    /// All joins so far, including repeated ones; lists of lives are ordered by this number, highest first.
+    /// All visits so far (R3.31); lists of lives are ordered by this number, highest first.
     package var totalViewerCount: Int
 
     package init(info: LiveInfo, audienceCount: Int, totalViewerCount: Int) {
@@ -118,7 +118,7 @@ package struct LiveCount: Hashable, Sendable, Codable {
     package var live: LiveID
     /// Users in the live, without the owner.
     package var count: Int
-    /// All joins so far, including repeated ones.
+    /// All visits so far (R3.31).
     package var totalViewers: Int
     /// Whether the count may be out of date because presence cannot reach Redis.
     package var stale: Bool

@@ -23,7 +23,7 @@ package struct Ending: Hashable, Sendable, Codable {
     package var createdAt: Timestamp
     /// When the directory ended the live.
     package var endedAt: Timestamp
-    /// All joins, including repeated ones; 0 until presence sets the number.
+    /// All visits (R3.31); 0 until presence sets the number.
     package var totalViewers: Int64
     /// The live's info, for an app with webhooks.
     package var info: LiveInfo?

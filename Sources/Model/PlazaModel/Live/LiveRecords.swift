@@ -37,7 +37,7 @@ package struct CountRecord: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// Users in the live, without the owner.
     package var count: Int
-    /// All joins so far, including repeated ones; lists of lives are ordered by this number.
+    /// All visits so far (R3.31); lists of lives are ordered by this number.
     package var totalViewers: Int
     /// Whether the count may be out of date because presence cannot reach Redis.
     package var stale: Bool

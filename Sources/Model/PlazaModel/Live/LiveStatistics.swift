@@ -2,7 +2,7 @@
 
 /// A live's statistics, current or final (R3.57, R11.9).
 package struct LiveStatistics: Hashable, Sendable, Codable {
-    /// All joins, including repeated ones; 0 until the live ends, because the count records contain the current number.
+    /// All visits (R3.31); 0 until the live ends, because the count records contain the current number.
     package var totalViewers: Int64
     /// The number of gifts; a call with several receivers sends its count to each of them.
     package var totalGiftsSent: Int64

@@ -43,9 +43,12 @@ package final class PresenceProcessor: PartitionProcessor {
         self.metrics = PresenceMetrics(metrics, partition: machine.partition, outages: outages)
     }
 
-    // A processor is destroyed when its process no longer owns the partition. From then on the metric of the new owner
-    // says whether Redis can be reached.
-    deinit { self.metrics.setLeasesUnavailable(false) }
+    // A processor is destroyed when its process no longer owns the partition. From then on the metrics of the new owner
+    // say how many sessions there are, and whether Redis can be reached.
+    deinit {
+        self.metrics.setLeasesUnavailable(false)
+        self.metrics.sessionsWithLease.set(0)
+    }
 
     package func restore(key: String, row: [UInt8]?) {
         guard let rowKey = AudienceKey(text: key) else { return self.skip(key, "no key of a row") }

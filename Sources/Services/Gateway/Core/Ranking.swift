@@ -2,11 +2,11 @@
 package import MachineKit
 package import PlazaModel
 
-/// The sort key of a live in a list: the live itself, and how often it was joined.
+/// The sort key of a live in a list: the live itself, and how often it was visited (R3.31).
 package struct RankingEntry: Hashable, Sendable {
     /// The live.
     package var key: LiveKey
-    /// How often viewers have joined the live so far; lists begin with the live that was joined most often.
+    /// The visits of the live so far; lists begin with the live that was visited most often.
     package var totalViewers: Int
 
     /// Creates the sort key of a live.

@@ -168,6 +168,7 @@ package final class Gateway: Sendable {
         }
         for thread in threads { thread.stop() }
         for thread in threads { thread.join() }
+        for mailbox in self.mailboxes { mailbox.close() }
     }
 
     /// Posts messages to a shard.
