@@ -72,7 +72,9 @@ struct KafkaHome: Sendable {
         // "L" replaces the first character of a random id, because a leading dash would be parsed as an option.
         let id =
             idAndCount.first.map(String.init) ?? "L" + Base64URL.encode(RandomBytes.generate(count: 16)).dropFirst()
-        if idAndCount.isEmpty { try RunDirectory.write(Data("\(id) \(self.brokerCount)".utf8), to: idFile, mode: 0o600) }
+        if idAndCount.isEmpty {
+            try RunDirectory.write(Data("\(id) \(self.brokerCount)".utf8), to: idFile, mode: 0o600)
+        }
         for node in 1...self.brokerCount {
             try RunDirectory.write(
                 Data(self.properties(of: node).utf8), to: self.configurationFile(of: node), mode: 0o600)

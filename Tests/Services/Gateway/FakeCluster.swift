@@ -332,10 +332,12 @@ final class FakeCluster: RecordSink, FeedSource {
         self.state.withLock { $0.records }.filter(condition).count
     }
 
-    /// Returns the sum of a metric over all its labels; 0 if there is no such metric.
+    /// Returns the sum of a metric over all its labels; traps on an unknown name, which may be misspelt.
     func metric(_ name: String) -> Int {
-        let family = self.registry.snapshot().first { $0.name == name }
-        return (family?.samples ?? []).reduce(0) { sum, sample in
+        guard let family = self.registry.snapshot().first(where: { $0.name == name }) else {
+            preconditionFailure("the gateway has no metric \(name)")
+        }
+        return family.samples.reduce(0) { sum, sample in
             if case .number(let value) = sample.value { sum + Int(value) } else { sum }
         }
     }
