@@ -363,7 +363,7 @@ let testTargets: [Target] = [
             "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LivePlazaCombine", "LivePlazaKit",
             "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell",
             "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
-        ], exclude: ["boundary_table.py", "boundary_cases.py", "boundary_http.py"]),
+        ], exclude: ["boundary_table.py", "boundary_cases.py", "boundary_http.py", "boundary_websocket.py"]),
 ]
 
 let package = Package(
