@@ -7,10 +7,10 @@ import Testing
 /// How quick changes of a stage are merged into few feed items: at most one item each 200 ms.
 @Suite struct StageItemTests {
     /// A live whose machine leaves 200 ms between two feed items; the item of the opening is long ago.
-    private func openedHarness() -> SeatHarness {
+    private func openedHarness(mode: TakeSeatMode = .apply) -> SeatHarness {
         var harness = SeatHarness.unopened
         harness.machine = MachineHarness(SeatMachine())
-        _ = harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 8)))
+        _ = harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 8, mode: mode)))
         _ = harness.advance(milliseconds: 10_000)
         return harness
     }
@@ -94,7 +94,7 @@ import Testing
     @Test func `the 64th event of a delayed item publishes it early, and its row survives encoding and decoding`()
         throws
     {
-        var harness = self.openedHarness()
+        var harness = self.openedHarness(mode: .free)
         var eventCounts: [Int] = []
         // Each of ten users takes seat 1 and leaves it, four times: 80 events in much less than 200 ms. A user may make
         // ten seat calls a second.
