@@ -7,19 +7,21 @@ import Testing
 ///
 /// `options.routes` has, by the name of a process, the ports of the proxies that this process must use.
 struct ChaosNetworkTests {
-    @Test func `the first instance of each service reaches each broker through a proxy of its own`() throws {
+    @Test func `each instance of each service reaches each broker through a proxy of its own`() throws {
         var options = ClusterOptions(runDirectory: "unused")
         options.broker = .kafkaHome("unused", brokers: 3)
+        options.scale[.cohostBattle] = 2
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }
-        #expect(Set(options.routes.keys) == Set(ServiceKind.allCases.map { "\($0.rawValue)-1" }))
+        let instances = ServiceKind.allCases.map { "\($0.rawValue)-1" } + ["cohost-battle-2"]
+        #expect(Set(options.routes.keys) == Set(instances))
         let brokerRoutes = options.routes.values.flatMap(\.brokers)
-        #expect(brokerRoutes.count == 3 * ServiceKind.allCases.count)
+        #expect(brokerRoutes.count == 3 * instances.count)
         // If two routes shared a port, an interruption of one would affect the other.
         let ports = brokerRoutes.flatMap { [$0.listener, $0.advertised] }
         #expect(Set(ports).count == ports.count)
-        // There is one link to Kafka for each service, one to Redis, and one to the clients.
-        #expect(network.links.count == ServiceKind.allCases.count + 2)
+        // There is one link to Kafka for each instance, one to Redis, and one to the clients.
+        #expect(network.links.count == instances.count + 2)
     }
 
     @Test func `only presence reaches Redis through a proxy`() throws {

@@ -19,6 +19,15 @@ package enum Link: Hashable, Sendable {
         }
     }
 
+    /// The link of the same kind of another process.
+    func ofInstance(_ process: String) -> Link {
+        switch self {
+        case .kafka: .kafka(process)
+        case .redis: .redis(process)
+        case .clients: .clients(process)
+        }
+    }
+
     /// The names of the side that accepts the connections and of the side that opens them.
     var ends: (server: String, client: String) {
         let service = Fault.service(of: self.process)
@@ -30,9 +39,9 @@ package enum Link: Hashable, Sendable {
     }
 }
 
-/// The proxies of a cluster: before Kafka and Redis for the first instance of each service, and before each gateway.
+/// The proxies of a cluster: before Kafka and Redis for each instance of a service, and before each gateway.
 ///
-/// The other instances connect to Kafka and Redis directly, so an interruption affects only one of several instances.
+/// Each instance has proxies of its own, so an interruption affects only one of several instances.
 package final class ChaosNetwork: Sendable {
     /// The links that can be interrupted.
     package let links: [Link]
@@ -55,8 +64,10 @@ package final class ChaosNetwork: Sendable {
         var links: [Link] = []
         // The ports on which the brokers listen for each process.
         var listeners: [String: [Int]] = [:]
-        for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
-            let name = "\(kind.rawValue)-1"
+        let processes = ServiceKind.allCases.flatMap { kind in
+            (0..<options.instances(of: kind)).map { (kind, name: "\(kind.rawValue)-\($0 + 1)") }
+        }
+        for (kind, name) in processes {
             if brokers > 0 {
                 let ports = try (0..<brokers).map { _ in try PortRange.allocate() }
                 listeners[name] = ports

@@ -62,22 +62,6 @@ package enum Fault: Hashable, Sendable {
         }
     }
 
-    /// How long clients may see no progress: the seconds of the fault plus 15 s for the recovery, or 20 s after the kill
-    /// of a broker or a full disk.
-    ///
-    /// Each of repeated kills adds 5 s.
-    package var allowedPause: Duration {
-        switch self {
-        case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
-        case .kill, .terminate, .rollingRestart, .flushRedis: .seconds(15)
-        case .killRepeatedly(_, let times): .seconds(15 + 5 * times)
-        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .freezeInAppend(_, let seconds),
-            .interrupt(_, _, let seconds), .setClock(_, _, let seconds):
-            .seconds(15 + seconds)
-        case .fillDisk(_, let seconds): .seconds(20 + seconds)
-        }
-    }
-
     /// Approximately how long the injection takes.
     package var duration: Duration {
         switch self {
@@ -86,9 +70,30 @@ package enum Fault: Hashable, Sendable {
         case .freeze(_, let seconds), .freezeInAppend(_, let seconds), .fillDisk(_, let seconds),
             .interrupt(_, _, let seconds), .setClock(_, _, let seconds):
             .seconds(seconds)
-        // A battle takes 8 s; 2 s more are for the connection of the lives before it.
-        case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
+        // The injection waits up to 20 s for the last second of a battle.
+        case .freezeAtBattleEnd(_, let seconds): .seconds(20 + seconds)
         case .rollingRestart: .seconds(6)
+        }
+    }
+
+    /// The same fault of other instances.
+    ///
+    /// - Parameter name: returns the name of the process that has the fault instead of the named one.
+    /// - Returns: the fault; a rolling restart and FLUSHALL have no instance, and are returned as they are.
+    func ofInstances(_ name: (String) -> String) -> Fault {
+        switch self {
+        case .kill(let names): .kill(names.map(name))
+        case .killRepeatedly(let process, let times): .killRepeatedly(name(process), times: times)
+        case .freeze(let names, let seconds): .freeze(names.map(name), seconds: seconds)
+        case .freezeAtBattleEnd(let names, let seconds): .freezeAtBattleEnd(names.map(name), seconds: seconds)
+        case .freezeInAppend(let names, let seconds): .freezeInAppend(names.map(name), seconds: seconds)
+        case .terminate(let process): .terminate(name(process))
+        case .fillDisk(let process, let seconds): .fillDisk(name(process), seconds: seconds)
+        case .interrupt(let link, let interruption, let seconds):
+            .interrupt(link.ofInstance(name(link.process)), interruption, seconds: seconds)
+        case .setClock(let process, let ahead, let seconds):
+            .setClock(name(process), ahead: ahead, seconds: seconds)
+        case .rollingRestart, .flushRedis: self
         }
     }
 

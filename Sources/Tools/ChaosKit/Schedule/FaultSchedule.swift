@@ -36,6 +36,11 @@ package struct ChaosRound: Hashable, Sendable {
     package var fault: Fault
     /// The time from the first message of the load to the beginning of the fault.
     package var delay: Duration
+    /// How long the clients may wait for feeds and answers.
+    var limits: RecoveryLimits
+
+    /// How long messages are sent: until a pause that is too long has been seen.
+    var loadDuration: Duration { self.delay + max(self.fault.duration, self.limits.viewerPause) + .seconds(3) }
 
     /// The time from a burst of calls to the beginning of the fault: 0 to 149 ms.
     var burstDelay: Duration { .milliseconds(Int(self.delay / .milliseconds(1)) % 150) }
@@ -47,6 +52,7 @@ package struct ChaosRound: Hashable, Sendable {
 package struct FaultSchedule: Sendable {
     private let faults: [Fault]
     private let seed: UInt64
+    private let shape: ClusterShape
 
     /// Makes the schedule.
     ///
@@ -59,6 +65,7 @@ package struct FaultSchedule: Sendable {
         seed: UInt64, shape: ClusterShape, only: String? = nil, where isPossible: (Fault) -> Bool = { _ in true }
     ) {
         self.seed = seed
+        self.shape = shape
         self.faults = Self.faults(of: shape).filter { fault in
             isPossible(fault) && (only.map { fault.kind.contains($0) } ?? true)
         }
@@ -82,10 +89,33 @@ package struct FaultSchedule: Sendable {
         let fault = self.faults.shuffled(using: &random)[indexInCycle]
         var delays = SeededRandom(seed: self.seed ^ UInt64(index) &* 0x1_0001)
         return ChaosRound(
-            number: index + 1, fault: fault, delay: .milliseconds(Int.random(in: 1_000...9_000, using: &delays)))
+            number: index + 1, fault: self.drawInstances(of: fault, in: index),
+            delay: .milliseconds(Int.random(in: 1_000...9_000, using: &delays)),
+            limits: RecoveryLimits(of: fault, in: self.shape))
     }
 
-    /// All faults that are possible in a cluster.
+    /// Draws an instance for each first instance that a fault names.
+    ///
+    /// The owner of the partitions that the clients use may be any instance. The battles of one app, for example, all
+    /// have the same owner. So each instance gets its share of the faults.
+    private func drawInstances(of fault: Fault, in roundIndex: Int) -> Fault {
+        switch fault {
+        // The list of faults has one of these for each instance, or one for all instances.
+        case .freezeInAppend: return fault
+        case .freezeAtBattleEnd(let names, _) where names.count > 1: return fault
+        default: break
+        }
+        var random = SeededRandom(seed: self.seed &+ UInt64(roundIndex) &* 0x2_0003)
+        var counts = ServiceKind.allCases.map { ($0.rawValue, count: self.shape.instances[$0, default: 0]) }
+        counts.append(("broker", count: self.shape.brokers))
+        var drawn: [String: String] = [:]
+        for (kind, count) in counts {
+            drawn["\(kind)-1"] = "\(kind)-\(Int.random(in: 1...max(1, count), using: &random))"
+        }
+        return fault.ofInstances { drawn[$0, default: $0] }
+    }
+
+    /// All faults that are possible in a cluster; `drawInstances` replaces their first instances.
     private static func faults(of shape: ClusterShape) -> [Fault] {
         let services = ServiceKind.allCases.filter { shape.instances[$0, default: 0] > 0 }
         let firstInstances = services.map { "\($0.rawValue)-1" }
@@ -114,13 +144,12 @@ package struct FaultSchedule: Sendable {
         faults += services.map { .rollingRestart($0) }
         faults += [.kill(["redis"]), .freeze(["redis"], seconds: 10), .flushRedis]
         if shape.brokers > 0 {
-            let lastBroker = "broker-\(shape.brokers)"
-            faults += [.freeze(["broker-1"], seconds: 8), .kill([lastBroker]), .fillDisk(lastBroker, seconds: 3)]
+            faults += [.freeze(["broker-1"], seconds: 8), .kill(["broker-1"]), .fillDisk("broker-1", seconds: 3)]
         }
         if shape.hasFakeClock {
             for ahead in [30, -30] { faults += firstInstances.map { .setClock($0, ahead: ahead, seconds: 12) } }
         }
-        for link in shape.links {
+        for link in shape.links where link.process.hasSuffix("-1") {
             faults += [
                 .interrupt(link, .cut, seconds: 5),
                 .interrupt(link, .silence([.toServer, .toClient]), seconds: 12),

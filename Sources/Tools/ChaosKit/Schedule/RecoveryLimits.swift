@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
+
+/// How long clients may wait during and after a fault (OPERATING.md, section 6).
+package struct RecoveryLimits: Hashable, Sendable {
+    /// How long no viewer of a live may receive anything while messages are due.
+    package var pause: Duration
+    /// How long one viewer may receive nothing while messages are due: its gateway may be the one that has the fault.
+    package var viewerPause: Duration
+    /// How long a call may wait for its answer, and a battle or a request for its end.
+    package var answer: Duration
+
+    /// How long another instance takes at most to continue the work of a service.
+    ///
+    /// The documented 3 s, and 2 s more, because one machine runs all services, Kafka and the clients.
+    static let takeover = Duration.seconds(5)
+    /// How long a broker of several may interrupt feeds: the documented 5 s, and 3 s more for the same reason.
+    static let brokerChange = Duration.seconds(8)
+    /// How long a cluster takes at most that has no second instance or broker: the process must start again.
+    static let restart = Duration.seconds(15)
+    /// How long the only broker takes at most to start again.
+    static let brokerRestart = Duration.seconds(20)
+
+    /// How long a client takes at most to find that its gateway is gone, to connect to another one, and to resume.
+    static let reconnect = Duration.seconds(10)
+
+    /// The limits of a fault.
+    ///
+    /// - Parameters:
+    ///   - fault: the fault.
+    ///   - shape: decides whether a second instance or broker continues the work.
+    package init(of fault: Fault, in shape: ClusterShape) {
+        self.pause = Self.pause(fault, shape)
+        self.viewerPause = max(self.pause, fault.outage) + Self.reconnect
+        self.answer = fault.outage + (fault.isOfBroker ? Self.brokerRestart : Self.restart)
+    }
+
+    private static func pause(_ fault: Fault, _ shape: ClusterShape) -> Duration {
+        if fault.isOfBroker {
+            // Clients wait for a broker that hangs with its connections open; one that is gone is replaced at once.
+            let isKill = if case .kill = fault { true } else { false }
+            return isKill && shape.brokers > 1 ? Self.brokerChange : fault.outage + Self.brokerRestart
+        }
+        let services = Set(fault.processes.map(Fault.service(of:)))
+        let hasSecondInstances = ServiceKind.allCases.allSatisfy {
+            !services.contains($0.rawValue) || shape.instances[$0, default: 0] > 1
+        }
+        guard hasSecondInstances else { return fault.outage + Self.restart }
+        switch fault {
+        // A delayed process keeps its partitions, so nobody takes over, and each append takes longer.
+        case .interrupt(_, .delay, let seconds): return .seconds(seconds) + Self.takeover
+        // Each kill may interrupt the takeover after the kill before it.
+        case .killRepeatedly: return fault.outage + Self.takeover
+        // The second instance may stop as soon as it has taken over from the first one.
+        case .rollingRestart, .setClock: return Self.takeover * 2
+        default: return Self.takeover
+        }
+    }
+}
+
+extension Fault {
+    /// Whether the fault is one of a broker.
+    fileprivate var isOfBroker: Bool { self.processes.contains { $0.hasPrefix("broker") } }
+
+    /// The time from the beginning to the end of the fault, without a wait for a battle's last second.
+    fileprivate var outage: Duration {
+        if case .freezeAtBattleEnd(_, let seconds) = self { .seconds(seconds) } else { self.duration }
+    }
+}
