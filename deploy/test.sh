@@ -32,7 +32,8 @@ anything failed. Safe to run again.
                        C libraries only. With --filter it runs what the filter names instead
   --require-kafka      the lack of a real Kafka is a failure; LIVEPLAZA_REQUIRE_KAFKA=1 does the same
   --retry-failed       runs the suites of failed tests once more, if they are at most three and no test process ended;
-                       passes if all pass then, and names them as flaky: each is a fault to be mended
+                       passes if all pass then, and names them as flaky: each is a fault to be mended.
+                       Not if random faults broke an invariant
   --sanitize KIND      builds with the address or thread sanitizer, in .build/sanitize-KIND, and runs the tests so:
                        slower, a finding ends the test process. Best with --fast. Swift's compiler has no sanitizer of
                        undefined behaviour for Linux: it traps by itself on overflow, bad indices and conversions, and
@@ -161,7 +162,10 @@ if [[ $failed == 1 ]]; then
   name_failures
   suites=$(sed -nE 's/^[^ ]+ Suite ([A-Za-z0-9_]+) failed after .*/\1/p' "$output" | sort -u)
   count=$(wc -w <<<"$suites")
-  if [[ $retry == 1 ]] && ((count >= 1 && count <= 3)) && summary >/dev/null; then
+  # A broken invariant under random faults need not show again, so a second run that passes says nothing about it.
+  if grep -qE 'BROKEN: (.*; )?[IR][0-9.]+: ' "$output"; then
+    say "an invariant was broken under random faults: not run again"
+  elif [[ $retry == 1 ]] && ((count >= 1 && count <= 3)) && summary >/dev/null; then
     summary
     say "running again: ${suites//$'\n'/, }"
     : >"$output"
