@@ -41,12 +41,12 @@ struct FaultScheduleTests {
         #expect(kinds.isSuperset(of: ["freeze a pair", "FLUSHALL", "full disk under broker"]))
     }
 
-    @Test func `each instance of each service and each broker has its share of the faults`() {
-        // The battles of an app have one owner, which may be any instance.
+    @Test func `each fault is one of each instance and each broker in turn`() {
+        // The battles of an app have one owner, which may be any instance. With three brokers, three cycles suffice.
         var shape = Self.shape
         shape.brokers = 3
         let schedule = FaultSchedule(seed: 1, shape: shape)
-        let kills = (1...8 * schedule.count).map { schedule.round($0).fault }.filter { fault in
+        let kills = (1...3 * schedule.count).map { schedule.round($0).fault }.filter { fault in
             if case .kill(let names) = fault { names.count == 1 } else { false }
         }
         let instances = ServiceKind.allCases.flatMap { kind in (1...2).map { "\(kind.rawValue)-\($0)" } }

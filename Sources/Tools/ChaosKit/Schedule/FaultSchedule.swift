@@ -86,36 +86,39 @@ package struct FaultSchedule: Sendable {
         // to cycles and rounds.
         let (cycle, indexInCycle) = index.quotientAndRemainder(dividingBy: self.faults.count)
         var random = SeededRandom(seed: self.seed &+ UInt64(cycle) &* 0x9E37_79B9)
-        let fault = self.faults.shuffled(using: &random)[indexInCycle]
+        let faultIndex = self.faults.indices.shuffled(using: &random)[indexInCycle]
+        let fault = self.faults[faultIndex]
         var delays = SeededRandom(seed: self.seed ^ UInt64(index) &* 0x1_0001)
         return ChaosRound(
-            number: index + 1, fault: self.drawInstances(of: fault, in: index),
+            number: index + 1, fault: self.chooseInstances(for: faultIndex, in: cycle),
             delay: .milliseconds(Int.random(in: 1_000...9_000, using: &delays)),
             limits: RecoveryLimits(of: fault, in: self.shape))
     }
 
-    /// Draws an instance for each first instance that a fault names.
+    /// Replaces each first instance that a fault names by an instance of the same service: another one in each cycle.
     ///
     /// The owner of the partitions that the clients use may be any instance. The battles of one app, for example, all
-    /// have the same owner. So each instance gets its share of the faults.
-    private func drawInstances(of fault: Fault, in roundIndex: Int) -> Fault {
+    /// have the same owner. So each instance must get each fault.
+    private func chooseInstances(for faultIndex: Int, in cycle: Int) -> Fault {
+        let fault = self.faults[faultIndex]
         switch fault {
         // The list of faults has one of these for each instance, or one for all instances.
         case .freezeInAppend: return fault
         case .freezeAtBattleEnd(let names, _) where names.count > 1: return fault
         default: break
         }
-        var random = SeededRandom(seed: self.seed &+ UInt64(roundIndex) &* 0x2_0003)
+        // The instance of the first cycle is drawn; the others follow in turn.
+        var random = SeededRandom(seed: self.seed &+ UInt64(faultIndex) &* 0x2_0003)
         var counts = ServiceKind.allCases.map { ($0.rawValue, count: self.shape.instances[$0, default: 0]) }
         counts.append(("broker", count: self.shape.brokers))
-        var drawn: [String: String] = [:]
-        for (kind, count) in counts {
-            drawn["\(kind)-1"] = "\(kind)-\(Int.random(in: 1...max(1, count), using: &random))"
+        var chosen: [String: String] = [:]
+        for (kind, count) in counts where count > 0 {
+            chosen["\(kind)-1"] = "\(kind)-\((Int.random(in: 0..<count, using: &random) + cycle) % count + 1)"
         }
-        return fault.ofInstances { drawn[$0, default: $0] }
+        return fault.ofInstances { chosen[$0, default: $0] }
     }
 
-    /// All faults that are possible in a cluster; `drawInstances` replaces their first instances.
+    /// All faults that are possible in a cluster; `chooseInstances` replaces their first instances.
     private static func faults(of shape: ClusterShape) -> [Fault] {
         let services = ServiceKind.allCases.filter { shape.instances[$0, default: 0] > 0 }
         let firstInstances = services.map { "\($0.rawValue)-1" }
