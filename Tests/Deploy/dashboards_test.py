@@ -106,7 +106,8 @@ def sides(expression):
         position += 1
     operands.append(expression[start:])
     if len(operands) == 1:
-        whole = operands[0].strip()
+        # `absent` gives data when its operand does not.
+        whole = re.sub(r"^absent(?=\()", "", operands[0].strip())
         if whole.startswith("(") and whole.endswith(")"):
             return sides(whole[1:-1])
         # A factor in front, such as `0.9 * `, is left out too.
