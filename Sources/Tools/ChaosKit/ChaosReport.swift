@@ -83,21 +83,23 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     }
 
     private static let header = [
-        "fault", "times", "messages", "lost", "repeated", "false leaves", "battles", "requests",
-        "pause ms p50", "p99", "max", "verdict",
+        "fault", "times", "messages", "refused", "lost", "repeated", "false leaves", "battles", "requests",
+        "pause ms p50", "p99", "max", "of a viewer", "verdict",
     ]
 
     /// The cells of the table, with one row for each kind of fault.
     private var rows: [[String]] {
-        Dictionary(grouping: self.validRounds, by: \.kind).sorted { $0.key < $1.key }.map { kind, rounds in
+        Dictionary(grouping: self.validRounds, by: \.row).sorted { $0.key < $1.key }.map { kind, rounds in
             let pauses = rounds.map(\.longestPause).sorted()
             let broken = rounds.filter { !$0.findings.isEmpty }.count
             return [
-                kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))", "\(Self.sum(rounds, \.missing))",
+                kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))",
+                "\(rounds.reduce(0) { $0 + $1.refused.values.reduce(0, +) })", "\(Self.sum(rounds, \.missing))",
                 "\(Self.sum(rounds, \.repeated) + Self.sum(rounds, \.reordered))",
                 "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",
                 "\(Self.sum(rounds, \.requests))", Self.percentile(50, pauses), Self.percentile(99, pauses),
-                Self.percentile(100, pauses), broken == 0 ? "held" : "BROKEN in \(broken)",
+                Self.percentile(100, pauses), Self.percentile(100, rounds.compactMap(\.longestViewerPause).sorted()),
+                broken == 0 ? "held" : "BROKEN in \(broken)",
             ]
         }
     }
@@ -117,7 +119,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// One line of the table, with each cell padded to the width of its column.
     private static func line(_ cells: [String]) -> String {
         // The widths of the columns of `header`; the last column needs none.
-        let widths = [38, 6, 9, 5, 9, 13, 8, 9, 13, 6, 6]
+        let widths = [38, 6, 9, 8, 5, 9, 13, 8, 9, 13, 6, 6, 12]
         return cells.enumerated().map { index, cell in
             index < widths.count
                 ? cell.padding(toLength: max(widths[index], cell.count + 1), withPad: " ", startingAt: 0) : cell

@@ -272,6 +272,7 @@ package enum ChaosRunner {
             missing: load.missing,
             repeated: load.repeated, reordered: load.reordered, falseLeaves: load.unexpectedLeaveTips,
             battles: history.battles.count, requests: history.requests.count, findings: findings)
+        result.longestViewerPause = load.longestViewerPauseMilliseconds
         result.workload = history.workloadCounts
         result.evidence = evidence.isEmpty ? nil : evidence
         return result

@@ -28,6 +28,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var composeProject: String?
     /// The longest time in which no viewer of a live received anything while messages were due, in milliseconds.
     package var longestPause: Double
+    /// The longest time in which one viewer received nothing while messages were due, in milliseconds; nil in an older
+    /// report.
+    package var longestViewerPause: Double?
     /// The number of acknowledged messages of the load.
     package var admitted: Int
     /// The number of messages that were not acknowledged, by reason.
@@ -71,6 +74,14 @@ package struct RoundResult: Hashable, Sendable, Codable {
         if let kafkaHome = self.kafkaHome { options += " --kafka-home \(Self.quoted(kafkaHome))" }
         if let faketime = self.faketime { options += " --faketime \(Self.quoted(faketime))" }
         return options
+    }
+
+    /// The title of the row of the report's table in which the round counts: the kind of its fault.
+    ///
+    /// One broker of several is another case than the only one.
+    var row: String {
+        guard self.kind.hasSuffix("broker"), let brokers = self.brokers, brokers > 1 else { return self.kind }
+        return "\(self.kind) (one of \(brokers))"
     }
 
     /// Whether the broker was in memory: it writes effects at least once (docs/OPERATING.md, `--kafka-mode`).

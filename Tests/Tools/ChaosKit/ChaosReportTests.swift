@@ -22,19 +22,27 @@ struct ChaosReportTests {
         var report = ChaosReport(rounds: [
             Self.round(1, seed: 7, kind: "kill redis", pause: 300), Self.round(2, seed: 7, kind: "FLUSHALL", pause: 5),
         ])
+        (report.rounds[0].refused, report.rounds[0].longestViewerPause) = (["unavailable": 4, "no answer": 3], 800)
         report.rounds += [
             Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"]),
             Self.round(4, seed: 8, kind: "kill redis", pause: 200),
         ]
         #expect(try ChaosReport(json: report.json) == report)
-        // The columns: fault, times, messages, lost, repeated, false leaves, battles, requests, the pause of the feeds
-        // in milliseconds (p50, p99, maximum), and the verdict.
+        // The columns: fault, times, messages, refused, lost, repeated, false leaves, battles, requests, the pause of the
+        // feeds in milliseconds (p50, p99, maximum), the longest pause of a viewer, and the verdict.
         #expect(
             report.markdown.split(separator: "\n").suffix(2) == [
-                "| FLUSHALL | 1 | 10 | 0 | 0 | 0 | 1 | 2 | 5 | 5 | 5 | held |",
-                "| kill redis | 3 | 30 | 1 | 0 | 0 | 3 | 6 | 200 | 300 | 300 | BROKEN in 1 |",
+                "| FLUSHALL | 1 | 10 | 0 | 0 | 0 | 0 | 1 | 2 | 5 | 5 | 5 | – | held |",
+                "| kill redis | 3 | 30 | 7 | 1 | 0 | 0 | 3 | 6 | 200 | 300 | 300 | 800 | BROKEN in 1 |",
             ])
         #expect(!report.isPassed)
+    }
+
+    @Test func `a fault of one of several brokers has another row than one of the only broker`() {
+        var report = ChaosReport(rounds: (1...2).map { Self.round($0, seed: 7, kind: "kill broker", pause: 1) })
+        (report.rounds[0].brokers, report.rounds[1].brokers) = (1, 3)
+        let faults = report.markdown.split(separator: "\n").dropFirst(2).map { $0.prefix { $0 != "1" } }
+        #expect(faults == ["| kill broker | ", "| kill broker (one of 3) | "])
     }
 
     @Test func `the report says how to run a broken round again, and whether the machine was too busy`() throws {
