@@ -326,7 +326,7 @@ let testTargets: [Target] = [
         "ChaosKitTests", in: "Tools/ChaosKit",
         [
             "ChaosKit", "ClusterKit", "LoadKit", "Concurrency", "EventLoop", "MachineKit", "Observability",
-            "PlazaModel", "Settings",
+            "PlazaModel", "ProtocolClient", "Settings",
         ]),
     tests(
         "InspectKitTests", in: "Tools/InspectKit",
