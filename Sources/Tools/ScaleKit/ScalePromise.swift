@@ -19,7 +19,7 @@ package enum ScalePromise: String, Sendable, CaseIterable, Encodable {
         case .oneOrder: "viewers of a live on all gateways see one order (I7)"
         case .presence: "nobody is said to have left (I5)"
         case .spread: "each instance owns its share of the partitions"
-        case .stickiness: "an instance that is added moves no more partitions than it must"
+        case .stickiness: "an instance that is added moves no more partitions than Kafka's range assignor must move"
         case .pause:
             "a feed pauses for at most \(Int(Self.maxPauseMilliseconds)) ms while an instance is added"
         case .cost:

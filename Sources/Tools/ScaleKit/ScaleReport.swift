@@ -4,15 +4,17 @@ internal import Foundation
 /// The results of a run.
 package struct ScaleReport: Sendable, Encodable {
     package var services: [ServiceScale] = []
+    /// Why the run ended early; nil if it did not. `services` has what was measured before.
+    package var error: String?
 
     package init(services: [ServiceScale] = []) { self.services = services }
 
     /// All faults, in the order of the services.
     package var findings: [ScaleFinding] { self.services.flatMap(\.findings) }
-    package var isPassed: Bool { !self.services.isEmpty && self.findings.isEmpty }
+    package var isPassed: Bool { !self.services.isEmpty && self.findings.isEmpty && self.error == nil }
 
     private enum CodingKeys: String, CodingKey {
-        case services, findings
+        case services, findings, error
         case isPassed = "passed"
     }
 
@@ -21,6 +23,7 @@ package struct ScaleReport: Sendable, Encodable {
         try values.encode(self.services, forKey: .services)
         try values.encode(self.findings, forKey: .findings)
         try values.encode(self.isPassed, forKey: .isPassed)
+        try values.encodeIfPresent(self.error, forKey: .error)
     }
 
     /// The report as JSON.
@@ -41,6 +44,7 @@ package struct ScaleReport: Sendable, Encodable {
             lines += broken.map { "    \($0.text)" }
         }
         lines.append("")
+        if let error = self.error { lines.append("FAILED: the run ended early. \(error)") }
         lines.append(self.isPassed ? "Every promise held." : "FAILED: see the promises above.")
         return lines.joined(separator: "\n")
     }

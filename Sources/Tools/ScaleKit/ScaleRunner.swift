@@ -12,21 +12,30 @@ package enum ScaleRunner {
     ///   - plan: the kinds of work and the numbers of instances.
     ///   - cluster: a running cluster that this process started, with one instance of each service.
     ///   - say: called with a line before each step.
-    /// - Returns: the measured costs and the observed changes.
-    /// - Throws: the reason why an instance could not be started, or why the load could not run.
+    /// - Returns: the measured costs and the observed changes; with an error if an instance could not be started, or the
+    ///   load could not run.
     package static func run(
         _ plan: ScalePlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
-    ) async throws -> ScaleReport {
+    ) async -> ScaleReport {
         var report = ScaleReport()
-        for load in plan.loads { report.services.append(try await Self.scale(load, plan, cluster, say)) }
+        for load in plan.loads {
+            var service = ServiceScale(load)
+            do {
+                try await Self.scale(&service, plan, cluster, say)
+            } catch {
+                report.error = "\(load.title): \(error)"
+            }
+            report.services.append(service)
+            if report.error != nil { break }
+        }
         return report
     }
 
     /// Runs one kind of work with each number of instances, upwards and downwards.
     private static func scale(
-        _ load: ScaleLoad, _ plan: ScalePlan, _ cluster: LocalCluster, _ say: (String) -> Void
-    ) async throws -> ServiceScale {
-        var result = ServiceScale(load)
+        _ result: inout ServiceScale, _ plan: ScalePlan, _ cluster: LocalCluster, _ say: (String) -> Void
+    ) async throws {
+        let load = result.load
         // The cluster has had one instance from the start. The others have been added here, the newest last.
         var addedInstances: [String] = []
         for count in plan.instances {
@@ -42,7 +51,6 @@ package enum ScaleRunner {
             say("\(load.title) back to \(count)")
             result.changes.append(try await Self.change(to: count, &addedInstances, load, plan, cluster))
         }
-        return result
     }
 
     /// Measures the processor time of the instances, idle and under the steady calls.

@@ -75,6 +75,10 @@ package struct ServiceScale: Sendable, Encodable {
 
     private func costFindings(of step: ScaleStep) -> [ScaleFinding] {
         if step.work == 0 { return [ScaleFinding(.answers, "no unit of work was done")] }
+        // Less than the resolution of the system's clock of processor time, or than an idle instance uses.
+        if self.steps.first?.cpuPerUnit == 0 {
+            return [ScaleFinding(.cost, "one instance used no measurable processor time, so nothing can be compared")]
+        }
         guard let ratio = self.costRatio(of: step), ratio > ScalePromise.maxCostRatio else { return [] }
         func percent(_ ratio: Double) -> String { "\(Int((ratio * 100).rounded())) %" }
         return [

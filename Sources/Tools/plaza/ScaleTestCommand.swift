@@ -87,6 +87,6 @@ enum ScaleTestCommand: Subcommand {
             return keys[app].flatMap { try? TokenSigner.sign(claims, with: $0) } ?? ""
         }
         plan.measuringTime = .seconds(seconds)
-        return try await ScaleRunner.run(plan, on: cluster) { Subcommands.printDiagnostic($0) }
+        return await ScaleRunner.run(plan, on: cluster) { Subcommands.printDiagnostic($0) }
     }
 }

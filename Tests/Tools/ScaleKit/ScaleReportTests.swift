@@ -45,6 +45,20 @@ struct ScaleReportTests {
         #expect(report.text.hasSuffix("Every promise held."))
     }
 
+    @Test func `a run that ended early keeps what it measured, says why it ended, and fails`() {
+        var report = Self.report(Self.step(1))
+        report.error = "gateway: gateway-2 is not ready"
+        #expect(!report.isPassed)
+        #expect(report.text.contains("| barrage-fanout (messages) | 1 |"))
+        #expect(report.text.contains("FAILED: the run ended early. gateway: gateway-2 is not ready"))
+        #expect(report.json.contains("gateway-2 is not ready"))
+    }
+
+    @Test func `without a cost of one instance nothing is compared, and the run fails`() {
+        let report = Self.report(Self.step(1, cpuSeconds: 0), Self.step(2))
+        #expect(report.findings.map(\.promise) == [.cost, .cost])
+    }
+
     @Test func `a run in which a unit of work costs 20 % more with more instances fails`() {
         #expect(
             Self.report(Self.step(1), Self.step(2, cpuSeconds: 1.2)).findings == [
