@@ -4,7 +4,7 @@ internal import Foundation
 /// The results of a run.
 package struct ScaleReport: Sendable, Encodable {
     package var services: [ServiceScale] = []
-    /// Why the run ended early; nil if it did not. `services` has what was measured before.
+    /// Why the run ended early, after what `services` has; nil if it did not.
     package var error: String?
 
     package init(services: [ServiceScale] = []) { self.services = services }
