@@ -166,8 +166,8 @@ let edge: [Target] = [
     library(
         "ChaosKit", in: "Tools/ChaosKit",
         [
-            "ChildProcess", "ClusterKit", "LoadKit", "ProtocolClient", "EventLoop", "MachineKit", "PlazaModel",
-            "Concurrency", "Settings",
+            "ChildProcess", "ClusterKit", "InspectKit", "KafkaClient", "LoadKit", "ProtocolClient", "EventLoop",
+            "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell", "Concurrency", "Settings",
         ]),
 ]
 
@@ -325,8 +325,8 @@ let testTargets: [Target] = [
     tests(
         "ChaosKitTests", in: "Tools/ChaosKit",
         [
-            "ChaosKit", "ClusterKit", "LoadKit", "Concurrency", "EventLoop", "MachineKit", "Observability",
-            "PlazaModel", "ProtocolClient", "Settings",
+            "ChaosKit", "ClusterKit", "InspectKit", "LoadKit", "Concurrency", "EventLoop", "MachineKit",
+            "Observability", "PlazaModel", "PlazaWire", "ProtocolClient", "Settings",
         ]),
     tests(
         "InspectKitTests", in: "Tools/InspectKit",

@@ -2,6 +2,7 @@
 package import ClusterKit
 internal import Concurrency
 internal import LoadKit
+internal import MachineKit
 internal import ProtocolClient
 
 /// The parameters of a chaos run.
@@ -73,10 +74,17 @@ package enum ChaosRunner {
                 let machineLag = MachineLag()
                 // Stops the measurement if the round throws; a second `stop()` changes nothing.
                 defer { machineLag.stop() }
+                // Records of clocks that differ a little are read too.
+                let start = Timestamp.ofThisMachine - Milliseconds.seconds(60)
                 let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
                 var result = try await Self.runRound(
                     round, plan, ports.map { PlazaAddress(host: "127.0.0.1", port: $0) },
-                    FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary))
+                    FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
+                ) { name in
+                    // The broker in memory writes at least once, so its log may have more than the clients get.
+                    guard case .kafkaHome = options.broker else { return [] }
+                    return try await FeedLogReader.read(livesNamed: name, of: cluster, since: start)
+                }
                 result.machineLag = Double(machineLag.stop() / .milliseconds(1))
                 // What is needed to run this round again.
                 result.setReplay(options, clockLibrary: plan.clockLibrary)
@@ -150,8 +158,18 @@ package enum ChaosRunner {
     }
 
     /// Runs one round: the load, the stage workload, and the fault while both run.
+    ///
+    /// - Parameters:
+    ///   - round: the fault, and when it is injected.
+    ///   - plan: makes the tokens.
+    ///   - addresses: the gateways' addresses.
+    ///   - injector: injects the fault.
+    ///   - readLogs: returns the feeds of the lives with a name that begins so, as they are in Kafka.
+    /// - Returns: what was found.
+    /// - Throws: the reason why the load could not run.
     static func runRound(
-        _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ injector: some FaultInjecting
+        _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ injector: some FaultInjecting,
+        readLogs: (_ name: String) async throws -> [FeedHistory] = { _ in [] }
     ) async throws -> RoundResult {
         // Lives and users of earlier rounds may still exist in the cluster, so each round needs names of its own.
         let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
@@ -160,7 +178,7 @@ package enum ChaosRunner {
                 addresses: addresses, name: name, token: plan.token,
                 stepTimeout: round.limits.answer))
         let isLoadOver = Locked(false)
-        async let history = workload.run(until: { isLoadOver.withLock { $0 } })
+        async let recorded = workload.run(until: { isLoadOver.withLock { $0 } })
         let (load, reasonNotInjected) = try await Self.runLoad(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
             return await injector.inject(
@@ -168,7 +186,13 @@ package enum ChaosRunner {
                 sendBurst: { await workload.sendBurst(thenWait: round.burstDelay) })
         }
         isLoadOver.withLock { $0 = true }
-        var result = Self.makeResult(round, plan, load, await history)
+        var history = await recorded
+        do {
+            history.logs = try await readLogs(name)
+        } catch {
+            history.stalls.append("the feeds could not be read from Kafka after the round: \(error)")
+        }
+        var result = Self.makeResult(round, plan, load, history)
         if let reasonNotInjected {
             result.invalid = reasonNotInjected
             (result.findings, result.evidence) = ([], nil)

@@ -12,7 +12,7 @@ package enum HistoryChecker {
 
     /// One check; each finds another kind of broken promise.
     enum Check: CaseIterable {
-        case order, agreement, ends, messages, removals, battles, battleReads, totals, metadata, revisions
+        case order, log, agreement, ends, messages, removals, battles, battleReads, totals, metadata, revisions
         case requests, leaves, counts, answers, stalls
     }
 
@@ -24,7 +24,8 @@ package enum HistoryChecker {
     /// The findings of one check.
     static func findings(of check: Check, in history: RoundHistory) -> [Finding] {
         switch check {
-        case .order: self.checkOrder(history)
+        case .order: self.checkOrder(history.feeds)
+        case .log: self.checkLogs(history)
         case .agreement: self.checkAgreement(history)
         case .ends: self.checkEnds(history)
         case .messages: self.checkMessages(history)
@@ -44,9 +45,9 @@ package enum HistoryChecker {
     }
 
     /// Checks that the item numbers of each feed go up, and by one except after a gap or a removal (I7).
-    private static func checkOrder(_ history: RoundHistory) -> [Finding] {
+    private static func checkOrder(_ feeds: [FeedHistory]) -> [Finding] {
         var findings: [Finding] = []
-        for feed in history.feeds {
+        for feed in feeds {
             var previous: (epoch: Int64, number: Int64)?
             var isAfterGap = false
             for step in feed.steps {
@@ -86,7 +87,8 @@ package enum HistoryChecker {
         }
         var firstReceived: [ItemPosition: (client: String, content: FeedContent)] = [:]
         var findings: [Finding] = []
-        for feed in history.feeds {
+        // What Kafka has comes first, so that a finding names the client that got something else.
+        for feed in history.logs + history.feeds {
             for case .item(let epoch, let number, let content, _) in feed.steps {
                 let position = ItemPosition(live: feed.live, epoch: epoch, number: number)
                 guard let first = firstReceived[position] else {
@@ -99,6 +101,37 @@ package enum HistoryChecker {
                             promise: "I7",
                             text: "item \(number) of \(feed.live) differs between \(first.client) and \(feed.client)"))
                 }
+            }
+        }
+        return findings
+    }
+
+    /// Checks that Kafka has each feed from number 1 on, each number once, and each item that a client received (I7, I8).
+    private static func checkLogs(_ history: RoundHistory) -> [Finding] {
+        var findings = self.checkOrder(history.logs)
+        let logs = Dictionary(history.logs.map { ($0.live, $0) }) { first, _ in first }
+        for (live, log) in logs.sorted(by: { $0.key.text < $1.key.text }) {
+            if case .item(_, let number, _, _)? = log.steps.first, number != 1 {
+                findings.append(Finding(promise: "I7", text: "the feed of \(live) begins with item \(number) in Kafka"))
+            }
+        }
+        for feed in history.feeds {
+            guard let log = logs[feed.live] else {
+                // Without any log, Kafka was not read.
+                if !history.logs.isEmpty, feed.steps.contains(where: \.isItem) {
+                    findings.append(
+                        Finding(
+                            promise: "I8",
+                            text: "\(feed.client) got items of \(feed.live), of which Kafka has none"))
+                }
+                continue
+            }
+            let stored = Set(log.steps.compactMap(\.position))
+            for position in feed.steps.compactMap(\.position) where !stored.contains(position) {
+                findings.append(
+                    Finding(
+                        promise: "I8",
+                        text: "\(feed.client) in \(feed.live) got item \(position.number), which Kafka does not have"))
             }
         }
         return findings

@@ -15,6 +15,14 @@ package struct FeedHistory: Hashable, Sendable {
 
         /// Whether the step is an item.
         var isItem: Bool { if case .item = self { true } else { false } }
+        /// The position of an item; nil for other steps.
+        var position: FeedPosition? {
+            if case .item(let epoch, let number, _, _) = self {
+                FeedPosition(epoch: epoch, number: number)
+            } else {
+                nil
+            }
+        }
     }
 
     package var client: String
@@ -126,6 +134,8 @@ package struct RoundHistory: Sendable {
     }
 
     package var feeds: [FeedHistory] = []
+    /// The feeds of all lives of the round as they are in Kafka, from their first items on; empty if they were not read.
+    package var logs: [FeedHistory] = []
     /// The calls whose effects are checked, in the order in which they were sent.
     package var calls: [CallRecord] = []
     /// The users who never left their live before it ended.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import InspectKit
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import ChaosKit
+
+/// The comparison of what clients received with what Kafka has, and how the log is read.
+struct FeedLogTests {
+    private typealias Fixture = HistoryFixture
+
+    /// The findings in the history of the fixture, whose four items Kafka has too, after a change of that log.
+    private static func findings(_ change: (inout [FeedHistory.Step]) -> Void) -> [String] {
+        Fixture.findings { history in
+            var log = FeedHistory(client: "Kafka", live: Fixture.live, steps: history.feeds[0].steps)
+            change(&log.steps)
+            history.logs = [log]
+        }
+    }
+
+    @Test func `a log with exactly the items that the clients received is right`() {
+        #expect(Self.findings { _ in } == [])
+        // Viewers who left early lack the last items.
+        #expect(Self.findings { $0.append(Fixture.text(5, "later")) } == [])
+    }
+
+    @Test func `an item that Kafka lacks, has twice, or has with another content is found`() {
+        #expect(
+            Self.findings { $0.remove(at: 1) } == [
+                "I7: Kafka in concert lacks items 2 to 2, without a gap announced",
+                "I8: alice in concert got item 2, which Kafka does not have",
+                "I8: eve in concert got item 2, which Kafka does not have",
+            ])
+        #expect(
+            Self.findings { $0.insert($0[1], at: 2) } == ["I7: Kafka in concert got item 2 again or late, after 2"])
+        #expect(
+            Self.findings { $0[1] = Fixture.text(2, "other") } == [
+                "I7: item 2 of concert differs between Kafka and alice",
+                "I7: item 2 of concert differs between Kafka and eve",
+            ])
+        #expect(Self.findings { $0.remove(at: 0) }.contains("I7: the feed of concert begins with item 2 in Kafka"))
+    }
+
+    @Test func `a live that Kafka does not know is found, unless Kafka was not read`() {
+        let findings = Fixture.findings { $0.logs = [FeedHistory(client: "Kafka", live: "other")] }
+        #expect(findings.first == "I8: alice got items of concert, of which Kafka has none")
+        #expect(Fixture.findings { $0.logs = [] } == [])
+    }
+
+    @Test func `records of the topic become a history of each live, in the order of the log`() throws {
+        /// The record of an item that is a text of Bob.
+        func entry(_ offset: Int64, _ live: LiveID, _ number: Int64) -> TopicEntry {
+            let item = FeedItem(
+                key: LiveKey("demo", live), position: FeedPosition(epoch: 7, number: number),
+                at: Timestamp(milliseconds: 5),
+                content: .text(sender: Fixture.bob, text: "text \(number)", extensionInfo: nil))
+            let record = TopicRecord(.feed(item))
+            return TopicEntry(
+                .roomFeed, offset: offset, time: Timestamp(milliseconds: offset), key: record.key, value: record.value,
+                headers: Dictionary(uniqueKeysWithValues: record.headers.map { ($0.name, $0.value) }))
+        }
+        let histories = try FeedLogReader.histories([entry(12, "b", 1), entry(11, "a", 2), entry(10, "a", 1)])
+        #expect(histories.map(\.live) == ["a", "b"])
+        #expect(histories[0].steps.compactMap(\.position).map(\.number) == [1, 2])
+        var damaged = entry(13, "a", 3)
+        damaged.value = Array("{".utf8)
+        #expect(throws: FeedLogReader.Incomplete.self) { try FeedLogReader.histories([damaged]) }
+    }
+}
