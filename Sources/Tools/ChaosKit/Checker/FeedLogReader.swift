@@ -46,6 +46,8 @@ enum FeedLogReader {
                     let gap = try scanner.read(
                         TopicScan(.roomFeed, from: start) { $0.key?.contains(keyPart) ?? false }, into: &entries)
                     if let gap { throw Incomplete(description: gap) }
+                    // Without a record nothing would be compared.
+                    if entries.isEmpty { throw Incomplete(description: "room.feed has no item of these lives") }
                     return try Self.histories(entries)
                 }
             } catch {
