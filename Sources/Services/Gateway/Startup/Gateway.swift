@@ -168,7 +168,6 @@ package final class Gateway: Sendable {
         }
         for thread in threads { thread.stop() }
         for thread in threads { thread.join() }
-        for mailbox in self.mailboxes { mailbox.close() }
     }
 
     /// Posts messages to a shard.
