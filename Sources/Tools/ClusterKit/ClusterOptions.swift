@@ -10,6 +10,9 @@ package enum ServiceKind: String, Sendable, CaseIterable, Codable {
     case barrageFanout = "barrage-fanout"
     case cohostBattle = "cohost-battle"
     case gateway = "gateway"
+
+    /// The name of the instance with this number, counted from 1, such as `gateway-2`.
+    package func instanceName(_ number: Int) -> String { "\(self.rawValue)-\(number)" }
 }
 
 /// The cluster's Kafka broker.

@@ -80,7 +80,7 @@ struct ClusterPlans: Sendable {
     /// The plan of instance `number`, counted from 1, of a service.
     func servicePlan(_ kind: ServiceKind, number: Int, options: ClusterOptions) throws(ClusterError) -> ProcessPlan {
         let program = try self.programs.path(of: kind.rawValue)
-        let name = "\(kind.rawValue)-\(number)"
+        let name = kind.instanceName(number)
         let route = options.routes[name]
         // The proxy's addresses; nil if the service connects to the brokers directly.
         let proxyAddresses = route?.bootstrap

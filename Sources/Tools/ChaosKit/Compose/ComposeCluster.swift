@@ -60,7 +60,7 @@ package struct ComposeContainers: Hashable, Sendable {
     package var shape: ClusterShape {
         let instances = Dictionary(
             uniqueKeysWithValues: ServiceKind.allCases.map { ($0, self.names(of: $0.rawValue).count) })
-        let present = ServiceKind.allCases.filter { instances[$0, default: 0] > 0 }.map { "\($0.rawValue)-1" }
+        let present = ServiceKind.allCases.filter { instances[$0, default: 0] > 0 }.map { $0.instanceName(1) }
         return ClusterShape(
             instances: instances, brokers: self.containers.count { $0.service.hasPrefix("kafka") },
             links: present.map { .kafka($0) } + present.filter { $0.hasPrefix("gateway") }.map { .clients($0) })

@@ -65,7 +65,7 @@ package final class ChaosNetwork: Sendable {
         // The ports on which the brokers listen for each process.
         var listeners: [String: [Int]] = [:]
         let processes = ServiceKind.allCases.flatMap { kind in
-            (0..<options.instances(of: kind)).map { (kind, name: "\(kind.rawValue)-\($0 + 1)") }
+            (0..<options.instances(of: kind)).map { (kind, name: kind.instanceName($0 + 1)) }
         }
         for (kind, name) in processes {
             if brokers > 0 {

@@ -121,7 +121,7 @@ package struct FaultSchedule: Sendable {
     /// All faults that are possible in a cluster; `chooseInstances` replaces their first instances.
     private static func faults(of shape: ClusterShape) -> [Fault] {
         let services = ServiceKind.allCases.filter { shape.instances[$0, default: 0] > 0 }
-        let firstInstances = services.map { "\($0.rawValue)-1" }
+        let firstInstances = services.map { $0.instanceName(1) }
         var faults: [Fault] = []
         faults += firstInstances.map { .kill([$0]) }
         let pairs = firstInstances.enumerated().flatMap { index, name in
@@ -134,13 +134,13 @@ package struct FaultSchedule: Sendable {
         faults += firstInstances.map { .freezeAtBattleEnd([$0], seconds: 5) }
         // All instances of the service are stopped, so the battle's owner is among them when the end is due.
         let battleInstances = (0..<shape.instances[.cohostBattle, default: 0]).map {
-            "\(ServiceKind.cohostBattle.rawValue)-\($0 + 1)"
+            ServiceKind.cohostBattle.instanceName($0 + 1)
         }
         if battleInstances.count > 1 { faults.append(.freezeAtBattleEnd(battleInstances, seconds: 12)) }
         // Each instance owns some of the partitions, so each of them has some of the burst's calls to append.
         faults += services.flatMap { kind in
             (0..<min(2, shape.instances[kind, default: 0])).map {
-                .freezeInAppend(["\(kind.rawValue)-\($0 + 1)"], seconds: 8)
+                .freezeInAppend([kind.instanceName($0 + 1)], seconds: 8)
             }
         }
         faults += firstInstances.map { .terminate($0) }
