@@ -94,7 +94,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             let broken = rounds.filter { !$0.findings.isEmpty }.count
             return [
                 kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))",
-                "\(rounds.reduce(0) { $0 + $1.refused.values.reduce(0, +) })", "\(Self.sum(rounds, \.missing))",
+                "\(Self.sum(rounds, \.refusedCount))", "\(Self.sum(rounds, \.missing))",
                 "\(Self.sum(rounds, \.repeated) + Self.sum(rounds, \.reordered))",
                 "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",
                 "\(Self.sum(rounds, \.requests))", Self.percentile(50, pauses), Self.percentile(99, pauses),

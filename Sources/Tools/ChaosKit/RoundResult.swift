@@ -96,6 +96,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
         self.faketime = clockLibrary ?? ChaosOptions.noClock
     }
 
+    /// The number of messages that were not acknowledged.
+    var refusedCount: Int { self.refused.values.reduce(0, +) }
+
     /// The refused messages by reason, as a run prints them.
     var refusedText: String {
         let parts = self.refused.map { "\($0.value) × \($0.key)" }.sorted()

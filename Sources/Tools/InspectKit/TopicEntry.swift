@@ -44,7 +44,7 @@ package struct TopicEntry: Equatable, Sendable {
 
     /// Decodes the value; nil for a tombstone, and for a value that this program cannot decode, for example one of a
     /// newer version.
-    func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
+    package func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
         self.value.flatMap { try? Wire.decode(type, from: $0) }
     }
 

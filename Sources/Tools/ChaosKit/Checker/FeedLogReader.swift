@@ -34,28 +34,30 @@ enum FeedLogReader {
     static func read(
         livesNamed prefix: String, of cluster: LocalCluster, since start: Timestamp
     ) async throws -> [FeedHistory] {
-        let (brokers, security) = (cluster.state.kafka, cluster.options.kafkaSecurity)
-        for attempt in 1... {
-            do {
-                return try await runOnDedicatedThread("feed-log") {
-                    let scanner = try TopicScanner(
-                        brokers: brokers, security: security, mode: .full, maxRecords: Self.maxRecords)
-                    defer { scanner.close() }
-                    var entries: [TopicEntry] = []
-                    let keyPart = Array("/\(prefix)".utf8)
-                    let gap = try scanner.read(
-                        TopicScan(.roomFeed, from: start) { $0.key?.contains(keyPart) ?? false }, into: &entries)
-                    if let gap { throw Incomplete(description: gap) }
-                    // Without a record nothing would be compared.
-                    if entries.isEmpty { throw Incomplete(description: "room.feed has no item of these lives") }
-                    return try Self.histories(entries)
-                }
-            } catch {
-                if attempt == Self.attempts { throw error }
-                try await Task.sleep(for: .seconds(2))
-            }
+        for _ in 1..<Self.attempts {
+            if let logs = try? await Self.readOnce(livesNamed: prefix, of: cluster, since: start) { return logs }
+            try await Task.sleep(for: .seconds(2))
         }
-        return []
+        return try await Self.readOnce(livesNamed: prefix, of: cluster, since: start)
+    }
+
+    private static func readOnce(
+        livesNamed prefix: String, of cluster: LocalCluster, since start: Timestamp
+    ) async throws -> [FeedHistory] {
+        let (brokers, security) = (cluster.state.kafka, cluster.options.kafkaSecurity)
+        return try await runOnDedicatedThread("feed-log") {
+            let scanner = try TopicScanner(
+                brokers: brokers, security: security, mode: .full, maxRecords: Self.maxRecords)
+            defer { scanner.close() }
+            var entries: [TopicEntry] = []
+            let keyPart = Array("/\(prefix)".utf8)
+            let gap = try scanner.read(
+                TopicScan(.roomFeed, from: start) { $0.key?.contains(keyPart) ?? false }, into: &entries)
+            if let gap { throw Incomplete(description: gap) }
+            // Without a record nothing would be compared.
+            if entries.isEmpty { throw Incomplete(description: "room.feed has no item of these lives") }
+            return try Self.histories(entries)
+        }
     }
 
     /// Makes a history of each live from the records of the topic.
@@ -64,8 +66,8 @@ enum FeedLogReader {
     static func histories(_ entries: [TopicEntry]) throws -> [FeedHistory] {
         var histories: [LiveID: FeedHistory] = [:]
         for entry in entries.sorted(by: { ($0.partition, $0.offset) < ($1.partition, $1.offset) }) {
-            guard let headers = FeedHeaders({ entry.headers[$0] }), let value = entry.value,
-                let item = try? Wire.decode(FeedEntry.self, from: value), let key = LiveKey(text: entry.key)
+            guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(FeedEntry.self),
+                let key = LiveKey(text: entry.key)
             else { throw Incomplete(description: "\(entry.location) is no item of a feed") }
             histories[key.live, default: FeedHistory(client: Self.client, live: key.live)].append([
                 .item(epoch: headers.position.epoch, number: item.n, content: item.content, at: entry.time)

@@ -2,34 +2,34 @@
 internal import ClusterKit
 
 /// How long clients may wait during and after a fault (OPERATING.md, section 6).
-package struct RecoveryLimits: Hashable, Sendable {
+struct RecoveryLimits: Hashable, Sendable {
     /// How long no viewer of a live may receive anything while messages are due.
-    package var pause: Duration
+    let pause: Duration
     /// How long one viewer may receive nothing while messages are due: its gateway may be the one that has the fault.
-    package var viewerPause: Duration
+    let viewerPause: Duration
     /// How long a call may wait for its answer, and a battle or a request for its end.
-    package var answer: Duration
+    let answer: Duration
 
     /// How long another instance takes at most to continue the work of a service.
     ///
     /// The documented 3 s, and 2 s more, because one machine runs all services, Kafka and the clients.
-    static let takeover = Duration.seconds(5)
+    private static let takeover = Duration.seconds(5)
     /// How long a broker of several may interrupt feeds: the documented 5 s, and 3 s more for the same reason.
-    static let brokerChange = Duration.seconds(8)
+    private static let brokerChange = Duration.seconds(8)
     /// How long a cluster takes at most that has no second instance or broker: the process must start again.
-    static let restart = Duration.seconds(15)
+    private static let restart = Duration.seconds(15)
     /// How long the only broker takes at most to start again.
-    static let brokerRestart = Duration.seconds(20)
+    private static let brokerRestart = Duration.seconds(20)
 
     /// How long a client takes at most to find that its gateway is gone, to connect to another one, and to resume.
-    static let reconnect = Duration.seconds(10)
+    private static let reconnect = Duration.seconds(10)
 
     /// The limits of a fault.
     ///
     /// - Parameters:
     ///   - fault: the fault.
     ///   - shape: decides whether a second instance or broker continues the work.
-    package init(of fault: Fault, in shape: ClusterShape) {
+    init(of fault: Fault, in shape: ClusterShape) {
         self.pause = Self.pause(fault, shape)
         self.viewerPause = max(self.pause, fault.outage) + Self.reconnect
         self.answer = fault.outage + (fault.isOfBroker ? Self.brokerRestart : Self.restart)
