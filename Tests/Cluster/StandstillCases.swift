@@ -15,9 +15,17 @@ import Testing
 /// noticing. Calls during the stop may be refused or stay without a reply. But every acknowledged message is delivered
 /// once and in order, viewers receive messages again soon after each stop, and then the whole cluster works again.
 enum StandstillCases {
-    /// How long viewers may wait for messages after the end of a stop (RELIABILITY.md, section 2).
-    private static let serviceRecovery = Duration.seconds(15)
-    private static let brokerRecovery = Duration.seconds(20)
+    /// How long viewers may wait for messages after the end of a stop.
+    ///
+    /// It is twice the times of RELIABILITY.md, section 2, because up to four clusters share the processors; `ChaosTests`
+    /// checks the times themselves, on one cluster.
+    private static let serviceRecovery = Duration.seconds(2 * 15)
+    private static let brokerRecovery = Duration.seconds(2 * 20)
+    /// How long no feed of the load may receive anything while two of three brokers run.
+    ///
+    /// The stops follow each other closely, so the recoveries of two stops, 20 s each, may become one pause. Even then each
+    /// feed goes on long before the longest stop ends.
+    private static let longestPauseOfThreeBrokers = Duration.seconds(2 * 20)
     /// The lengths of the stops of a broker.
     private static let stopSeconds = [12, 30, 75]
 
@@ -82,10 +90,8 @@ enum StandstillCases {
                 }
             }
         }
-        // The stops follow each other closely, so the recoveries of two stops may become one pause of a feed. Even then
-        // each feed goes on long before the longest stop ends: 2 * 20 s is less than 75 s.
-        let maxPause = Self.brokerRecovery * 2
-        #expect(report.longestPauseMilliseconds <= maxPause / .milliseconds(1), "\(report)")
+        #expect(
+            report.longestPauseMilliseconds <= Self.longestPauseOfThreeBrokers / .milliseconds(1), "\(report)")
     }
 
     /// Stops a process with SIGSTOP, and continues it after `seconds`.
