@@ -74,6 +74,22 @@ package struct MetadataRead: Hashable, Sendable {
     }
 }
 
+/// A walk through the list of lives, from its first page to its last.
+package struct ListWalk: Hashable, Sendable {
+    /// The name of the walk, unique in its round.
+    package var name: String
+    /// The lives of each page.
+    package var pages: [[LiveID]]
+    /// When the last page was read.
+    package var at: Timestamp?
+
+    package init(name: String, pages: [[LiveID]], at: Timestamp? = nil) {
+        self.name = name
+        self.pages = pages
+        self.at = at
+    }
+}
+
 extension FeedContent {
     /// The id of a text or gift of the workload, unique in its live; nil for other items.
     package var messageID: String? {
@@ -127,6 +143,7 @@ extension RoundHistory {
         }
         counts["visits"] = self.feeds.count(where: \.hasLeft)
         counts["battle results read"] = self.battleReads.count
+        counts["walks through the list"] = self.listWalks.count
         counts["gaps"] = self.feeds.reduce(0) { $0 + ($1.hasLeft ? 0 : $1.steps.count { $0 == .gap }) }
         return counts
     }

@@ -72,6 +72,13 @@ package struct Evidence: Hashable, Sendable, Codable {
                 at: read.at)
         }
 
+        /// A walk through the list of lives.
+        init(_ walk: ListWalk) {
+            let pages = walk.pages.map { "[\($0.map(\.text).joined(separator: ", "))]" }
+            self.init(
+                client: walk.name, live: nil, message: "gets the pages \(pages.joined(separator: " "))", at: walk.at)
+        }
+
         /// The event as a line.
         var line: String {
             let place = self.live.map { " in \($0)" } ?? ""
@@ -155,6 +162,14 @@ extension FeedContent {
             if case .battleEnded(let battle, let reason) = event {
                 parts.append("battle \(battle.text) ends (\(reason.rawValue))")
             }
+        }
+        let seated = record.seats.compactMap { seat in
+            seat.occupant.map { "\($0.user.userID) on seat \(seat.index)" }
+        }
+        if !seated.isEmpty { parts.append(seated.joined(separator: " and ")) }
+        if let connection = record.connection {
+            let lives = connection.members.map(\.live.text).joined(separator: " and ")
+            parts.append("connection \(connection.id.text) of \(lives)")
         }
         if let view = record.battle {
             let scores = view.sides.map { "\($0.live) \($0.score)" }.joined(separator: ", ")

@@ -13,7 +13,7 @@ package enum HistoryChecker {
     /// One check; each finds another kind of broken promise.
     enum Check: CaseIterable {
         case order, log, agreement, ends, messages, removals, battles, battleReads, totals, metadata, revisions
-        case requests, leaves, counts, answers, stalls
+        case seats, connections, listWalks, requests, leaves, counts, answers, stalls
     }
 
     /// All broken promises of a round; empty if every promise held.
@@ -35,6 +35,9 @@ package enum HistoryChecker {
         case .totals: self.checkTotals(history)
         case .metadata: self.checkMetadata(history)
         case .revisions: self.checkRevisions(history)
+        case .seats: self.checkSeats(history.feeds)
+        case .connections: self.checkConnections(history)
+        case .listWalks: self.checkListWalks(history)
         case .requests: self.checkRequests(history)
         case .leaves: self.checkLeaves(history)
         case .counts: self.checkCounts(history)
@@ -188,6 +191,18 @@ package enum HistoryChecker {
                 }
                 return Finding(
                     promise: "I5", text: "\(feed.client) was told that \(user.userID) left \(feed.live), who never did")
+            }
+        }
+    }
+
+    /// Checks that each walk through the list returned each live that ran throughout exactly once (I3).
+    private static func checkListWalks(_ history: RoundHistory) -> [Finding] {
+        let lives = history.livesOfAllWalks.sorted()
+        return history.listWalks.flatMap { walk in
+            lives.compactMap { live in
+                let count = walk.pages.joined().count { $0 == live }
+                guard count != 1 else { return nil }
+                return Finding(promise: "I3", text: "\(walk.name) of the list has \(live) \(count) times")
             }
         }
     }

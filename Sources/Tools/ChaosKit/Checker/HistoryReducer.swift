@@ -10,6 +10,7 @@ package enum HistoryReducer {
         case call(Int)
         case battleRead(Int)
         case metadataRead(Int)
+        case listWalk(Int)
     }
 
     /// The maximum number of findings with an excerpt.
@@ -46,12 +47,13 @@ package enum HistoryReducer {
                 history.feeds[feed].steps.indices.map { Entry.step(feed: feed, index: $0) }
             } + history.battleReads.indices.map(Entry.battleRead)
             + history.metadataReads.indices.map(Entry.metadataRead)
+            + history.listWalks.indices.map(Entry.listWalk)
     }
 
     /// The history with these entries only; its other lists, such as the lives that ended, stay.
     private static func excerpt(_ entries: [Entry], of history: RoundHistory) -> RoundHistory {
         var excerpt = history
-        (excerpt.calls, excerpt.battleReads, excerpt.metadataReads) = ([], [], [])
+        (excerpt.calls, excerpt.battleReads, excerpt.metadataReads, excerpt.listWalks) = ([], [], [], [])
         for index in excerpt.feeds.indices { excerpt.feeds[index].steps = [] }
         for entry in entries {
             switch entry {
@@ -59,6 +61,7 @@ package enum HistoryReducer {
             case .call(let index): excerpt.calls.append(history.calls[index])
             case .battleRead(let index): excerpt.battleReads.append(history.battleReads[index])
             case .metadataRead(let index): excerpt.metadataReads.append(history.metadataReads[index])
+            case .listWalk(let index): excerpt.listWalks.append(history.listWalks[index])
             }
         }
         return excerpt
@@ -78,7 +81,9 @@ package enum HistoryReducer {
                 events.append((time, event))
             }
         }
-        let reads = excerpt.battleReads.map(Evidence.Event.init) + excerpt.metadataReads.map(Evidence.Event.init)
+        let reads =
+            excerpt.battleReads.map(Evidence.Event.init) + excerpt.metadataReads.map(Evidence.Event.init)
+            + excerpt.listWalks.map(Evidence.Event.init)
         events += reads.map { (time: $0.time ?? 0, event: $0) }
         // The order of a client's own events stays when they have the same time.
         return events.enumerated().sorted {

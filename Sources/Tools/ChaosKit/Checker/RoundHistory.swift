@@ -148,6 +148,10 @@ package struct RoundHistory: Sendable {
     package var battleReads: [BattleRead] = []
     /// What clients read of the lives' metadata at the end of the round.
     package var metadataReads: [MetadataRead] = []
+    /// The lives that ran while the list of lives was walked through.
+    package var livesOfAllWalks: Set<LiveID> = []
+    /// The walks through the list of lives.
+    package var listWalks: [ListWalk] = []
     package var requests: [Request] = []
     package var counts: [Count] = []
     /// The steps of the round's clients that did not succeed in time, one sentence each.

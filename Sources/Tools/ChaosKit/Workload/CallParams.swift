@@ -17,6 +17,8 @@ struct CallParams: Encodable, Sendable {
     var scores: [ScoreUpdate]?
     var gift: GiftID?
     var count: Int?
+    var cursor: String?
+    var owner: UserID?
     var metadata: [String: String]?
     var categories: [GiftCategory]?
 }

@@ -24,21 +24,55 @@ extension StageWorkload {
         try await self.call(
             host.client, host.name, "seat.acceptApplication", CallParams(live: host.live, user: guest.user),
             alreadyDone: [.requestGone, .alreadySeated, .userAlreadyOnSeat])
-        try await self.wait(self.viewers[0], "the guest on a seat (round \(round))") { self.isSeated($0) }
+        try await self.wait(self.viewers[0], "the guest on a seat (round \(round))") { $0.sees(guest) }
         try await self.wait(guest, "the answer to its application (round \(round))") {
-            !self.applicationEnds($0, from: noticesBefore).isEmpty
+            $0.hasNotice(from: noticesBefore, Self.applicationEnd)
         }
         try await self.call(
             guest.client, guest.name, "seat.leave", CallParams(live: guest.live), alreadyDone: [.notOnSeat])
-        try await self.wait(self.viewers[0], "the guest off its seat (round \(round))") { !self.isSeated($0) }
+        try await self.wait(self.viewers[0], "the guest off its seat (round \(round))") { !$0.sees(guest) }
         self.recordRequest(
             "the guest's application \(round)", of: guest, from: noticesBefore, Self.applicationEnd)
         try? await Task.sleep(for: .milliseconds(300))
     }
 
-    /// Whether the guest is on a seat of the last stage that a witness has received.
-    private func isSeated(_ witness: Witness) -> Bool {
-        witness.stage?.seats.contains { $0.occupant?.user.userID == self.guest.user } ?? false
+    /// Lets the second live's host invite the talker, who takes the seat and leaves it, or lets the invitation time out.
+    func runInvitations(until isOver: () -> Bool) async throws(Stall) {
+        var round = 0
+        while !isOver() {
+            round += 1
+            try await self.inviteTalker(round, isAccepted: !round.isMultiple(of: 2))
+        }
+    }
+
+    /// Runs one invitation from its call to its end, and records its ends.
+    ///
+    /// An invitation that was sent twice may be applied late, and is then open already in the next round.
+    private func inviteTalker(_ round: Int, isAccepted: Bool) async throws(Stall) {
+        let (host, talker, viewer) = (self.hosts[1], self.talker, self.viewers[1])
+        let noticesBefore = host.notices.count
+        try await self.call(
+            host.client, host.name, "seat.invite",
+            CallParams(live: host.live, user: talker.user, timeout: isAccepted ? 120 : 1),
+            alreadyDone: [.requestRepeated, .requestConflict, .userAlreadyOnSeat])
+        if isAccepted {
+            // `failed` is the answer if an earlier attempt was applied, and `requestGone` has the same meaning.
+            try await self.call(
+                talker.client, talker.name, "seat.acceptInvitation",
+                CallParams(live: talker.live, user: host.user),
+                alreadyDone: [.failed, .requestGone, .alreadySeated, .userAlreadyOnSeat])
+            try await self.wait(viewer, "the talker on a seat (round \(round))") { $0.sees(talker) }
+        }
+        try await self.wait(host, "the end of its invitation (round \(round))") {
+            $0.hasNotice(from: noticesBefore, Self.invitationEnd)
+        }
+        if isAccepted {
+            try await self.call(
+                talker.client, talker.name, "seat.leave", CallParams(live: talker.live), alreadyDone: [.notOnSeat])
+            try await self.wait(viewer, "the talker off its seat (round \(round))") { !$0.sees(talker) }
+        }
+        self.recordRequest("\(host.name)'s invitation \(round)", of: host, from: noticesBefore, Self.invitationEnd)
+        try? await Task.sleep(for: .milliseconds(300))
     }
 
     /// Records a request with its ends among a witness's notices, from the notice at `index` on.
@@ -55,11 +89,6 @@ extension StageWorkload {
         }
     }
 
-    /// The ends of an application among a witness's notices, from the notice at `index` on.
-    private func applicationEnds(_ witness: Witness, from index: Int) -> [String] {
-        witness.notices.dropFirst(index).compactMap(Self.applicationEnd)
-    }
-
     /// The end of an application that a notice tells.
     private static func applicationEnd(_ notice: NoticeContent) -> String? {
         switch notice {
@@ -67,5 +96,25 @@ extension StageWorkload {
         case .applicationNoResponse(let reason): "no response: \(reason)"
         default: nil
         }
+    }
+    /// The end of an invitation that a notice tells.
+    private static func invitationEnd(_ notice: NoticeContent) -> String? {
+        switch notice {
+        case .invitationAnswered(_, let accepted): accepted ? "accepted" : "rejected"
+        case .invitationNoResponse(_, let reason): "no response: \(reason)"
+        default: nil
+        }
+    }
+}
+
+extension Witness {
+    /// Whether another witness is on a seat of the last stage that this one has received.
+    fileprivate func sees(_ other: Witness) -> Bool {
+        self.stage?.seats.contains { $0.occupant?.user.userID == other.user } ?? false
+    }
+
+    /// Whether the notices from the one at `index` on tell an end, for which `end` returns a text.
+    fileprivate func hasNotice(from index: Int, _ end: (NoticeContent) -> String?) -> Bool {
+        self.notices.dropFirst(index).contains { end($0) != nil }
     }
 }

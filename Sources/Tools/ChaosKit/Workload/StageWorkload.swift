@@ -3,9 +3,9 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// A workload of two connected lives: a guest takes and leaves a seat, the lives battle, viewers send messages, gifts
-/// and likes, a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and
-/// leave.
+/// A workload of two connected lives: users apply for a seat or are invited, the lives battle, viewers send messages, gifts
+/// and likes, a host writes metadata, one viewer is muted and unmuted, visitors come, are kicked or banned, and leave,
+/// and a user walks through the list of lives, while other lives begin and end.
 ///
 /// The calls of a step are repeated until they get a valid answer. A step that does not succeed within `stepTimeout` is
 /// a stall. The calls in `StageWorkload+Calls.swift`, whose effects `HistoryChecker` counts, are sent once.
@@ -49,6 +49,8 @@ final class StageWorkload: Sendable {
     let talker: Witness
     /// The app's own server, which sends scores.
     let appServer: PlazaClient
+    /// A user in no live, who walks through the list of lives.
+    let lister: PlazaClient
     /// The visitors so far.
     let visitors = Locked<[Witness]>([])
     /// Whether all witnesses have joined the lives.
@@ -76,6 +78,7 @@ final class StageWorkload: Sendable {
         self.guest = witness("guest", lives[0])
         self.talker = witness("talker", lives[1])
         self.appServer = setting.client("shop", isServer: true, of: hub)
+        self.lister = setting.client("lister", of: hub)
     }
 
     /// Makes a further witness.
@@ -103,6 +106,9 @@ final class StageWorkload: Sendable {
                 group.addTask { await self.runMetadata(until: isOver) }
                 group.addTask { try? await self.runMutes(until: isOver) }
                 group.addTask { try? await self.runVisitors(until: isOver) }
+                group.addTask { try? await self.runInvitations(until: isOver) }
+                group.addTask { await self.runListWalks(until: isOver) }
+                group.addTask { try? await self.runPassingLives(until: isOver) }
             }
             for burst in self.bursts.withLock({ $0 }) { await burst.value }
             await self.recordCounts()
@@ -114,6 +120,7 @@ final class StageWorkload: Sendable {
         return self.history.withLock { history in
             history.feeds = (self.witnesses + self.visitors.withLock { $0 }).map(\.feed)
             history.neverLeft = Set(self.witnesses.map(\.user))
+            history.livesOfAllWalks = Set(self.lives)
             return history
         }
     }
@@ -121,6 +128,7 @@ final class StageWorkload: Sendable {
     private func stop() {
         for witness in self.witnesses + self.visitors.withLock({ $0 }) { witness.stop() }
         self.appServer.stop()
+        self.lister.stop()
         self.hub.stop()
     }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+internal import ProtocolClient
+
+/// The part of the workload that walks through the list of lives, while other lives begin and end.
+extension StageWorkload {
+    /// So few that a walk has several pages, between which lives begin and end.
+    private static let livesPerPage = 2
+
+    /// Walks through the list again and again, and records the walks that must contain both lives.
+    ///
+    /// A gateway orders its list anew every 5 s, so a walk counts only after an earlier one in the same gateway had both
+    /// lives.
+    func runListWalks(until isOver: () -> Bool) async {
+        var preparedGateways: Set<Substring> = []
+        var round = 0
+        while !isOver() {
+            round += 1
+            if let (pages, gateway) = await self.walkList() {
+                if preparedGateways.contains(gateway) {
+                    let walk = ListWalk(name: "walk \(round)", pages: pages, at: .ofThisMachine)
+                    self.history.withLock { $0.listWalks.append(walk) }
+                } else if Set(self.lives).isSubset(of: pages.joined()) {
+                    preparedGateways.insert(gateway)
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    /// Walks through the list once.
+    ///
+    /// - Returns: the lives of each page, and the gateway; nil if a page could not be read, or if there was one page
+    ///   only, whose gateway is not known.
+    private func walkList() async -> (pages: [[LiveID]], gateway: Substring)? {
+        var pages: [[LiveID]] = []
+        var cursor = ""
+        var gateway: Substring?
+        repeat {
+            let params = CallParams(count: Self.livesPerPage, cursor: cursor)
+            guard case .lives(let entries, let nextCursor)? = try? await self.lister.call("live.list", params) else {
+                return nil
+            }
+            pages.append(entries.map(\.info.liveID))
+            cursor = nextCursor
+            // A cursor is the gateway's id, the number of its order of lives and a rank, joined by dots.
+            if !cursor.isEmpty { gateway = Self.droppingLastParts(of: cursor) }
+        } while !cursor.isEmpty
+        return gateway.map { (pages, $0) }
+    }
+
+    /// The text without its last two parts that follow a dot.
+    private static func droppingLastParts(of cursor: String) -> Substring {
+        var text = cursor[...]
+        for _ in 1...2 {
+            guard let dot = text.lastIndex(of: ".") else { return text }
+            text = text[..<dot]
+        }
+        return text
+    }
+
+    /// Lets lives of other hosts begin and end.
+    func runPassingLives(until isOver: () -> Bool) async throws(Stall) {
+        var round = 0
+        while !isOver() {
+            round += 1
+            let live = LiveID("\(self.setting.name)-passing-\(round)")
+            let host = UserID("\(live)-host")
+            try await self.call(
+                self.appServer, "the app's server", "live.create", CallParams(live: live, owner: host),
+                alreadyDone: [.roomExists, .roomExistsAndIsYours])
+            try? await Task.sleep(for: .seconds(2))
+            try await self.call(
+                self.appServer, "the app's server", "live.end", CallParams(live: live),
+                alreadyDone: [.noSuchRoom, .noSuchRoomOnEntry])
+        }
+    }
+}
