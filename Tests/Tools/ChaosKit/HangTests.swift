@@ -15,7 +15,7 @@ struct HangTests {
         let workload = try StageWorkload(
             StageWorkload.Setting(
                 addresses: [PlazaAddress(host: "127.0.0.1", port: proxy.ports[0])], name: "hang",
-                token: { user, _ in user }, stepTimeout: .seconds(2)))
+                token: { user, _ in user }, stepTimeout: .seconds(1), callTimeout: .milliseconds(200)))
         let history = await workload.run(until: { true })
         let findings = HistoryChecker.findings(in: history).map(\.description)
         #expect(findings.contains { $0.hasPrefix("recovery: host-a's live.create had no valid answer") }, "\(findings)")

@@ -46,24 +46,24 @@ struct StageCheckerTests {
 
     @Test func `a connection that all its lives show has no finding`() {
         let findings = Fixture.findings { history in
-            history.addFeedOfOtherLive(connectedLives: [Fixture.live, "other"])
             history.setStage(connectedLives: [Fixture.live, "other"])
+            history.addFeedOfOtherLive(connectedLives: [Fixture.live, "other"])
         }
         #expect(findings == [])
     }
 
     @Test func `a connection that one of its lives does not show is found`() {
         let findings = Fixture.findings { history in
-            history.addFeedOfOtherLive(connectedLives: nil)
             history.setStage(connectedLives: [Fixture.live, "other"])
+            history.addFeedOfOtherLive(connectedLives: nil)
         }
         #expect(findings == ["I12: concert was connected with other in c-1, and other never showed that"])
     }
 
     @Test func `a connection that two lives show with different members is found`() {
         let findings = Fixture.findings { history in
-            history.addFeedOfOtherLive(connectedLives: [Fixture.live, "other", "third"])
             history.setStage(connectedLives: [Fixture.live, "other"])
+            history.addFeedOfOtherLive(connectedLives: [Fixture.live, "other", "third"])
         }
         #expect(
             findings == [

@@ -87,8 +87,6 @@ extension StageWorkload {
 
     /// The gift of the workload's catalogue.
     static let gift = Gift(giftID: GiftID("rose"), name: "Rose", coins: 3)
-    /// The highest count of a gift.
-    static let maxGiftCount = 255
     /// The counts above this one are for the burst.
     static let maxSteadyGiftCount = 200
 

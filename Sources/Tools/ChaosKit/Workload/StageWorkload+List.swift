@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient

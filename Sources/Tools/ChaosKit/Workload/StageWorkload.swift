@@ -19,12 +19,14 @@ final class StageWorkload: Sendable {
         var token: @Sendable (_ user: String, _ isServer: Bool) -> String
         /// How long a step may take.
         var stepTimeout: Duration
+        /// How long a client waits for the answer to a call.
+        var callTimeout = Duration.seconds(10)
 
         /// Makes a client that begins to connect; its user has the workload's name, followed by `name`.
         func client(_ name: String, isServer: Bool = false, of hub: ClientHub) -> PlazaClient {
             let user = "\(self.name)-\(name)"
             var options = ClientCore.Options(token: self.token(user, isServer), session: SessionID(user))
-            options.callTimeout = .seconds(10)
+            options.callTimeout = self.callTimeout
             return hub.client(addresses: self.addresses, options: options)
         }
 
