@@ -87,6 +87,19 @@ struct ClientCoreTests {
         #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
     }
 
+    @Test func `a token that arrives while a login is being answered is sent after the login's reply`() throws {
+        var harness = CoreHarness(hasTokenProvider: true)
+        harness.perform(harness.core.start(CoreHarness.token, at: 0))
+        harness.perform(harness.core.connectionOpened(at: 0))
+        harness.perform(harness.core.tokenFetched(TokenValue(text: "newer", remainingTime: 1e9), at: 0))
+        #expect(harness.sent.count == 1, "the connection is not logged in yet")
+        try harness.receive(
+            #"{"reply":{"id":1,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
+                + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#)
+        #expect(harness.sent.last == #"{"id":2,"method":"login","params":{"token":"newer"}}"#)
+        #expect(harness.sent.count == 2)
+    }
+
     @Test func `a call is sent again with its id and age`() throws {
         var harness = try CoreHarness.loggedIn()
         let handle = harness.call("like.send")

@@ -147,11 +147,8 @@ struct ClientCore: Sendable {
     /// The token provider has answered; on an open connection, the client logs in again with the new token.
     mutating func tokenFetched(_ token: TokenValue, at now: Double) -> [ClientAction] {
         self.link.tokenFetched(token, at: now)
-        if self.state == .open {
-            self.renewal = OwnCall(id: self.makeID(), sentAt: now)
-            let params = Wire.encode(LoginParams(token: token.text))
-            self.send(OutgoingFrame.call(self.renewal.id, "login", params), at: now)
-        }
+        // A token that comes while a login is being answered is sent after the login's reply.
+        if self.state == .open { self.renewToken(at: now) }
         return self.takeActions()
     }
 
@@ -254,8 +251,15 @@ extension ClientCore {
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)
         case .unreadable(let error): return self.loginUnreadable(error, at: now)
         }
-        self.link.loginSucceeded()
+        if self.link.loginSucceeded() { self.renewToken(at: now) }
         self.sendCalls(at: now)
+    }
+
+    /// Logs in again with the present token on the open connection.
+    private mutating func renewToken(at now: Double) {
+        guard let token = self.link.tokens.text else { return }
+        self.renewal = OwnCall(id: self.makeID(), sentAt: now)
+        self.send(OutgoingFrame.call(self.renewal.id, "login", Wire.encode(LoginParams(token: token))), at: now)
     }
 
     /// Reconnects, because the reply to the login cannot be read.

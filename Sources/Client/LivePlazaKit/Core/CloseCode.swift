@@ -15,6 +15,8 @@ enum CloseCode {
     /// The user has reached the limit of connections.
     static let tooManyConnections = Int(DisconnectCode.tooManyConnections.code)
 
-    /// Whether a client may reconnect by itself after a connection ended with this code; 4100 to 4199 forbid it.
-    static func allowsReconnect(after code: Int) -> Bool { !(4100...4199).contains(code) }
+    /// Whether a client may reconnect by itself after a connection ended with this code.
+    static func allowsReconnect(after code: Int) -> Bool {
+        UInt16(exactly: code).map { DisconnectCode.allowsReconnect(after: $0) } ?? true
+    }
 }

@@ -48,6 +48,8 @@ struct Link: Sendable {
     private var drainAt = Double.infinity
     /// Whether the system reports that it has a network; true on systems that report nothing about networks.
     private var isOnline = true
+    /// The token of the login that was sent last.
+    private var loginToken: String?
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
     private static let answerTimeout = 10_000.0
@@ -91,13 +93,20 @@ struct Link: Sendable {
     }
 
     /// The login was sent.
-    mutating func loginSent(at now: Double) { self.enter(.loggingIn, until: now + Self.answerTimeout) }
+    mutating func loginSent(at now: Double) {
+        self.loginToken = self.tokens.text
+        self.enter(.loggingIn, until: now + Self.answerTimeout)
+    }
 
     /// The login has succeeded.
-    mutating func loginSucceeded() {
+    ///
+    /// - Returns: whether the client must log in again with a newer token, because the token provider has answered after
+    ///   the login was sent.
+    mutating func loginSucceeded() -> Bool {
         self.enter(.open, until: .infinity)
         self.failures = 0
         self.tokens.recordAcceptance()
+        return self.tokens.text != self.loginToken
     }
 
     /// Whether a connection is open or being opened.
