@@ -132,7 +132,7 @@ if [[ -n $demo_tokens ]]; then
 fi
 if grep -q '^LIVEPLAZA_DEMO_TOKENS=.' .env; then
   say "WARNING: demo tokens are on. Whoever reaches the pages signs in as ANY user, without a password." >&2
-  say "         For trying out alone; do not set LIVEPLAZA_LISTEN. Turn it off: deploy/init-env.sh --no-demo-tokens" >&2
+  say "         For trying out alone, and off while LIVEPLAZA_LISTEN is set. Turn it off: deploy/init-env.sh --no-demo-tokens" >&2
 fi
 
 # The parts of the apps that services other than gateways are given: without keys, and without the secrets of webhooks.
