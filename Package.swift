@@ -74,11 +74,11 @@ let cores: [Target] = [
     library("GatewayCore", in: "Services/Gateway/Core", ["MachineKit", "PlazaModel"]),
 ]
 
-/// The edge: each C library behind one target, and the shell that runs any machine.
+/// The edge: the wrappers of the C libraries, and the shell that runs any machine.
 let edge: [Target] = [
     library("Concurrency", in: "Platform/Concurrency", ["CThread", "MachineKit"]),
     library("PlazaWire", in: "Model/PlazaWire", ["MachineKit", "PlazaModel"]),
-    library("Observability", in: "Platform/Observability", ["Concurrency"]),
+    library("Observability", in: "Platform/Observability", ["Concurrency", "MachineKit"]),
     library("Settings", in: "Services/Runtime/Settings"),
     library("ChildProcess", in: "Platform/Process", ["CSpawn"]),
     library("ClientAddress", in: "Platform/ClientAddress"),
@@ -88,7 +88,7 @@ let edge: [Target] = [
     library(
         "HTTPServer", in: "Platform/HTTP/Server", ["CMicrohttpd", "ClientAddress", "Concurrency", "MachineKit"]),
     library("HTTPClient", in: "Platform/HTTP/Client", ["CCurl", "COpenSSL", "Concurrency", "MachineKit"]),
-    library("Tokens", in: "Platform/Tokens", ["CJose", "PlazaWire"]),
+    library("Tokens", in: "Platform/Tokens", ["CJose", "MachineKit", "PlazaWire"]),
     library("Compression", in: "Platform/Compression", ["CZlib"]),
     library(
         "KafkaClient", in: "Platform/Kafka/Client", ["CRdkafka", "MachineKit", "Concurrency", "Settings"]),
@@ -272,13 +272,17 @@ let testTargets: [Target] = [
         "ObservabilityTests", in: "Platform/Observability",
         ["MachineKit", "Observability", "Settings", "ChildProcess", "Repository", "TestSupport"]),
     tests("ClientAddressTests", in: "Platform/ClientAddress", ["ClientAddress"]),
-    tests("EventLoopTests", in: "Platform/EventLoop", ["EventLoop", "ClientAddress", "Concurrency", "TestSupport"]),
+    tests(
+        "EventLoopTests", in: "Platform/EventLoop",
+        ["EventLoop", "ClientAddress", "Concurrency", "MachineKit", "TestSupport"]),
     tests(
         "WebSocketTests", in: "Platform/WebSocket",
         ["MachineKit", "WebSocket", "EventLoop", "ChildProcess", "TestSupport"],
         resources: [.embedInCode("Interop")]),
     tests("HTTPServerTests", in: "Platform/HTTP/Server", ["ClientAddress", "MachineKit", "HTTPServer"]),
-    tests("HTTPClientTests", in: "Platform/HTTP/Client", ["HTTPClient", "HTTPServer", "Concurrency", "TestSupport"]),
+    tests(
+        "HTTPClientTests", in: "Platform/HTTP/Client",
+        ["HTTPClient", "HTTPServer", "Concurrency", "MachineKit", "TestSupport"]),
     tests(
         "WebhooksTests", in: "Services/Runtime/Webhooks",
         [
@@ -286,7 +290,7 @@ let testTargets: [Target] = [
             "KafkaClient",
             "EmbeddedBroker", "Observability", "Concurrency", "TestSupport",
         ]),
-    tests("TokensTests", in: "Platform/Tokens", ["Tokens", "PlazaWire"]),
+    tests("TokensTests", in: "Platform/Tokens", ["MachineKit", "Tokens", "PlazaWire"]),
     tests(
         "KafkaClientTests", in: "Platform/Kafka",
         ["KafkaClient", "EmbeddedBroker", "Concurrency", "MachineKit", "Settings", "TestSupport"]),
@@ -333,7 +337,7 @@ let testTargets: [Target] = [
         ["InspectKit", "MachineKit", "PlazaModel", "PlazaWire"]),
     tests(
         "ClusterKitTests", in: "Tools/ClusterKit",
-        ["ClusterKit", "ChildProcess", "HTTPServer", "Tokens", "Concurrency", "TestSupport"]),
+        ["ClusterKit", "ChildProcess", "HTTPServer", "MachineKit", "Tokens", "Concurrency", "TestSupport"]),
     tests(
         "ProtocolClientTests", in: "Client/ProtocolClient",
         ["ProtocolClient", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),

@@ -62,7 +62,7 @@ import Testing
         "CZlib": ["Sources/Platform/Compression/"],
     ]
 
-    @Test func `a C library is imported only in its own folder`() {
+    @Test func `a C library is imported only in the folders that wrap it`() {
         for file in SourceTree.sources + SourceTree.tests {
             for module in file.imports {
                 guard let folders = Self.foldersOfCLibraries[module] else { continue }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import EventLoop
+internal import MachineKit
 internal import WebSocket
 
 /// The clients of one loop, which share limits and timers.
@@ -43,7 +44,7 @@ package final class PlazaConnectionGroup {
     }
 
     /// The loop's time in milliseconds of the monotonic clock.
-    var now: Int64 { Int64(self.sockets.loop.nowMilliseconds) }
+    var now: Int64 { self.sockets.loop.now.milliseconds }
 
     func add(_ connection: PlazaConnection) {
         connection.groupIndex = self.connections.count

@@ -11,10 +11,17 @@
     @inlinable package static func hash(_ text: String, basis: UInt64 = Self.offsetBasis) -> UInt64 {
         text.withUTF8Bytes { bytes in
             var hash = basis
-            // The factor is the FNV prime for 64 bits.
-            for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
+            for index in bytes.indices { hash = Self.hash(hash, with: bytes[index]) }
             return hash
         }
+    }
+
+    /// The hash of bytes.
+    package static func hash(_ bytes: [UInt8]) -> UInt64 { bytes.reduce(Self.offsetBasis, Self.hash) }
+
+    /// The hash of the bytes that `hash` is of, and one byte more; the factor is the FNV prime for 64 bits.
+    @inlinable static func hash(_ hash: UInt64, with byte: UInt8) -> UInt64 {
+        (hash ^ UInt64(byte)) &* 0x100_0000_01B3
     }
 }
 

@@ -23,7 +23,7 @@ package struct RateLimit: Hashable, Sendable {
 ///
 /// It is a value without a clock; a new bucket is full.
 package struct TokenBucket: Hashable, Sendable {
-    /// When the bucket is full again, in nanoseconds of the caller's monotonic clock.
+    /// When the bucket is full again, in nanoseconds of the monotonic clock.
     private var fullAt = Int64.min
 
     /// Creates a full bucket.
@@ -34,12 +34,11 @@ package struct TokenBucket: Hashable, Sendable {
     /// - Parameters:
     ///   - tokens: How many tokens to take; a number above the bucket's size counts as the size.
     ///   - limit: The bucket's size and rate.
-    ///   - nowMicroseconds: The monotonic time in microseconds; below a hundred years, so that nanoseconds fit in an
-    ///     `Int64`.
+    ///   - now: The current time.
     /// - Returns: Nil if the tokens were taken; otherwise how long to wait until they can be taken.
-    package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at nowMicroseconds: Int64) -> Milliseconds? {
+    package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at now: MonotonicTime) -> Milliseconds? {
         // All times are in nanoseconds. A token costs the time in which the bucket gains one token.
-        let now = nowMicroseconds * 1_000
+        let now = Self.nanoseconds(now)
         let period = limit.period.count * 1_000_000
         let cost = max(1, period / Int64(limit.count)) * Int64(min(max(tokens, 0), limit.count))
         let refillEnd = max(self.fullAt, now)
@@ -50,6 +49,12 @@ package struct TokenBucket: Hashable, Sendable {
         return nil
     }
 
-    /// Whether the bucket is full at the monotonic time in microseconds, so that a new bucket can replace it.
-    package func isFull(at nowMicroseconds: Int64) -> Bool { self.fullAt <= nowMicroseconds * 1_000 }
+    /// Whether the bucket is full, so that a new bucket can replace it.
+    package func isFull(at now: MonotonicTime) -> Bool { self.fullAt <= Self.nanoseconds(now) }
+
+    /// A time in nanoseconds; at most a hundred years from zero, so that no calculation overflows.
+    private static func nanoseconds(_ time: MonotonicTime) -> Int64 {
+        let maxMilliseconds: Int64 = 100 * 366 * 86_400_000
+        return min(max(time.milliseconds, -maxMilliseconds), maxMilliseconds) * 1_000_000
+    }
 }

@@ -5,7 +5,7 @@ extension IPAddress {
     /// Reads the address of a socket; nil if it is neither IPv4 nor IPv6.
     ///
     /// - Parameter address: An address that the system filled in; its family says how long it is.
-    package init?(socket address: UnsafePointer<sockaddr>?) {
+    package init?(socketAddress address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return nil }
         let raw = unsafe UnsafeRawPointer(address)
         switch Int32(unsafe address.pointee.sa_family) {

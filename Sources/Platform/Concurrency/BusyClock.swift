@@ -23,7 +23,7 @@ package final class BusyClock: Sendable {
 
     /// Does a piece of work on the calling thread, which counts as busy meanwhile.
     package func whileBusy<Result>(_ work: () -> Result) -> Result {
-        self.beganMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed)
+        self.beganMilliseconds.store(MonotonicClock.now.milliseconds, ordering: .relaxed)
         defer { self.beganMilliseconds.store(Self.idle, ordering: .relaxed) }
         return work()
     }

@@ -7,14 +7,11 @@ package import MachineKit
 /// Machines (the pure state machines that decide about calls) never use this clock, because their decisions depend on
 /// the broker's timestamps only.
 package enum MonotonicClock {
-    /// The current time, for deadlines and pauses.
-    package static var now: MonotonicTime { MonotonicTime(milliseconds: Self.milliseconds) }
+    /// The current time, for deadlines, rates and pauses.
+    package static var now: MonotonicTime { MonotonicTime(milliseconds: Self.microseconds / 1000) }
 
-    /// Milliseconds since a fixed but unspecified point in time.
-    package static var milliseconds: Int64 { Self.microseconds / 1000 }
-
-    /// Microseconds since the same point in time.
-    package static var microseconds: Int64 { Self.read(CLOCK_MONOTONIC) }
+    /// Microseconds since a fixed but unspecified point in time; only a `Stopwatch` reads them.
+    fileprivate static var microseconds: Int64 { Self.read(CLOCK_MONOTONIC) }
 
     /// The processor time that the calling thread has used, in microseconds.
     ///
@@ -27,4 +24,19 @@ package enum MonotonicClock {
         precondition(code == 0, "the system has no clock \(clock)")
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
+}
+
+/// Measures how long something takes.
+package struct Stopwatch: Sendable {
+    private let startMicroseconds: Int64
+
+    /// Starts a stopwatch.
+    ///
+    /// - Parameter elapsed: how long ago it counts as started.
+    package init(elapsed: Milliseconds = Milliseconds(0)) {
+        self.startMicroseconds = MonotonicClock.microseconds - elapsed.count * 1000
+    }
+
+    /// The time since the start, in microseconds.
+    package var microseconds: Int64 { MonotonicClock.microseconds - self.startMicroseconds }
 }

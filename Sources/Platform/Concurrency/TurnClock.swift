@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Tells a health check on another thread when a loop made its last turn (one pass through the loop's body).
 package final class TurnClock: Sendable {
-    private let lastTurnMilliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
+    private let lastTurnMilliseconds = Atomic<Int64>(MonotonicClock.now.milliseconds)
 
     /// Creates a clock; until the first turn is recorded, the time of the creation stands for the last turn.
     package init() {}
@@ -21,5 +21,5 @@ package final class TurnClock: Sendable {
     package var isTurning: Bool { MonotonicClock.now - self.lastTurnAt < Self.turnLimit }
 
     /// Records a turn; called on the loop's thread.
-    package func recordTurn() { self.lastTurnMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
+    package func recordTurn() { self.lastTurnMilliseconds.store(MonotonicClock.now.milliseconds, ordering: .relaxed) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUV
 internal import Glibc
+package import MachineKit
 
 /// One libuv event loop.
 ///
@@ -81,9 +82,10 @@ internal import Glibc
         unsafe self.raw.deallocate()
     }
 
-    /// The time in milliseconds of the monotonic clock, as read at the beginning of this turn; 0 after `run()` has
-    /// returned.
-    package var nowMilliseconds: UInt64 { self.isReleased ? 0 : unsafe uv_now(self.raw) }
+    /// The time of the monotonic clock, as read at the beginning of this turn; zero after `run()` has returned.
+    package var now: MonotonicTime {
+        MonotonicTime(milliseconds: self.isReleased ? 0 : unsafe Int64(clamping: uv_now(self.raw)))
+    }
 
     /// Reads the clock again; useful after a long computation.
     package func updateNow() {

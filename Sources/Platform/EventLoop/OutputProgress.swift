@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// Notices that a peer takes none of the bytes that are queued for it.
 ///
@@ -10,14 +11,14 @@ struct OutputProgress {
     /// How many queued bytes the socket had accepted at the last progress.
     private var acceptedBytes = 0
     /// The time of the last progress, as far as the checks have seen it.
-    private var progressMilliseconds: UInt64
+    private var progressAt: MonotonicTime
     /// The bytes that the peer had not acknowledged when a check last read their number; nil from the time when the
     /// socket accepts more bytes until the next reading.
     private var unacknowledgedBytes: Int?
     /// Whether the last check found the peer overdue.
     private var wasOverdue = false
 
-    init(nowMilliseconds: UInt64) { self.progressMilliseconds = nowMilliseconds }
+    init(at now: MonotonicTime) { self.progressAt = now }
 
     /// Checks whether the peer is stalled; to be called regularly.
     ///
@@ -28,24 +29,22 @@ struct OutputProgress {
     ///   - acceptedBytes: How many queued bytes the socket has accepted since this value was made.
     ///   - unacknowledgedBytes: How many accepted bytes the peer has not acknowledged; read once after the last
     ///     accepted byte, and then only when the peer is overdue.
-    ///   - nowMilliseconds: The loop's time.
-    ///   - timeoutMilliseconds: How long the peer may take no byte.
+    ///   - now: The loop's time.
+    ///   - timeout: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found the peer overdue.
     mutating func checkStalled(
-        acceptedBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, nowMilliseconds: UInt64,
-        timeoutMilliseconds: UInt64
+        acceptedBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, at now: MonotonicTime, timeout: Milliseconds
     ) -> Bool {
         if acceptedBytes != self.acceptedBytes {
             self.acceptedBytes = acceptedBytes
-            self.progressMilliseconds = nowMilliseconds
+            self.progressAt = now
             self.unacknowledgedBytes = nil
         }
-        let waitedMilliseconds = nowMilliseconds - min(nowMilliseconds, self.progressMilliseconds)
-        var isOverdue = waitedMilliseconds >= timeoutMilliseconds
+        var isOverdue = now - self.progressAt >= timeout
         if isOverdue || self.unacknowledgedBytes == nil {
             let bytes = unacknowledgedBytes()
             if let earlierBytes = self.unacknowledgedBytes, bytes < earlierBytes {
-                self.progressMilliseconds = nowMilliseconds
+                self.progressAt = now
                 isOverdue = false
             }
             self.unacknowledgedBytes = bytes

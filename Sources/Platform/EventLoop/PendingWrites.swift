@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUV
+internal import MachineKit
 
 /// The write queue of a stream: the pieces that the system did not accept at once, and the libuv request in progress
 /// for the first of them.
@@ -39,7 +40,7 @@ internal import CUV
 
     init(loop: EventLoop) {
         self.loop = loop
-        self.progress = OutputProgress(nowMilliseconds: loop.nowMilliseconds)
+        self.progress = OutputProgress(at: loop.now)
         unsafe self.request = .allocate(capacity: 1)
         loop.outputBudget.addQueue()
     }
@@ -121,15 +122,14 @@ internal import CUV
     /// - Parameters:
     ///   - unsentBytes: The bytes of the request in progress that the system has not accepted.
     ///   - unacknowledgedBytes: The bytes that the system has accepted and the peer has not acknowledged.
-    ///   - timeoutMilliseconds: How long the peer may take no byte.
+    ///   - timeout: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found no progress for that time.
     func checkStalled(
-        unsentBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, timeoutMilliseconds: UInt64
+        unsentBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, timeout: Milliseconds
     ) -> Bool {
         self.progress.checkStalled(
             acceptedBytes: self.sentBytes + self.inFlightBytes - unsentBytes,
-            unacknowledgedBytes: unacknowledgedBytes(), nowMilliseconds: self.loop.nowMilliseconds,
-            timeoutMilliseconds: timeoutMilliseconds)
+            unacknowledgedBytes: unacknowledgedBytes(), at: self.loop.now, timeout: timeout)
     }
 
     /// Removes pieces from the loop's budget, before they are removed from the queue.

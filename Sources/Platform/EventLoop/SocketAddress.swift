@@ -57,7 +57,7 @@ internal import Glibc
     var family: Int32 { Int32(self.storage.ss_family) }
 
     /// The address without its port; nil if the family is neither IPv4 nor IPv6.
-    var ip: IPAddress? { unsafe self.withPointer { pointer in unsafe IPAddress(socket: pointer) } }
+    var ip: IPAddress? { unsafe self.withPointer { pointer in unsafe IPAddress(socketAddress: pointer) } }
 
     /// The port in host byte order.
     var port: UInt16 {

@@ -2,6 +2,7 @@
 internal import CUV
 package import ClientAddress
 internal import Glibc
+package import MachineKit
 
 /// Receives the events of a stream, always on the loop's thread.
 package protocol TCPStreamDelegate: AnyObject {
@@ -66,18 +67,17 @@ package final class TCPStream: LoopHandle {
     /// Reading this property visits all queued pieces.
     package var heldBytes: Int { self.pending?.heldBytes ?? 0 }
 
-    /// Checks whether the peer has taken none of the pending bytes for `milliseconds`.
+    /// Checks whether the peer has taken none of the pending bytes for `timeout`.
     ///
     /// Call it regularly, because each check compares with the checks before.
     ///
     /// - Returns: True if this check and the check before both found no progress for that time; false when no byte is
     ///   pending.
-    package func checkStalled(forMilliseconds milliseconds: UInt64) -> Bool {
+    package func checkStalled(for timeout: Milliseconds) -> Bool {
         guard let pending = self.pending, !self.isClosed else { return false }
         let unsentBytes = unsafe Int(uv_stream_get_write_queue_size(self.stream))
         return pending.checkStalled(
-            unsentBytes: unsentBytes, unacknowledgedBytes: self.unacknowledgedBytes,
-            timeoutMilliseconds: milliseconds)
+            unsentBytes: unsentBytes, unacknowledgedBytes: self.unacknowledgedBytes, timeout: timeout)
     }
 
     /// The number of bytes that the system has accepted and the peer has not acknowledged; 0 if the system does not

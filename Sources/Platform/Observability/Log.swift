@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import Glibc
+package import MachineKit
 
 /// A log that writes one JSON object per line: time, level, service, message and metadata.
 ///
@@ -26,11 +27,11 @@ package struct Log: Sendable {
     ///   - instance: the instance's name, which each line contains unless it is empty.
     ///   - level: the lowest level that is written.
     ///   - linesPerSecond: how many lines with the same message may be written in a second.
-    ///   - clock: returns the time of day in milliseconds since 1970.
+    ///   - clock: returns the time of day.
     ///   - sink: receives the lines.
     package init(
         service: String, instance: String = "", level: LogLevel = .info, linesPerSecond: Int = 20,
-        clock: @escaping @Sendable () -> Int64 = { WallClock.milliseconds() },
+        clock: @escaping @Sendable () -> WallTime = { WallClock.now },
         sink: @escaping Sink = Log.standardError
     ) {
         self.core = Core(level: level, linesPerSecond: linesPerSecond, clock: clock, sink: sink)
@@ -82,7 +83,7 @@ package struct Log: Sendable {
         guard level >= self.core.level else { return }
         let now = self.core.clock()
         guard let suppressedCount = self.core.admit(message.description, at: now) else { return }
-        var line = "{\"time\":\"\(WallClock.text(milliseconds: now))\",\"level\":\"\(level.rawValue)\",\"message\":"
+        var line = "{\"time\":\"\(WallClock.text(of: now))\",\"level\":\"\(level.rawValue)\",\"message\":"
         JSONText.append(message.description, to: &line)
         line += self.boundMetadata
         if suppressedCount > 0 { line += ",\"log.suppressed\":\(suppressedCount)" }
@@ -138,13 +139,13 @@ package struct Log: Sendable {
     /// What a log shares with all logs that `with` derives from it.
     private final class Core: Sendable {
         let level: LogLevel
-        let clock: @Sendable () -> Int64
+        let clock: @Sendable () -> WallTime
         let sink: Sink
         private let linesPerSecond: Int
         /// The counts of each message, by the message.
         private let windows = Locked<[String: Window]>([:])
 
-        init(level: LogLevel, linesPerSecond: Int, clock: @escaping @Sendable () -> Int64, sink: @escaping Sink) {
+        init(level: LogLevel, linesPerSecond: Int, clock: @escaping @Sendable () -> WallTime, sink: @escaping Sink) {
             self.level = level
             self.linesPerSecond = linesPerSecond
             self.clock = clock
@@ -157,12 +158,12 @@ package struct Log: Sendable {
         ///
         /// - Returns: the number of lines with this message that were suppressed since the last written line; nil when
         ///   this line is suppressed too.
-        func admit(_ message: String, at now: Int64) -> Int? {
+        func admit(_ message: String, at now: WallTime) -> Int? {
             let limit = self.linesPerSecond
             return self.windows.withLock { windows in
                 var window = windows[message] ?? Window(start: now)
                 // A new window begins after a second, or when the time of day was set back.
-                if now - window.start >= 1_000 || now < window.start {
+                if now - window.start >= .seconds(1) || now < window.start {
                     window = Window(start: now, suppressedCount: window.suppressedCount)
                 }
                 window.lineCount += 1
@@ -178,8 +179,8 @@ package struct Log: Sendable {
 
     /// The counts of one message within about a second.
     private struct Window {
-        /// The time of the first line, in milliseconds since 1970.
-        var start: Int64
+        /// The time of the first line.
+        var start: WallTime
         /// The number of lines since `start`, including suppressed lines.
         var lineCount = 0
         /// The number of lines that were suppressed since the last written line.

@@ -22,11 +22,17 @@ package struct LogKey: Sendable, Hashable {
     package static let port = LogKey("net.port")
     /// A number of things; the message names the things.
     package static let count = LogKey("count")
-    /// A reason; in messages about a machine, a component or a library, its name.
+    /// A record: its offset or its key.
+    package static let record = LogKey("kafka.record")
+    /// The name of an epoch of the leases in Redis.
+    package static let epoch = LogKey("presence.epoch")
+    /// The name of a machine, of a loop or another part of the process, or of a library's facility.
+    package static let component = LogKey("component.name")
+    /// A reason.
     package static let reason = LogKey("reason")
     /// An error, as text.
     package static let detail = LogKey("error.detail")
-    /// A path in the file system or in a URL; in messages about a record, its offset or its key.
+    /// A path in the file system or in a URL.
     package static let path = LogKey("path")
     /// A setting's name.
     package static let setting = LogKey("setting.name")

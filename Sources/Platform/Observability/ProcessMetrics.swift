@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import MachineKit
 
 extension MetricsRegistry {
     /// Exports the processor time, memory and start time of this process; must be called once, at the start.
     package func addProcessMetrics() {
-        let startMilliseconds = WallClock.milliseconds()
+        let startTime = WallClock.now
         self.observe(
             MetricNames.Process.cpu, help: "Processor time used, user and system.", kind: .counter
         ) { ProcessUsage.cpuSeconds }
@@ -12,7 +13,7 @@ extension MetricsRegistry {
             ProcessUsage.residentBytes
         }
         self.observe(MetricNames.Process.startTime, help: "When the process started, in seconds since 1970.") {
-            Double(startMilliseconds) / 1_000
+            Double(startTime.milliseconds) / 1_000
         }
     }
 }

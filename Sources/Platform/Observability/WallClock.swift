@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+package import MachineKit
 
 /// The time of day, for people; no decision of a machine depends on it.
 package enum WallClock {
-    /// Milliseconds since 1970.
-    package static func milliseconds() -> Int64 { Self.nanoseconds() / 1_000_000 }
+    /// The current time.
+    package static var now: WallTime { WallTime(milliseconds: Self.nanoseconds() / 1_000_000) }
 
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970, for the times of spans.
     package static func nanoseconds() -> Int64 {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
@@ -14,8 +15,8 @@ package enum WallClock {
     }
 
     /// A time of day as text in the format of RFC 3339, in UTC and with milliseconds.
-    package static func text(milliseconds: Int64) -> String {
-        let (days, millisecondOfDay) = milliseconds.flooredDivision(by: 86_400_000)
+    package static func text(of time: WallTime) -> String {
+        let (days, millisecondOfDay) = time.milliseconds.flooredDivision(by: 86_400_000)
         // Howard Hinnant's algorithm computes the date from the number of the day. Its years begin in March, so that
         // the leap day is the last day of a year. It counts days from 1 March of year 0, which is 719,468 days before
         // 1970; an era is 400 years or 146,097 days. The leap days (one in 4 years, but none in 100, but one in 400)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import MachineKit
+package import MachineKit
 
 /// A pipelined connection to one Redis server, with limits; it reconnects after a loss.
 ///
@@ -11,8 +11,8 @@ internal import MachineKit
 package final class RedisClient {
     private let settings: Settings
     private let scripts: [RedisScript]
-    /// The time of the monotonic clock.
-    private let nowMilliseconds: () -> Int64
+    /// Returns the current time.
+    private let now: () -> MonotonicTime
     private var random: any RandomNumberGenerator
     private var connection: Connection?
     /// The identity of the connected server and of this connection to it; nil until the connection is fully opened.
@@ -29,15 +29,15 @@ package final class RedisClient {
     ///   - settings: the address of the server, and the limits.
     ///   - scripts: the scripts to load at each connect, so that they can be run by their hash.
     ///   - random: the source of the random part of the pauses between attempts to connect.
-    ///   - now: returns the time in milliseconds of the monotonic clock, for the pauses between attempts.
+    ///   - now: returns the current time, for the pauses between attempts.
     package init(
         _ settings: Settings, scripts: [RedisScript] = [], random: some RandomNumberGenerator,
-        now: @escaping () -> Int64
+        now: @escaping () -> MonotonicTime
     ) {
         self.settings = settings
         self.scripts = scripts
         self.random = random
-        self.nowMilliseconds = now
+        self.now = now
         // The pause is doubled after each failure, so the longest pause follows the fifth failure in a row (16 = 2^4).
         let longestPause = max(.milliseconds(1), settings.longestReconnectPause)
         self.reconnectPlan = ReconnectPlan(
@@ -55,9 +55,9 @@ package final class RedisClient {
             if !connection.isUnusable { return identity }
             self.closeConnection()
         }
-        let now = self.nowMilliseconds()
-        guard now >= self.reconnectPlan.nextAttemptMilliseconds else {
-            throw .unreachable("the next attempt is due in \(self.reconnectPlan.nextAttemptMilliseconds - now) ms")
+        let now = self.now()
+        guard now >= self.reconnectPlan.nextAttemptAt else {
+            throw .unreachable("the next attempt is due in \((self.reconnectPlan.nextAttemptAt - now).count) ms")
         }
         do {
             let identity = try self.openConnection()

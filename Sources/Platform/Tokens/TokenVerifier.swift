@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
+package import MachineKit
 internal import PlazaWire
 
 /// Verifies tokens: JWTs signed by a key of an app, with the algorithm of that key (HS256 or ES256) and no other.
@@ -18,11 +19,11 @@ package struct TokenVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - token: a JWT in compact form.
-    ///   - now: the time in seconds since 1970.
+    ///   - time: the current time of day.
     ///   - app: the only app whose tokens are accepted; nil accepts the tokens of all apps.
     /// - Returns: the claims, within their limits.
     /// - Throws: the reason why the token is rejected.
-    package func verify(_ token: String, now: Int64, app: String? = nil) throws(TokenError) -> TokenClaims {
+    package func verify(_ token: String, at time: WallTime, app: String? = nil) throws(TokenError) -> TokenClaims {
         guard token.utf8.count <= Self.maximumBytes else { throw .malformed }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
@@ -40,6 +41,7 @@ package struct TokenVerifier: Sendable {
         guard key.handle.verifies(token) else { throw .badSignature }
         let claims = try Self.claims(claimSet)
         if let app, app != claims.app { throw .foreignApp }
+        let now = time.seconds
         guard claims.expires > now else { throw .expired }
         for (claim, time) in [("nbf", claimSet.nbf), ("iat", claimSet.iat)] {
             if let time, try Self.seconds(time, claim) > now + Self.leewaySeconds { throw .notYetValid }

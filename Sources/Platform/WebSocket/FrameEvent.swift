@@ -15,7 +15,7 @@ package enum FrameEvent: Equatable, Sendable {
     /// The peer broke the protocol; later bytes are ignored.
     case failure(ProtocolViolation)
 
-    /// The location of the bytes of a message.
+    /// Where the payload's bytes are.
     package enum Payload: Equatable, Sendable {
         /// In the chunk that was passed to the decoder, unmasked in place.
         case inChunk(Range<Int>)

@@ -54,12 +54,11 @@ struct InboundMeter {
     ///   - byteCount: The number of received bytes.
     ///   - isFrame: Whether the bytes complete a frame.
     ///   - limits: The limits of the peer.
-    ///   - nowMilliseconds: The loop's time.
+    ///   - now: The loop's time.
     /// - Returns: The limit that was exceeded; nil if none was.
-    mutating func count(_ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, nowMilliseconds: UInt64)
-        -> InboundExcess?
-    {
-        let nowMicroseconds = Int64(clamping: nowMilliseconds) * 1_000
+    mutating func count(
+        _ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, at now: MonotonicTime
+    ) -> InboundExcess? {
         if !self.isAccepted {
             self.bytesBeforeAcceptedCount = UInt32(clamping: Int(self.bytesBeforeAcceptedCount) + byteCount)
             if isFrame, self.framesBeforeAcceptedCount < .max { self.framesBeforeAcceptedCount += 1 }
@@ -68,7 +67,7 @@ struct InboundMeter {
             else { return .beforeAccepted }
         }
         // A bucket returns nil if it had the tokens.
-        if isFrame, self.frameBucket.take(of: limits.frames, at: nowMicroseconds) != nil { return .frames }
-        return self.byteBucket.take(byteCount, of: limits.bytes, at: nowMicroseconds) == nil ? nil : .bytes
+        if isFrame, self.frameBucket.take(of: limits.frames, at: now) != nil { return .frames }
+        return self.byteBucket.take(byteCount, of: limits.bytes, at: now) == nil ? nil : .bytes
     }
 }

@@ -59,18 +59,19 @@ package struct WebSocketConfiguration: Sendable {
 ///
 /// The durations are converted only once, because each sweep compares them with the state of every connection.
 struct SweepTimes {
-    let handshakeTimeout: UInt64
-    let pingInterval: UInt64
-    let pongTimeout: UInt64
-    let closeTimeout: UInt64
-    let outputTimeout: UInt64
+    let handshakeTimeout: Milliseconds
+    /// Zero means that no pings are sent.
+    let pingInterval: Milliseconds
+    let pongTimeout: Milliseconds
+    let closeTimeout: Milliseconds
+    /// Zero means that a peer may read as slowly as it likes.
+    let outputTimeout: Milliseconds
 
     init(_ configuration: WebSocketConfiguration) {
-        func milliseconds(_ duration: Duration) -> UInt64 { UInt64(max(0, Milliseconds(duration).count)) }
-        self.handshakeTimeout = milliseconds(configuration.handshakeTimeout)
-        self.pingInterval = milliseconds(configuration.pingInterval)
-        self.pongTimeout = milliseconds(configuration.pongTimeout)
-        self.closeTimeout = milliseconds(configuration.closeTimeout)
-        self.outputTimeout = milliseconds(configuration.outputTimeout)
+        self.handshakeTimeout = max(Milliseconds(0), Milliseconds(configuration.handshakeTimeout))
+        self.pingInterval = max(Milliseconds(0), Milliseconds(configuration.pingInterval))
+        self.pongTimeout = max(Milliseconds(0), Milliseconds(configuration.pongTimeout))
+        self.closeTimeout = max(Milliseconds(0), Milliseconds(configuration.closeTimeout))
+        self.outputTimeout = max(Milliseconds(0), Milliseconds(configuration.outputTimeout))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import EventLoop
+internal import MachineKit
 
 /// Closes connections, pings silent peers, and ends connections whose peers do not answer in time.
 extension WebSocketConnection {
@@ -58,7 +59,7 @@ extension WebSocketConnection {
     ///
     /// The server ends the TCP connection; a client waits for that (RFC 6455, section 7.1.1).
     private func endAfterClose() {
-        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        self.waitsSince = self.group.loop.now
         if self.role == .server { self.stream?.finish() }
         self.notifyClosed(defaultCause: .connection(.closed))
     }
@@ -80,30 +81,26 @@ extension WebSocketConnection {
     ///
     /// After a pause of this whole process, an answer that arrived in time may still be unread in the socket. Therefore
     /// a connection is ended only when two sweeps in a row find it overdue. The socket is read between the sweeps.
-    func sweep(now: UInt64) {
-        // All times are milliseconds; an output timeout or a ping interval of 0 means never.
+    func sweep(at now: MonotonicTime) {
         let times = self.group.sweepTimes
-        // `min` prevents an underflow if `now` is older than the time that is subtracted.
-        let waitedMilliseconds = now - min(now, self.waitingSinceMilliseconds)
-        let timeout: UInt64
+        let timeout: Milliseconds
         let cause: WebSocketClosure.Cause
         switch self.state {
         case .connecting: (timeout, cause) = (times.handshakeTimeout, .handshakeTimeout)
         // In the state `ended` the cause is not reported, because the delegate was notified already.
         case .closing, .ended: (timeout, cause) = (times.closeTimeout, .closeTimeout)
         case .open:
-            if times.outputTimeout > 0, self.stream?.checkStalled(forMilliseconds: times.outputTimeout) == true {
+            if times.outputTimeout > Milliseconds(0), self.stream?.checkStalled(for: times.outputTimeout) == true {
                 return self.endSlowReader(.stalledReader)
             }
             if !self.awaitsPong {
-                let silentMilliseconds = now - min(now, self.lastReceivedMilliseconds)
-                if times.pingInterval > 0, silentMilliseconds >= times.pingInterval { self.ping() }
+                if times.pingInterval > Milliseconds(0), now - self.lastReceivedAt >= times.pingInterval { self.ping() }
                 return
             }
             (timeout, cause) = (times.pongTimeout, .pingTimeout)
         }
         let wasOverdue = self.isOverdue
-        self.isOverdue = waitedMilliseconds >= timeout
+        self.isOverdue = now - self.waitsSince >= timeout
         if !self.isOverdue || !wasOverdue { return }
         if self.state == .ended {
             self.stream?.close()
@@ -143,7 +140,7 @@ extension WebSocketConnection: TCPStreamDelegate {
 
     /// Handles received bytes of the handshake and of frames.
     package func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
-        self.lastReceivedMilliseconds = self.group.loop.nowMilliseconds
+        self.lastReceivedAt = self.group.loop.now
         // Any received byte proves that the peer is alive. A slow handshake still times out.
         if self.state == .open {
             self.awaitsPong = false

@@ -99,7 +99,7 @@ extension WebSocketConnection {
         self.handshake?.server?.rejectionCount += 1
         self.handshake = nil
         self.state = .ended
-        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        self.waitsSince = self.group.loop.now
         // If the write fails, the stream is ending and reports that itself.
         _ = try? self.stream?.write(SharedBytes(rejection.response))
         self.stream?.finish()

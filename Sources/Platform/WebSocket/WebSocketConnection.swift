@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClientAddress
 package import EventLoop
+package import MachineKit
 
 /// One WebSocket on a loop, on the client's or the server's side.
 ///
@@ -35,9 +36,9 @@ package final class WebSocketConnection {
     /// Why the connection ends; nil before the cause is known, and again after the delegate was notified.
     var closure: WebSocketClosure?
     /// When a byte was last received, in the loop's time.
-    package internal(set) var lastReceivedMilliseconds: UInt64
+    package internal(set) var lastReceivedAt: MonotonicTime
     /// When this side began to wait for the handshake, a pong or the peer's close frame, in the loop's time.
-    var waitingSinceMilliseconds: UInt64
+    var waitsSince: MonotonicTime
     private(set) var decoder: FrameDecoder
     /// Counts what the peer sends against the rate limits.
     private var meter = InboundMeter()
@@ -67,8 +68,8 @@ package final class WebSocketConnection {
         self.role = role
         self.handshake = handshake
         self.decoder = FrameDecoder(role: role, maxMessageBytes: group.configuration.maxMessageBytes)
-        self.lastReceivedMilliseconds = group.loop.nowMilliseconds
-        self.waitingSinceMilliseconds = self.lastReceivedMilliseconds
+        self.lastReceivedAt = group.loop.now
+        self.waitsSince = self.lastReceivedAt
     }
 
     /// Begins to connect as a client.
@@ -142,7 +143,7 @@ package final class WebSocketConnection {
     package func ping() {
         guard self.state == .open else { return }
         self.awaitsPong = true
-        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        self.waitsSince = self.group.loop.now
         self.send(self.role == .server ? self.group.ping : self.encoded(.ping, Span()))
     }
 
@@ -162,7 +163,7 @@ package final class WebSocketConnection {
         case .open:
             self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)
             self.state = .closing
-            self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+            self.waitsSince = self.group.loop.now
             self.writeClose(code, reason: reason)
         }
     }
@@ -228,7 +229,7 @@ package final class WebSocketConnection {
             if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes { return .unfinishedMessages }
         }
         guard let limits = configuration.inbound else { return nil }
-        return self.meter.count(byteCount, isFrame: isFrame, limits, nowMilliseconds: self.group.loop.nowMilliseconds)
+        return self.meter.count(byteCount, isFrame: isFrame, limits, at: self.group.loop.now)
     }
 
     /// Discards all bytes that are received from now on, without decoding them, and accepts no more writes.
@@ -265,7 +266,7 @@ package final class WebSocketConnection {
         self.closure = WebSocketClosure(
             code: self.group.configuration.overflowCode, reason: "too slow", cause: .slowReader)
         self.state = .closing
-        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        self.waitsSince = self.group.loop.now
         self.stream?.dropUnsent()
         self.writeClose(self.group.configuration.overflowCode, reason: "too slow")
         return .overflow

@@ -69,11 +69,11 @@ package final class WebSocketGroup {
     /// Checks the queues and the timeouts of all connections now, for owners that call it from their own timer.
     package func sweep() {
         self.endLargestQueues()
-        let now = self.loop.nowMilliseconds
+        let now = self.loop.now
         // A connection may end during its check; the last connection then takes its index. In reverse order that last
         // connection was already checked.
         for index in self.connections.indices.reversed() where index < self.connections.count {
-            self.connections[index].sweep(now: now)
+            self.connections[index].sweep(at: now)
         }
     }
 
@@ -114,13 +114,13 @@ package final class WebSocketGroup {
     /// Checks the queues of all connections, and the timeouts of the next quarter of them.
     private func sweepNextQuarter() {
         self.endLargestQueues()
-        let now = self.loop.nowMilliseconds
+        let now = self.loop.now
         if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
         let quarterCount = (self.connections.count + 3) / 4
         let end = max(0, self.sweepPosition - quarterCount)
         while self.sweepPosition > end {
             self.sweepPosition -= 1
-            if self.sweepPosition < self.connections.count { self.connections[self.sweepPosition].sweep(now: now) }
+            if self.sweepPosition < self.connections.count { self.connections[self.sweepPosition].sweep(at: now) }
         }
     }
 }

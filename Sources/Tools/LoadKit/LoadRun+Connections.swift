@@ -31,7 +31,7 @@ extension LoadRun: PlazaConnectionDelegate {
     }
 
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome) {
-        let now = MonotonicClock.microseconds
+        let now = self.clock.microseconds
         if let viewer = self.viewerOfConnection[ObjectIdentifier(connection)] {
             self.handleViewerReply(viewer, id, outcome, now)
         } else if let live = self.liveOfOwner[ObjectIdentifier(connection)] {
@@ -82,7 +82,7 @@ extension LoadRun: PlazaConnectionDelegate {
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
         // The history of a live holds messages from before the viewer's join, which are not counted.
         guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
-        let now = MonotonicClock.microseconds
+        let now = self.clock.microseconds
         self.noteIncidents(of: viewer, scan)
         self.deliveredItems += scan.count - knownItemCount
         viewer.live.pauseClock.recordDelivery(at: now)

@@ -40,9 +40,11 @@ final class LoadRun {
     /// The number of feed frames with the tip of a leave; 0 is expected, because no viewer leaves during a run.
     var unexpectedLeaveTips = 0
     var stage = LoadProgress.Stage.opening
-    /// When the stage began, in microseconds of the monotonic clock.
-    private var stageBegan: Int64
-    /// When progress was last reported, in microseconds of the monotonic clock.
+    /// The clock of all times of the run, which are microseconds since its beginning.
+    let clock = Stopwatch()
+    /// When the stage began.
+    private var stageBegan: Int64 = 0
+    /// When progress was last reported.
     private var lastProgressReport: Int64 = 0
     private var timer: LoopTimer?
     /// The seed of the last connection's random numbers; each connection has a seed of its own.
@@ -57,7 +59,7 @@ final class LoadRun {
         self.group = try PlazaConnectionGroup(loop: loop)
         self.onProgress = onProgress
         self.onFinish = onFinish
-        self.stageBegan = MonotonicClock.microseconds
+        self.stageBegan = self.clock.microseconds
     }
 
     /// Starts the owners' connections and the timer that advances the run.
@@ -103,13 +105,13 @@ final class LoadRun {
 
     private func beginStage(_ stage: LoadProgress.Stage) {
         self.stage = stage
-        self.stageBegan = MonotonicClock.microseconds
+        self.stageBegan = self.clock.microseconds
         self.reportProgress(self.stageBegan)
     }
 
     /// Begins the next stage when the current one is complete or took too long; called every millisecond.
     private func advance() {
-        let now = MonotonicClock.microseconds
+        let now = self.clock.microseconds
         if now - self.lastProgressReport >= 1_000_000 { self.reportProgress(now) }
         let elapsed = Duration.microseconds(now - self.stageBegan)
         switch self.stage {
@@ -182,7 +184,7 @@ final class LoadRun {
         self.beginStage(.draining)
     }
 
-    /// Sends the messages that are due at `now`, in microseconds of the monotonic clock.
+    /// Sends the messages that are due at `now`.
     private func sendDueMessages(_ now: Int64) {
         let messagesPerLive = Int(self.plan.rate * self.plan.seconds)
         for live in self.lives {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPClient
+internal import MachineKit
 internal import PlazaWire
 internal import Tokens
 
@@ -11,7 +12,7 @@ public enum TokensFuzz: FuzzTarget {
     public static func run(_ input: [UInt8]) {
         guard let verifier = Self.verifier else { return }
         let text = String(decoding: input, as: UTF8.self)
-        let accepted = try? verifier.verify(text, now: Self.now)
+        let accepted = try? verifier.verify(text, at: .seconds(Self.now))
         precondition(accepted == nil, "a token without a valid signature was accepted")
         let signed = "\(Self.header).\(Base64URL.encode(input))"
         // The HMAC comes as hexadecimal digits, and a token has the bytes, two digits each.
@@ -19,7 +20,8 @@ public enum TokensFuzz: FuzzTarget {
         let signature = stride(from: 0, to: hexDigits.count, by: 2).map {
             Self.value(hexDigits[$0]) << 4 | Self.value(hexDigits[$0 + 1])
         }
-        guard let claims = try? verifier.verify("\(signed).\(Base64URL.encode(signature))", now: Self.now) else {
+        guard let claims = try? verifier.verify("\(signed).\(Base64URL.encode(signature))", at: .seconds(Self.now))
+        else {
             return
         }
         precondition(claims.validationError == nil && claims.expires > Self.now && claims.app == "demo")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineKit
 import TestSupport
 import Testing
 
@@ -120,12 +121,13 @@ import Testing
     }
 
     @Test func `a peer is stalled when two checks in a row find that it took no byte for the timeout`() {
-        var progress = OutputProgress(nowMilliseconds: 1_000)
+        var progress = OutputProgress(at: MonotonicTime(milliseconds: 1_000))
         // The socket has accepted `acceptedBytes` so far. The peer acknowledges nothing: always 9 bytes are not
         // acknowledged. The timeout is 500 ms.
-        func isStalled(accepted acceptedBytes: Int, at now: UInt64) -> Bool {
+        func isStalled(accepted acceptedBytes: Int, at now: Int64) -> Bool {
             progress.checkStalled(
-                acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
+                acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, at: MonotonicTime(milliseconds: now),
+                timeout: Milliseconds(500))
         }
         #expect(!isStalled(accepted: 0, at: 1_400))
         // After a pause of this process, the socket may have room that was not used yet. Therefore a peer that only one
@@ -143,17 +145,18 @@ import Testing
 /// The bytes that a peer acknowledges count as progress, also while the socket on this side accepts no more bytes.
 @Suite struct AcknowledgedBytesTests {
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
-        var progress = OutputProgress(nowMilliseconds: 1_000)
+        var progress = OutputProgress(at: MonotonicTime(milliseconds: 1_000))
         // How often a check has read the number of unacknowledged bytes. The parameter is an autoclosure, so
         // `countedRead` is called only when the check needs the number.
         var readCount = 0
-        func isStalled(unacknowledged unacknowledgedBytes: Int, at now: UInt64) -> Bool {
+        func isStalled(unacknowledged unacknowledgedBytes: Int, at now: Int64) -> Bool {
             func countedRead() -> Int {
                 readCount += 1
                 return unacknowledgedBytes
             }
             return progress.checkStalled(
-                acceptedBytes: 0, unacknowledgedBytes: countedRead(), nowMilliseconds: now, timeoutMilliseconds: 500)
+                acceptedBytes: 0, unacknowledgedBytes: countedRead(), at: MonotonicTime(milliseconds: now),
+                timeout: Milliseconds(500))
         }
         #expect(!isStalled(unacknowledged: 900, at: 1_100))
         #expect(readCount == 1, "the first check reads the number, with which later checks compare")
@@ -283,14 +286,14 @@ import Testing
             }
             for _ in 0..<40 { _ = try? stream.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
             // With a timeout of 0 a peer is overdue at each check, and so stalled at the second one.
-            #expect(!stream.checkStalled(forMilliseconds: 0), "one overdue check does not make a peer stalled")
-            #expect(stream.checkStalled(forMilliseconds: 0))
+            #expect(!stream.checkStalled(for: Milliseconds(0)), "one overdue check does not make a peer stalled")
+            #expect(stream.checkStalled(for: Milliseconds(0)))
             let pendingBytes = stream.pendingBytes
             clients[0].onReceived = { _ in
                 // The pending bytes fall only when a write request has ended, which may be after several reads.
                 guard isStalledAfterProgress == nil, stream.pendingBytes < pendingBytes else { return }
                 #expect(stream.pendingBytes > 0, "a stream with an empty queue is never stalled")
-                isStalledAfterProgress = stream.checkStalled(forMilliseconds: 10)
+                isStalledAfterProgress = stream.checkStalled(for: Milliseconds(10))
                 loop.stop()
             }
             // The peer takes nothing for 20 ms, and was overdue at the check before. So a check with a timeout of 10 ms

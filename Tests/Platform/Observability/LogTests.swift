@@ -16,7 +16,7 @@ final class LogRecorder: Sendable {
     func makeLog(level: LogLevel = .info, linesPerSecond: Int = 20) -> Log {
         Log(
             service: "gateway", instance: "gateway-1", level: level, linesPerSecond: linesPerSecond,
-            clock: { self.nowMilliseconds.load(ordering: .relaxed) },
+            clock: { WallTime(milliseconds: self.nowMilliseconds.load(ordering: .relaxed)) },
             sink: { line in self.storage.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
     }
 }
@@ -86,7 +86,7 @@ final class LogRecorder: Sendable {
             // Foundation cuts a date to whole milliseconds. A tenth of a millisecond is added, so that a rounding error
             // of the division does not lead to the millisecond before.
             let date = Date(timeIntervalSince1970: (Double(time) + 0.1) / 1_000)
-            #expect(WallClock.text(milliseconds: time) == date.formatted(format))
+            #expect(WallClock.text(of: WallTime(milliseconds: time)) == date.formatted(format))
         }
     }
 }

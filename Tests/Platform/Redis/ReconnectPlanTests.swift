@@ -9,22 +9,22 @@ import Testing
         for seed in 0..<50 {
             var random = SeededRandom(seed: UInt64(seed))
             var plan = ReconnectPlan(firstPause: .milliseconds(50), longestPause: .milliseconds(800))
-            var now: Int64 = 1_000
-            #expect(plan.nextAttemptMilliseconds <= now)
+            var now = MonotonicTime(milliseconds: 1_000)
+            #expect(plan.nextAttemptAt <= now)
             // So many failures that a pause that doubled without a limit would overflow.
             for failure in 0..<70 {
                 // 50 ms * 2^10 is already more than 800 ms.
                 plan.recordFailure(at: now, using: &random)
                 let maxPause = min(Int64(800), Int64(50) << Int64(min(failure, 10)))
-                let actualPause = plan.nextAttemptMilliseconds - now
+                let actualPause = (plan.nextAttemptAt - now).count
                 #expect(actualPause >= maxPause / 2 && actualPause <= maxPause)
-                now = plan.nextAttemptMilliseconds
+                now = plan.nextAttemptAt
             }
             // After a success there is no pause, and the next failure has the first pause again.
             plan.recordSuccess()
-            #expect(plan.nextAttemptMilliseconds <= now)
+            #expect(plan.nextAttemptAt <= now)
             plan.recordFailure(at: now, using: &random)
-            #expect(plan.nextAttemptMilliseconds - now <= 50)
+            #expect(plan.nextAttemptAt - now <= Milliseconds(50))
         }
     }
 
@@ -32,8 +32,8 @@ import Testing
         let attemptTimes = (0..<100).map { seed in
             var random = SeededRandom(seed: UInt64(seed))
             var plan = ReconnectPlan(firstPause: .milliseconds(800), longestPause: .milliseconds(800))
-            plan.recordFailure(at: 0, using: &random)
-            return plan.nextAttemptMilliseconds
+            plan.recordFailure(at: MonotonicTime(milliseconds: 0), using: &random)
+            return plan.nextAttemptAt
         }
         #expect(Set(attemptTimes).count > 50)
     }

@@ -37,7 +37,8 @@ struct RedisClientTests {
         settings.timeout = .seconds(5)
         changeSettings(&settings)
         return RedisClient(
-            settings, scripts: [Self.addScript, Self.failScript], random: SeededRandom(seed: 1), now: { clock.now })
+            settings, scripts: [Self.addScript, Self.failScript], random: SeededRandom(seed: 1),
+            now: { MonotonicTime(milliseconds: clock.now) })
     }
 
     @Test func `a pipeline returns each command's reply in order and continues after a failed one`() async throws {
@@ -219,12 +220,13 @@ struct RedisClientTests {
             var settings = RedisClient.Settings(host: "127.0.0.1", port: redis.port)
             settings.user = "alice"
             settings.password = Secret("open-sesame")
-            let client = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
+            let client = RedisClient(settings, random: SeededRandom(seed: 5), now: { MonotonicTime(milliseconds: 0) })
             #expect(connectError(client) == nil)
             #expect(try client.pipeline([RedisCommand(["ACL", "WHOAMI"])]) == [.bytes(Array("alice".utf8))])
 
             settings.password = Secret("wrong")
-            let rejectedClient = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
+            let rejectedClient = RedisClient(
+                settings, random: SeededRandom(seed: 5), now: { MonotonicTime(milliseconds: 0) })
             guard case .accessDenied(let text)? = connectError(rejectedClient) else {
                 Issue.record("the wrong password was accepted")
                 return
@@ -265,7 +267,8 @@ private func connectError(_ client: RedisClient) -> RedisError? {
 private func rejectionText(_ port: Int, password: String?) -> String? {
     var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
     settings.password = password.map { Secret($0) }
-    let error = connectError(RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 }))
+    let error = connectError(
+        RedisClient(settings, random: SeededRandom(seed: 5), now: { MonotonicTime(milliseconds: 0) }))
     guard case .accessDenied(let text) = error else { return error.map { "\($0)" } }
     return text
 }
@@ -293,7 +296,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
         settings.timeout = .milliseconds(timeoutMilliseconds)
         settings.maxReplyBytes = 200_000
-        return RedisClient(settings, random: SeededRandom(seed: 2), now: { 0 })
+        return RedisClient(settings, random: SeededRandom(seed: 2), now: { MonotonicTime(milliseconds: 0) })
     }
 
     @Test func `a closed port is unreachable, and the next attempt waits for its pause`() async throws {
@@ -301,7 +304,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
             let port = try FreePort.find()
             var now: Int64 = 0
             let settings = RedisClient.Settings(host: "127.0.0.1", port: port)
-            let client = RedisClient(settings, random: SeededRandom(seed: 3), now: { now })
+            let client = RedisClient(settings, random: SeededRandom(seed: 3), now: { MonotonicTime(milliseconds: now) })
             /// Tries to connect, and returns why the server is unreachable.
             func connectAndFail() -> String {
                 let error = connectError(client)
@@ -322,7 +325,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test func `an unknown host is unreachable`() async throws {
         await runOnDedicatedThread {
             let settings = RedisClient.Settings(host: "no-such-host.invalid", port: 1)
-            let client = RedisClient(settings, random: SeededRandom(seed: 4), now: { 0 })
+            let client = RedisClient(settings, random: SeededRandom(seed: 4), now: { MonotonicTime(milliseconds: 0) })
             let error = connectError(client)
             #expect(error?.mayHaveRun == false, "no command was sent")
         }

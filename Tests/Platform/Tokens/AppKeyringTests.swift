@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineKit
 import PlazaWire
 import Testing
 import Tokens
@@ -20,10 +21,10 @@ import Tokens
         let keyring = try AppKeyring(["demo": [newKey, oldKey]])
         #expect(keyring.signingKey(for: "demo")?.kid == "new")
         #expect(keyring.apps == ["demo"])
-        #expect(try TokenVerifier(keyring: keyring).verify(oldToken, now: Sample.now) == Sample.claims)
+        #expect(try TokenVerifier(keyring: keyring).verify(oldToken, at: .seconds(Sample.now)) == Sample.claims)
         // Without the old key, its tokens are refused.
         let newKeyVerifier = TokenVerifier(keyring: try AppKeyring(["demo": [newKey]]))
-        #expect(throws: TokenError.unknownKey) { try newKeyVerifier.verify(oldToken, now: Sample.now) }
+        #expect(throws: TokenError.unknownKey) { try newKeyVerifier.verify(oldToken, at: .seconds(Sample.now)) }
     }
 
     @Test func `the error describes what is wrong with a keys file`() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import MachineKit
 import PlazaWire
 import Testing
 import Tokens
@@ -51,7 +52,7 @@ enum Sample {
     static func error(_ token: String, now: Int64 = Sample.now, app: String? = nil) throws -> TokenError? {
         let verifier = try Sample.verifier()
         do throws(TokenError) {
-            _ = try verifier.verify(token, now: now, app: app)
+            _ = try verifier.verify(token, at: .seconds(now), app: app)
             return nil
         } catch { return error }
     }
@@ -76,8 +77,8 @@ enum Sample {
         claims.name = "Älice \u{1F600}\""
         claims.avatar = "https://example.org/a.png"
         let token = try TokenSigner.sign(claims, with: key, issued: Sample.now)
-        #expect(try Sample.verifier().verify(token, now: Sample.now) == claims)
-        #expect(try Sample.verifier().verify(token, now: Sample.now, app: "demo") == claims)
+        #expect(try Sample.verifier().verify(token, at: .seconds(Sample.now)) == claims)
+        #expect(try Sample.verifier().verify(token, at: .seconds(Sample.now), app: "demo") == claims)
     }
 
     @Test func `a token signed by other code is accepted, and its times may have fractions`() throws {
@@ -86,7 +87,7 @@ enum Sample {
             {"app":"demo","sub":"alice","exp":1800000060.9,"nbf":1800000029.5,"iat":1800000000,"more":{"a":[1]}}
             """
         let token = try Sample.token(#"{"typ":"JWT","kid":"k1","alg":"HS256"}"#, payload)
-        #expect(try Sample.verifier().verify(token, now: Sample.now) == Sample.claims)
+        #expect(try Sample.verifier().verify(token, at: .seconds(Sample.now)) == Sample.claims)
     }
 
     @Test func `a public key verifies and does not sign`() throws {
@@ -98,7 +99,9 @@ enum Sample {
         #expect(throws: TokenError.cannotSign) { try TokenSigner.sign(Sample.claims, with: key) }
         let privateKey = try #require(try Sample.keyring().signingKey(for: "demo"))
         let token = try TokenSigner.sign(Sample.claims, with: privateKey)
-        #expect(try TokenVerifier(keyring: AppKeyring(["demo": [key]])).verify(token, now: Sample.now) == Sample.claims)
+        #expect(
+            try TokenVerifier(keyring: AppKeyring(["demo": [key]])).verify(token, at: .seconds(Sample.now))
+                == Sample.claims)
         // A signature of the standard consists of r and s, 32 bytes each.
         #expect(Base64URL.decode(token.utf8.split(separator: UInt8(ascii: "."))[2])?.count == 64)
     }
@@ -233,10 +236,10 @@ enum Sample {
                 var bytes = token
                 bytes[index] ^= 1 << bit
                 let text = String(decoding: bytes, as: UTF8.self)
-                #expect(throws: TokenError.self) { try verifier.verify(text, now: Sample.now) }
+                #expect(throws: TokenError.self) { try verifier.verify(text, at: .seconds(Sample.now)) }
             }
             let text = String(decoding: token[..<index], as: UTF8.self)
-            #expect(throws: TokenError.self) { try verifier.verify(text, now: Sample.now) }
+            #expect(throws: TokenError.self) { try verifier.verify(text, at: .seconds(Sample.now)) }
         }
     }
 
@@ -244,7 +247,7 @@ enum Sample {
         let key = try #require(try Sample.keyring().signingKey(for: "demo"))
         let (token, verifier) = (try TokenSigner.sign(Sample.claims, with: key), try Sample.verifier())
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            for _ in 0..<50 { #expect((try? verifier.verify(token, now: Sample.now)) == Sample.claims) }
+            for _ in 0..<50 { #expect((try? verifier.verify(token, at: .seconds(Sample.now))) == Sample.claims) }
         }
     }
 }

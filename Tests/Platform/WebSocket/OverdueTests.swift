@@ -128,8 +128,8 @@ import WebSocket
             serverEvents.onOpened = { connection in
                 connection.ping()
                 // Blocks the loop, and so both client and server, for longer than the pong timeout.
-                let blockedUntil = loop.nowMilliseconds + 100
-                while loop.nowMilliseconds < blockedUntil { loop.updateNow() }
+                let blockedUntil = loop.now + Milliseconds(100)
+                while loop.now < blockedUntil { loop.updateNow() }
                 // A sweep checks the timeouts of all connections. The first sweep finds the pong overdue; before the
                 // second one, 30 ms later, the pong is read.
                 group.sweep()

@@ -2,6 +2,7 @@
 import Concurrency
 import EmbeddedBroker
 import KafkaClient
+import MachineKit
 import PlazaModel
 import PlazaWire
 import ServiceShell
@@ -40,7 +41,7 @@ import Testing
             let probeRequestCount = self.probeRequestCount
             let probe = BrokerProbe {
                 probeRequestCount.withLock { $0 += 1 }
-                return writer.areLeadersReachable(milliseconds: BrokerProbe.requestMilliseconds)
+                return writer.areLeadersReachable(within: BrokerProbe.requestTimeout)
             }
             cluster.gateway.attach(probe)
             cluster.state.withLock { $0.inboxes = writer }
@@ -82,7 +83,7 @@ import Testing
             self.isStopping.withLock { $0 = true }
             #expect(self.machineThread.join(timeout: .seconds(20)), "the thread of the machines ends")
             #expect(self.probe.join(timeout: .seconds(20)), "the probe ends")
-            self.writer.close(milliseconds: 0)
+            self.writer.close(timeout: .zero)
         }
     }
 
@@ -119,7 +120,7 @@ import Testing
 
             // For more than a second all calls are refused at once. The probe asks the broker, so no call of a client
             // has to wait for it.
-            let start = MonotonicClock.milliseconds
+            let start = MonotonicClock.now.milliseconds
             for _ in 0..<10 {
                 let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
                 #expect(error?.code == .unavailable && error?.retryAfter != nil)
@@ -127,16 +128,18 @@ import Testing
             }
             // A call that waited for the broker would take 1.5 s, the producer's timeout.
             #expect(
-                MonotonicClock.milliseconds - start < 1000 + 10 * 700, "ten pauses of 100 ms, and at most 700 ms a call"
+                MonotonicClock.now.milliseconds - start < 1000 + 10 * 700,
+                "ten pauses of 100 ms, and at most 700 ms a call"
             )
             #expect(fixture.probeRequestCount.withLock { $0 } > 0, "the probe has asked the broker")
 
             try fixture.broker.bringUp(broker: 1)
-            let returnTime = MonotonicClock.milliseconds
+            let returnTime = MonotonicClock.now.milliseconds
             while let error = self.rejection(try client.call("barrage.sendText", Self.textParams)) {
                 #expect(error.code == .unavailable)
                 try #require(
-                    MonotonicClock.milliseconds - returnTime < 10_000, "a call must succeed within 10 s of the return")
+                    MonotonicClock.now.milliseconds - returnTime < 10_000,
+                    "a call must succeed within 10 s of the return")
                 try self.readUntilQuiet(client, milliseconds: 50)
             }
             #expect(fixture.cluster.gateway.isBrokerHealthy)
@@ -160,9 +163,10 @@ import Testing
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try fixture.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) != nil)
-            let start = MonotonicClock.milliseconds
+            let start = MonotonicClock.now.milliseconds
             while fixture.writer.fatalError == nil {
-                try #require(MonotonicClock.milliseconds - start < 10_000, "the writer reports no fatal error in 10 s")
+                try #require(
+                    MonotonicClock.now.milliseconds - start < 10_000, "the writer reports no fatal error in 10 s")
                 try self.readUntilQuiet(client, milliseconds: 50)
             }
             #expect(fixture.writer.fatalError?.isFatal == true)

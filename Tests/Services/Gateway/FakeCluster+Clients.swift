@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
@@ -63,7 +64,7 @@ extension FakeCluster {
             secondsFromNow: Int64 = 600
         ) -> String {
             let claims = TokenClaims(
-                app: app, user: user, expires: WallClock.milliseconds() / 1000 + secondsFromNow, role: role, name: name
+                app: app, user: user, expires: WallClock.now.seconds + secondsFromNow, role: role, name: name
             )
             guard let keyring = try? AppKeyring(json: Self.appsFile), let key = keyring.signingKey(for: app),
                 let token = try? TokenSigner.sign(claims, with: key)

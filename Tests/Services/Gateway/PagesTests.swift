@@ -4,6 +4,7 @@ import Foundation
 import GatewayCore
 import Glibc
 import HTTPServer
+import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
@@ -91,15 +92,15 @@ import Tokens
         let keyring = try AppKeyring(json: FakeCluster.Tokens.appsFile)
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring))
         #expect(DemoTokens(app: "nobody", keyring: keyring) == nil, "the app nobody has no key")
-        let now = WallClock.milliseconds() / 1000
-        let token = try tokens.token(user: "mira", name: "Mira", now: now)
+        let now = WallClock.now
+        let token = try tokens.token(user: "mira", name: "Mira", at: now)
         let identity = try AppKeyAuthenticator(apps: FakeCluster.Tokens.appsFile).authenticate(token)
         #expect(identity.user == "mira" && identity.role == .user && identity.name == "Mira")
-        #expect(identity.expiresAt == (now + 3600) * 1000)
-        #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, now: now) }
-        #expect(throws: APIError.self) { try tokens.token(user: "a", name: "line\nbreak", now: now) }
+        #expect(identity.expiresAt == (now.seconds + 3600) * 1000)
+        #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, at: now) }
+        #expect(throws: APIError.self) { try tokens.token(user: "a", name: "line\nbreak", at: now) }
         #expect(throws: APIError.self, "a name has at most 100 bytes") {
-            try tokens.token(user: "a", name: String(repeating: "x", count: 101), now: now)
+            try tokens.token(user: "a", name: String(repeating: "x", count: 101), at: now)
         }
     }
 
@@ -112,8 +113,11 @@ import Tokens
         let keyring = try AppKeyring(json: FakeCluster.Tokens.appsFile)
         let block = try #require(AddressBlock("172.16.0.0/12"))
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring, clients: [block]))
-        func isAllowed(_ client: String, host: String?, contentType: String? = "application/json") -> Bool {
-            (try? tokens.check(client: IPAddress(client), host: host, contentType: contentType)) != nil
+        func isAllowed(
+            _ client: String, host: String?, contentType: String? = "application/json", isForwarded: Bool = false
+        ) -> Bool {
+            (try? tokens.check(
+                client: IPAddress(client), host: host, contentType: contentType, isForwarded: isForwarded)) != nil
         }
         #expect(isAllowed("127.0.0.1", host: "localhost:8081"))
         #expect(isAllowed("::1", host: "[::1]:8081"))
@@ -123,6 +127,8 @@ import Tokens
         // of this machine sends a foreign page's request here, but with the foreign host name.
         #expect(!isAllowed("127.0.0.1", host: "rebound.example.org"))
         #expect(!isAllowed("127.0.0.1", host: nil))
+        #expect(!isAllowed("127.0.0.1", host: "localhost", isForwarded: true), "anybody may be behind the proxy")
+        #expect(isAllowed("172.17.0.1", host: "localhost", isForwarded: true), "a trusted proxy has named the client")
         #expect(!isAllowed("127.0.0.1", host: "localhost", contentType: "text/plain"))
         #expect(!isAllowed("127.0.0.1", host: "localhost", contentType: nil))
     }

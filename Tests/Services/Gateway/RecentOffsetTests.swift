@@ -26,7 +26,7 @@ import Testing
     ) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
         let recordTime: Int64 = 1_000_000_000
-        recent.wallClock = { recordTime + clockOffset }
+        recent.wallClock = { WallTime(milliseconds: recordTime + clockOffset) }
         let startOffset: Int64 = 7
         #expect(recent.includes(Self.record(at: recordTime, offset: 7), from: startOffset))
         #expect(!recent.includes(Self.record(at: recordTime, offset: 6), from: startOffset))
@@ -50,7 +50,7 @@ import Testing
             defer { consumer.close() }
             var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
             let now = recent.wallClock()
-            recent.wallClock = { now + clockOffset }
+            recent.wallClock = { now + Milliseconds(clockOffset) }
             let feedPartition = TopicPartition(topic, 0)
             let end = try consumer.endOffset(of: feedPartition, timeout: .seconds(5))
             let startOffset = try recent.find(consumer, feedPartition)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Foundation
+import MachineKit
 import Testing
 import Tokens
 
@@ -87,12 +88,12 @@ import Tokens
         let verifiers = try paths.map { path in
             TokenVerifier(keyring: try AppKeyring(json: Array(Data(contentsOf: URL(fileURLWithPath: path)))))
         }
-        #expect(try verifiers[0].verify(token, now: 1_000) == claims)
-        #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, now: 1_000) }
+        #expect(try verifiers[0].verify(token, at: .seconds(1_000)) == claims)
+        #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, at: .seconds(1_000)) }
         let json = try String(contentsOfFile: paths[0], encoding: .utf8)
         // A container gets the apps file's content from its environment.
         let tokenByJSON = try AppsFile.token(claims, signedBy: .json(json))
-        #expect(try verifiers[0].verify(tokenByJSON, now: 1_000) == claims)
+        #expect(try verifiers[0].verify(tokenByJSON, at: .seconds(1_000)) == claims)
         #expect(throws: ClusterError.self) {
             // The file has no key of the app `other`.
             try AppsFile.token(TokenClaims(app: "other", user: "alice", expires: 2_000), signedBy: .file(paths[0]))

@@ -7,7 +7,7 @@ struct FeedLog: Sendable {
     /// The minimum number of items that a long feed retains.
     ///
     /// When the log exceeds this number by a quarter, its oldest items are removed.
-    static let retainedItems = 2000
+    static let minRetainedItems = 2000
 
     /// The epoch of the items, which tells lives with the same id apart; 0 before the first item.
     private(set) var epoch: Int64 = 0
@@ -26,8 +26,8 @@ struct FeedLog: Sendable {
         }
         guard item.position.epoch == self.epoch, item.position.number > self.lastNumber else { return false }
         self.items.append(item)
-        let excess = Self.retainedItems / 4
-        if self.items.count > Self.retainedItems + excess { self.items.removeFirst(excess) }
+        let excess = Self.minRetainedItems / 4
+        if self.items.count > Self.minRetainedItems + excess { self.items.removeFirst(excess) }
         return true
     }
 
@@ -58,7 +58,7 @@ struct FeedLog: Sendable {
     /// The items of an epoch that a client has missed.
     ///
     /// - Parameters:
-    ///   - position: The client's position; 0.0 if it has received neither an item nor a token.
+    ///   - position: The client's position; `.start` if it has received neither an item nor a token.
     ///   - epoch: The epoch of the live.
     /// - Returns: The items; nil if they cannot be replayed.
     func missedItems(after position: FeedPosition, epoch: Int64) -> ArraySlice<FeedItem>? {

@@ -107,7 +107,7 @@ private func mayConnect(
 ) -> MHD_Result {
     guard let context = unsafe context else { return .NO }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-    return core.accepts(unsafe IPAddress(socket: address)) ? .YES : .NO
+    return core.accepts(unsafe IPAddress(socketAddress: address)) ? .YES : .NO
 }
 
 /// Called when a connection was accepted, and when it has ended, before its descriptor is closed.

@@ -23,7 +23,7 @@ final class PendingResponse: Sendable {
     let id: UInt64
     private let connection: ConnectionHandle
     private let observer: HTTPObserver
-    private let startMicroseconds = MonotonicClock.microseconds
+    private let stopwatch = Stopwatch()
     private let phase = Locked<Phase>(.handling)
 
     init(id: UInt64, connection: ConnectionHandle, observer: @escaping HTTPObserver) {
@@ -43,7 +43,7 @@ final class PendingResponse: Sendable {
 
     /// Reports the response to the observer.
     func observe(_ response: HTTPResponse) {
-        self.observer(response.status, Int(MonotonicClock.microseconds - self.startMicroseconds))
+        self.observer(response.status, Int(self.stopwatch.microseconds))
     }
 
     /// Stores `response` and resumes the suspended connection; false if there already is a response or the request has
@@ -131,7 +131,7 @@ final class PendingResponse: Sendable {
     /// The peer's address.
     ///
     /// May only be called on the daemon's thread.
-    var peer: IPAddress? { unsafe IPAddress(socket: plaza_mhd_peer(self.pointer)) }
+    var peer: IPAddress? { unsafe IPAddress(socketAddress: plaza_mhd_peer(self.pointer)) }
 
     /// The socket's descriptor, or -1.
     ///

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+package import MachineKit
 
 /// The circuit breaker shared by all connections of a process to Redis.
 ///
 /// The connections share one thread, so each request that times out delays all partitions. Therefore, after one
 /// time-out, the requests on all connections fail immediately until a pause is over.
 package final class CircuitBreaker: Sendable {
-    /// When the breaker closes again, in milliseconds of the monotonic clock.
-    private let closesAt = Locked<Int64>(.min)
-    private let pauseMilliseconds: Int64
-    /// Returns the monotonic time in milliseconds.
-    private let now: @Sendable () -> Int64
+    /// When the breaker closes again.
+    private let closesAt = Locked(MonotonicTime.distantPast)
+    private let pause: Milliseconds
+    /// Returns the current time.
+    private let now: @Sendable () -> MonotonicTime
 
     /// - Parameters:
-    ///   - pauseMilliseconds: how long the breaker stays open after the server did not answer.
-    ///   - now: returns the monotonic time in milliseconds.
-    package init(pauseMilliseconds: Int64 = 1_000, now: @escaping @Sendable () -> Int64) {
-        self.pauseMilliseconds = pauseMilliseconds
+    ///   - pause: how long the breaker stays open after the server did not answer.
+    ///   - now: returns the current time.
+    package init(pause: Duration = .seconds(1), now: @escaping @Sendable () -> MonotonicTime) {
+        self.pause = Milliseconds(pause)
         self.now = now
     }
 
@@ -25,7 +26,7 @@ package final class CircuitBreaker: Sendable {
 
     /// Opens the breaker for a pause, because the server did not answer.
     package func trip() {
-        let pauseEnd = self.now() + self.pauseMilliseconds
+        let pauseEnd = self.now() + self.pause
         self.closesAt.withLock { $0 = pauseEnd }
     }
 }

@@ -117,7 +117,7 @@ package final class PresenceProcessor: PartitionProcessor {
         if let newEpoch {
             self.log.info(
                 "a new epoch of the leases begins",
-                [.partition: .int(self.machine.partition), .reason: .string(newEpoch)])
+                [.partition: .int(self.machine.partition), .epoch: .string(newEpoch)])
             self.metrics.begunEpochs.add()
             // If the partition had no sessions before, no gateway needs to assert (list) its sessions. There were none
             // if no epoch was committed, no earlier input asked for a new epoch, and there were no lives.
@@ -231,6 +231,7 @@ package final class PresenceProcessor: PartitionProcessor {
     /// Counts and logs a record that cannot be read; `record` says which one.
     private func skip(_ record: String, _ reason: String) {
         self.metrics.malformedRecords.add()
-        self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])
+        self.log.warning(
+            "a record cannot be read and is skipped", [.record: .string(record), .detail: .string(reason)])
     }
 }

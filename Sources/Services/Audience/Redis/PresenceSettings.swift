@@ -58,7 +58,7 @@ package struct PresenceSettings: Sendable {
     ///   - outages: collects the partitions whose leases Redis does not serve.
     /// - Returns: the specification for the service's one shell.
     package func spec(policies: Policies, outages: LeaseOutages = LeaseOutages()) -> MachineSpec {
-        let breaker = CircuitBreaker { MonotonicClock.milliseconds }
+        let breaker = CircuitBreaker { MonotonicClock.now }
         let settings = self
         return MachineSpec(
             name: PresenceMetrics.machine, inbox: .audienceInbox, state: .audienceState, publicTopics: [.audienceCounts]
@@ -69,7 +69,7 @@ package struct PresenceSettings: Sendable {
             redis.timeout = .milliseconds(settings.redisTimeoutMilliseconds)
             let connection = RedisLeaseConnection(
                 redis, breaker: breaker, metrics: RedisMetrics(context.metrics),
-                random: SystemRandomNumberGenerator(), now: { MonotonicClock.milliseconds })
+                random: SystemRandomNumberGenerator(), now: { MonotonicClock.now })
             let lease = Milliseconds.seconds(Int64(settings.leaseSeconds))
             return PresenceProcessor(
                 AudienceMachine(partition: context.partition, policies: policies),

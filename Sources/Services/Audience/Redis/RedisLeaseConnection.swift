@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+package import MachineKit
 internal import Observability
 package import RedisClient
 
@@ -22,10 +23,10 @@ package final class RedisLeaseConnection: LeaseConnection {
     ///   - breaker: the circuit breaker shared by all connections of the process.
     ///   - metrics: the metrics of the process's connections; nil for none.
     ///   - random: the source of the random part of the delay before a reconnect.
-    ///   - now: returns the monotonic time in milliseconds.
+    ///   - now: returns the current time.
     package init(
         _ settings: RedisClient.Settings, breaker: CircuitBreaker, metrics: RedisMetrics? = nil,
-        random: some RandomNumberGenerator, now: @escaping () -> Int64
+        random: some RandomNumberGenerator, now: @escaping () -> MonotonicTime
     ) {
         self.client = RedisClient(
             settings, scripts: LeaseScript.allCases.map(\.source), random: random, now: now)
@@ -48,11 +49,10 @@ package final class RedisLeaseConnection: LeaseConnection {
         let openedIdentity = self.identity
         // A new connection may lead to a restarted server, so the owner must open the partition again first.
         guard try self.connect() == openedIdentity else { throw .unreachable("there is a new connection") }
-        let start = MonotonicClock.microseconds
+        let stopwatch = Stopwatch()
         var hasSucceeded = false
         defer {
-            self.metrics?.recordPipeline(
-                hasSucceeded: hasSucceeded, microseconds: MonotonicClock.microseconds - start)
+            self.metrics?.recordPipeline(hasSucceeded: hasSucceeded, microseconds: stopwatch.microseconds)
         }
         let replies = try self.disconnectingOnFailure { () throws(RedisError) in try self.client.run(calls) }
         hasSucceeded = true

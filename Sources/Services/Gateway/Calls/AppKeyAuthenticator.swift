@@ -29,10 +29,9 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
     }
 
     package func authenticate(_ token: String) throws(ReplyError) -> TokenIdentity {
-        // The times in a token are in seconds since 1970.
         let claims: TokenClaims
         do throws(TokenError) {
-            claims = try self.verifier.verify(token, now: WallClock.milliseconds() / 1000)
+            claims = try self.verifier.verify(token, at: WallClock.now)
         } catch {
             switch error {
             case .expired: throw ReplyError(.tokenExpired, "the token's time is over; get a new one")

@@ -14,7 +14,7 @@ package final class BrokerProbe: Sendable {
     /// The timeout of one probe request.
     ///
     /// A stopping gateway waits one second for the probe's thread, so the timeout is shorter than that.
-    package static let requestMilliseconds = 900
+    package static let requestTimeout = Duration.milliseconds(900)
     /// The time between two probe requests.
     private static let pause = Duration.milliseconds(200)
 
@@ -24,7 +24,7 @@ package final class BrokerProbe: Sendable {
     /// Creates a probe that sends nothing yet.
     ///
     /// - Parameter sendRequest: Sends one probe request and returns whether the broker answered. Blocks for at most
-    ///   `requestMilliseconds`.
+    ///   `requestTimeout`.
     package init(sendRequest: @escaping @Sendable () -> Bool) { self.sendRequest = sendRequest }
 
     /// Starts the thread that probes the broker of `gateway`.

@@ -17,8 +17,8 @@ struct WaitingRead: Sendable {
     var method: String
     /// The live that the caller must be in; nil: any or none.
     var live: LiveID?
-    /// When the call was received, in monotonic microseconds.
-    var startMicroseconds: Int64
+    /// Runs since the call was received.
+    var stopwatch: Stopwatch
 }
 
 /// One answer for several calls, encoded once.

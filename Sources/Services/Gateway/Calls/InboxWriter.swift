@@ -73,10 +73,10 @@ package final class InboxWriter: RecordSink {
 
     /// Returns whether the leaders of all partitions that the producer writes to answer.
     ///
-    /// Blocks for at most `milliseconds`.
-    package func areLeadersReachable(milliseconds: Int) -> Bool {
-        let deadline = MonotonicClock.milliseconds + Int64(milliseconds)
-        func remainingTime() -> Duration { .milliseconds(max(1, deadline - MonotonicClock.milliseconds)) }
+    /// Blocks for at most `timeout`.
+    package func areLeadersReachable(within timeout: Duration) -> Bool {
+        let deadline = MonotonicClock.now + Milliseconds(timeout)
+        func remainingTime() -> Duration { .milliseconds(max(1, (deadline - MonotonicClock.now).count)) }
         do throws(KafkaError) {
             // The current leaders are looked up first, because the client may still know the previous ones.
             for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: remainingTime()) }
@@ -105,6 +105,6 @@ package final class InboxWriter: RecordSink {
         }
     }
 
-    /// Closes the producer, after waiting at most `milliseconds` for the records in flight.
-    package func close(milliseconds: Int) { self.producer.close(timeout: .milliseconds(milliseconds)) }
+    /// Closes the producer, after waiting at most `timeout` for the records in flight.
+    package func close(timeout: Duration) { self.producer.close(timeout: timeout) }
 }

@@ -15,14 +15,13 @@ extension ShardCalls {
         _ live: LiveID, _ createResult: CallResult, _ ended: SessionCore<SentRecord>.EndedCall, _ client: Client,
         isLateRetry: Bool
     ) {
-        // When the call's first record was written, on the clock that the metrics use.
-        let ageMilliseconds = (self.shard.now - ended.startedAt).count
-        let startMicroseconds = MonotonicClock.microseconds - ageMilliseconds * 1000
+        // Runs since the call's first record was written.
+        let stopwatch = Stopwatch(elapsed: self.shard.now - ended.startedAt)
         // The client may have joined another live meanwhile; it then gets only the result of the create.
         guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, createResult)) else {
             return self.reply(
                 ended.id, .success(result: createResult), to: client, method: ended.record.method,
-                startMicroseconds: startMicroseconds)
+                stopwatch: stopwatch)
         }
         // A client that is in this live already proves it by its ticket.
         let caller = Caller(
@@ -36,7 +35,7 @@ extension ShardCalls {
         } catch {
             self.reply(
                 ended.id, .failure(error: error), to: client, method: ended.record.method,
-                startMicroseconds: startMicroseconds)
+                stopwatch: stopwatch)
         }
     }
 }

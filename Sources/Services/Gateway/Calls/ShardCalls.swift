@@ -26,7 +26,7 @@ final class ShardCalls {
 
     /// Handles a text message that a client sent: a call.
     func received(_ text: Span<UInt8>, from client: Client) {
-        let startMicroseconds = MonotonicClock.microseconds
+        let stopwatch = Stopwatch()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
@@ -35,7 +35,7 @@ final class ShardCalls {
             frame = try CallFrame(bytes)
         } catch {
             // A frame that is not a call has no id and no method, so the reply has the id -1 (R16.9).
-            self.reply(-1, .failure(error: error), to: client, method: "", startMicroseconds: startMicroseconds)
+            self.reply(-1, .failure(error: error), to: client, method: "", stopwatch: stopwatch)
             client.badFrameCount += 1
             if client.badFrameCount >= self.gateway.settings.maxBadFrames {
                 self.shard.disconnect(client, .protocolViolation)
@@ -46,34 +46,34 @@ final class ShardCalls {
         let isLateRetry = client.retryAges.recordCall(
             frame.id, statedAge: frame.age.map { Milliseconds($0) }, at: self.shard.now)
         if frame.method == "login" {
-            return self.shard.login.logIn(frame, client, startMicroseconds: startMicroseconds)
+            return self.shard.login.logIn(frame, client, stopwatch: stopwatch)
         }
         guard client.core.isLoggedIn else {
             let error = ReplyError(.notLoggedIn, "the first call must be login")
             return self.reply(
-                frame.id, .failure(error: error), to: client, method: frame.method, startMicroseconds: startMicroseconds
+                frame.id, .failure(error: error), to: client, method: frame.method, stopwatch: stopwatch
             )
         }
         do throws(ReplyError) {
             try self.admit(frame, client)
-            try self.handleCall(frame, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
+            try self.handleCall(frame, client, isLateRetry: isLateRetry, stopwatch: stopwatch)
         } catch {
             self.reply(
-                frame.id, .failure(error: error), to: client, method: frame.method, startMicroseconds: startMicroseconds
+                frame.id, .failure(error: error), to: client, method: frame.method, stopwatch: stopwatch
             )
         }
     }
 
-    /// Sends the reply to a call that was received at `startMicroseconds`, and records the call in the metrics.
-    func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, startMicroseconds: Int64) {
+    /// Sends the reply to a call that was for which `stopwatch` runs, and records the call in the metrics.
+    func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, stopwatch: Stopwatch) {
         self.gateway.metrics.callAnswered(
-            method, outcome, microseconds: MonotonicClock.microseconds - startMicroseconds)
+            method, outcome, microseconds: stopwatch.microseconds)
         self.shard.send(.reply(id: id, outcome), to: client)
     }
 
     /// Parses a call, and forwards or answers it.
     private func handleCall(
-        _ frame: CallFrame, _ client: Client, isLateRetry: Bool, startMicroseconds: Int64
+        _ frame: CallFrame, _ client: Client, isLateRetry: Bool, stopwatch: Stopwatch
     ) throws(ReplyError) {
         let caller = Caller(
             user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
@@ -104,19 +104,19 @@ final class ShardCalls {
             if let count = parsed.sanctionedUserCount { try self.admitSanctions(of: count, frame.id, client) }
             // Equal reads of many clients share one record and its answer.
             let waitsForSharedAnswer = try self.shard.sharedReads.addCall(
-                effect, frame, in: live, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
+                effect, frame, in: live, client, isLateRetry: isLateRetry, stopwatch: stopwatch)
             if waitsForSharedAnswer { return }
             // `webhooks` asks the app's backend before a message or gift, and forwards other calls without asking.
             try self.shard.webhooks.forward(effect, frame, in: live, client)
         case .login: break  // Handled by `received`.
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(
-                frame, client, caller, name: name, avatarURL: avatarURL, startMicroseconds: startMicroseconds)
+                frame, client, caller, name: name, avatarURL: avatarURL, stopwatch: stopwatch)
         case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(
                 frame.id, .success(result: result), to: client, method: frame.method,
-                startMicroseconds: startMicroseconds)
+                stopwatch: stopwatch)
         }
     }
 
@@ -125,7 +125,7 @@ final class ShardCalls {
     /// If the client is in a live, the change is made when presence has replied; otherwise immediately.
     private func updateProfile(
         _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
-        startMicroseconds: Int64
+        stopwatch: Stopwatch
     ) throws(ReplyError) {
         // If the token contains a name or an avatar, the user cannot change it.
         if (name != nil && client.hasFixedName) || (avatarURL != nil && client.hasFixedAvatar) {
@@ -143,7 +143,7 @@ final class ShardCalls {
         guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
         client.user = caller.user
         self.reply(
-            frame.id, .success(result: .done), to: client, method: frame.method, startMicroseconds: startMicroseconds)
+            frame.id, .success(result: .done), to: client, method: frame.method, stopwatch: stopwatch)
     }
 
     /// The error with which a join of a server's token is refused (PROTOCOL.md 4.3).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import GatewayCore
 internal import MachineKit
 internal import Observability
@@ -18,7 +19,7 @@ final class ShardLogin {
     }
 
     /// Handles the first login of a connection, or a later login with a newer token.
-    func logIn(_ frame: CallFrame, _ client: Client, startMicroseconds: Int64) {
+    func logIn(_ frame: CallFrame, _ client: Client, stopwatch: Stopwatch) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
             let identity = try self.gateway.authenticator.authenticate(params.token)
@@ -28,10 +29,10 @@ final class ShardLogin {
             } else {
                 try self.open(client, identity, params)
             }
-            self.completeLogin(frame, client, params, startMicroseconds: startMicroseconds)
+            self.completeLogin(frame, client, params, stopwatch: stopwatch)
         } catch {
             self.shard.calls.reply(
-                frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
+                frame.id, .failure(error: error), to: client, method: "login", stopwatch: stopwatch)
             switch error.code {
             case .signedInElsewhere: self.shard.disconnect(client, .kickedOffline)
             case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
@@ -114,7 +115,7 @@ final class ShardLogin {
     }
 
     /// Completes a successful login: replies, sends missed notices, and resumes the live that the login names, if any.
-    private func completeLogin(_ frame: CallFrame, _ client: Client, _ params: LoginParams, startMicroseconds: Int64) {
+    private func completeLogin(_ frame: CallFrame, _ client: Client, _ params: LoginParams, stopwatch: Stopwatch) {
         // From now on the input limits of logged-in clients apply.
         client.socket.accept()
         let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
@@ -125,14 +126,14 @@ final class ShardLogin {
             // Without an error, the login is not answered here: the outcome of the resume will be the login's reply.
             if let error = self.resume(frame, client, point) {
                 self.shard.calls.reply(
-                    frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
+                    frame.id, .failure(error: error), to: client, method: "login", stopwatch: stopwatch)
             }
         } else {
             let result = CallResult.loggedIn(
                 session: client.clientSession, user: client.user, gateway: self.gateway.settings.id,
                 notices: lastID.text, at: Gateway.clientTime)
             self.shard.calls.reply(
-                frame.id, .success(result: result), to: client, method: "login", startMicroseconds: startMicroseconds)
+                frame.id, .success(result: result), to: client, method: "login", stopwatch: stopwatch)
         }
         // Notices that are not for clients are messages between gateways.
         for entry in missedNotices where entry.notice.content.isForClients {
@@ -170,6 +171,6 @@ final class ShardLogin {
 
     /// Converts the token's expiry to the loop's monotonic time.
     private func expiry(of identity: TokenIdentity) -> MonotonicTime {
-        self.shard.now + Milliseconds(max(0, identity.expiresAt - WallClock.milliseconds()))
+        self.shard.now + max(Milliseconds(0), WallTime(milliseconds: identity.expiresAt) - WallClock.now)
     }
 }

@@ -46,12 +46,12 @@ final class ShardSharedReads {
     ///   - live: The live that the caller must be in; nil: any or none.
     ///   - client: The caller.
     ///   - isLateRetry: Whether the call was first sent longer ago than its outcome is stored.
-    ///   - startMicroseconds: When the call was received, in monotonic microseconds.
+    ///   - stopwatch: Runs since the call was received.
     /// - Returns: True if the call waits, or another reply answers it; false if the call must be forwarded by itself.
     /// - Throws: The error with which the call is refused.
     func addCall(
         _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
-        startMicroseconds: Int64
+        stopwatch: Stopwatch
     ) throws(ReplyError) -> Bool {
         guard let (kind, key) = Self.sharedRead(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
@@ -67,7 +67,7 @@ final class ShardSharedReads {
         let read = SharedRead(kind, of: key, epoch: record.epoch)
         let waiting = WaitingRead(
             shard: self.shard.number, session: client.session, generation: client.generation, id: frame.id,
-            method: frame.method, live: live, startMicroseconds: startMicroseconds)
+            method: frame.method, live: live, stopwatch: stopwatch)
         switch self.gateway.sharedReads.withLock({ $0.addCall(read, waiting, at: MonotonicClock.now) }) {
         case .forward: return false
         case .full: throw ReplyError(.overloaded, "too many calls wait for an answer", retryAfter: 1000)
@@ -110,14 +110,14 @@ final class ShardSharedReads {
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return self.shard.calls.reply(
                 call.id, .failure(error: error), to: client, method: call.method,
-                startMicroseconds: call.startMicroseconds)
+                stopwatch: call.stopwatch)
         }
         guard let reply = answer.reply(call.id) else {
             return self.shard.calls.reply(
-                call.id, answer.outcome, to: client, method: call.method, startMicroseconds: call.startMicroseconds)
+                call.id, answer.outcome, to: client, method: call.method, stopwatch: call.stopwatch)
         }
         self.gateway.metrics.callAnswered(
-            call.method, answer.outcome, microseconds: MonotonicClock.microseconds - call.startMicroseconds)
+            call.method, answer.outcome, microseconds: call.stopwatch.microseconds)
         self.gateway.metrics.sharedReads.add()
         client.socket.sendText(reply.span)
     }

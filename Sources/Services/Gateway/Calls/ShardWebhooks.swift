@@ -16,8 +16,8 @@ struct PendingCall {
     var effect: Effect
     /// The live that the caller must be in, if any.
     var live: LiveID?
-    /// When the call was received, in monotonic microseconds.
-    var startMicroseconds: Int64
+    /// Runs since the call was received.
+    var stopwatch: Stopwatch
     /// The backend's decision; nil while it is pending.
     var decision: WebhookDecision?
 
@@ -26,7 +26,7 @@ struct PendingCall {
         self.method = frame.method
         self.effect = effect
         self.live = live
-        self.startMicroseconds = MonotonicClock.microseconds
+        self.stopwatch = Stopwatch()
         self.decision = decision
     }
 
@@ -121,7 +121,7 @@ final class ShardWebhooks {
             } catch {
                 self.shard.calls.reply(
                     first.id, .failure(error: error), to: client, method: first.method,
-                    startMicroseconds: first.startMicroseconds)
+                    stopwatch: first.stopwatch)
             }
         }
         // Releases the array's storage: most clients seldom have pending calls.
@@ -233,6 +233,6 @@ final class ShardWebhooks {
         .ask(
             WebhookRequest(
                 id: "\(client.session.text)/\(frame.id)", key: key,
-                at: Timestamp(milliseconds: WallClock.milliseconds()), content: content))
+                at: Timestamp(milliseconds: WallClock.now.milliseconds), content: content))
     }
 }

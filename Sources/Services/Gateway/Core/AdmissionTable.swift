@@ -57,11 +57,11 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         Self.decrement(address, from: &self.connectionsByAddress)
     }
 
-    /// Counts a handshake of an address at a monotonic time in microseconds.
+    /// Counts a handshake of an address.
     ///
     /// - Returns: Nil if the handshake is admitted; otherwise the time after which a handshake would be admitted.
-    package mutating func admitHandshake(from address: Address, at microseconds: Int64) -> Milliseconds? {
-        self.handshakeRates.admit(address, limit: self.limits.handshakes, at: microseconds)
+    package mutating func admitHandshake(from address: Address, at now: MonotonicTime) -> Milliseconds? {
+        self.handshakeRates.admit(address, limit: self.limits.handshakes, at: now)
     }
 
     /// Counts a connection that logs in.
@@ -109,10 +109,10 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - call: The kind of the call.
     ///   - user: The caller.
     ///   - count: How many times the call counts; a count above the limit counts as the limit.
-    ///   - microseconds: The current monotonic time in microseconds.
+    ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted.
     package mutating func admitCall(
-        _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at microseconds: Int64
+        _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit =
             switch call {
@@ -124,7 +124,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .read: self.limits.reads
             case .sanction: self.limits.sanctions
             }
-        return self.admit(.user(user.user, call), of: user.app, limit: limit, counting: count, at: microseconds)
+        return self.admit(.user(user.user, call), of: user.app, limit: limit, counting: count, at: now)
     }
 
     /// Counts a call of an app's server.
@@ -133,10 +133,10 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - call: The kind of the call.
     ///   - app: The app, whose servers share the limit.
     ///   - count: How many times the call counts; a count above the limit counts as the limit.
-    ///   - microseconds: The current monotonic time in microseconds.
+    ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted.
     package mutating func admitServerCall(
-        _ call: ServerCall, of app: AppID, counting count: Int = 1, at microseconds: Int64
+        _ call: ServerCall, of app: AppID, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit =
             switch call {
@@ -144,7 +144,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .call: self.limits.serverCalls
             case .read: self.limits.serverReads
             }
-        return self.admit(.servers(call), of: app, limit: limit, counting: count, at: microseconds)
+        return self.admit(.servers(call), of: app, limit: limit, counting: count, at: now)
     }
 
     /// Counts a call of an app's server for each user that it names beyond the first.
@@ -156,14 +156,14 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - userCount: How many users the call names, at least 1; a count above the limit of calls counts as the limit,
     ///     because the call could never be admitted otherwise.
     ///   - app: The app, whose servers share the limit.
-    ///   - microseconds: The current monotonic time in microseconds.
+    ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted if it is repeated.
     package mutating func admitServerCall(
-        naming userCount: Int, of app: AppID, at microseconds: Int64
+        naming userCount: Int, of app: AppID, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit = self.limits.serverCalls
         let furtherCount = min(userCount, limit.count) - 1
-        let wait = self.admitServerCall(.call, of: app, counting: furtherCount, at: microseconds)
+        let wait = self.admitServerCall(.call, of: app, counting: furtherCount, at: now)
         // If the call is repeated, it needs one token more, because it is counted once before its further users are
         // counted.
         return wait.map { $0 + limit.timePerToken }
@@ -171,10 +171,10 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Takes `count` tokens from the token bucket (the state of a rate limit) that the app has for `key`.
     private mutating func admit(
-        _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at microseconds: Int64
+        _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at now: MonotonicTime
     ) -> Milliseconds? {
         self.callRates[app, default: CallRateLimiter(maxBuckets: self.maxRateLimitsPerApp)]
-            .admit(key, limit: limit, counting: count, at: microseconds)
+            .admit(key, limit: limit, counting: count, at: now)
     }
 
     /// Decreases a count, and removes it at zero; a key without a count stays without one.

@@ -9,10 +9,10 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The largest number of buckets; when it is reached and no bucket is full, callers without a bucket are refused.
     package let maxBuckets: Int
     private var buckets: [Key: TokenBucket] = [:]
-    /// When the table was last scanned for full buckets, in monotonic microseconds.
-    private var lastScanAt = Int64.min
-    /// The least time between two scans, in microseconds.
-    private static var scanInterval: Int64 { 100_000 }
+    /// When the table was last scanned for full buckets.
+    private var lastScanAt = MonotonicTime.distantPast
+    /// The least time between two scans.
+    private static var scanInterval: Milliseconds { Milliseconds(100) }
 
     /// Creates a limiter without buckets.
     ///
@@ -27,10 +27,10 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method.
     ///   - rate: Calls per second, at least 1; also the size of the bucket.
-    ///   - microseconds: The current monotonic time in microseconds.
+    ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
-    package mutating func admit(_ key: Key, rate: Int, at microseconds: Int64) -> Milliseconds? {
-        self.admit(key, limit: RateLimit(rate), at: microseconds)
+    package mutating func admit(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
+        self.admit(key, limit: RateLimit(rate), at: now)
     }
 
     /// Takes `count` tokens from the bucket of `key`; takes none if the bucket holds too few.
@@ -39,26 +39,26 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.
     ///   - limit: The size and rate of the bucket.
     ///   - count: How many tokens to take; a count above the bucket's size takes the size.
-    ///   - microseconds: The current monotonic time in microseconds.
+    ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
     package mutating func admit(
-        _ key: Key, limit: RateLimit, counting count: Int = 1, at microseconds: Int64
+        _ key: Key, limit: RateLimit, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
-        if self.buckets[key] == nil, self.buckets.count >= self.maxBuckets, !self.makeRoom(at: microseconds) {
+        if self.buckets[key] == nil, self.buckets.count >= self.maxBuckets, !self.makeRoom(at: now) {
             // It is not known when the next bucket is full, so the caller is told to try again after a second.
             return .seconds(1)
         }
-        if let wait = bucket.take(count, of: limit, at: microseconds) { return wait }
+        if let wait = bucket.take(count, of: limit, at: now) { return wait }
         self.buckets[key] = bucket
         return nil
     }
 
     /// Returns how long to wait if the bucket of `key` is empty, else nil; takes no token.
-    package func wait(of key: Key, limit: RateLimit, at microseconds: Int64) -> Milliseconds? {
+    package func wait(of key: Key, limit: RateLimit, at now: MonotonicTime) -> Milliseconds? {
         // The token is taken from a copy of the bucket.
         var bucket = self.buckets[key] ?? TokenBucket()
-        return bucket.take(of: limit, at: microseconds)
+        return bucket.take(of: limit, at: now)
     }
 
     /// Removes full buckets.
@@ -66,11 +66,10 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// This scans the whole table, so it happens at most ten times a second.
     ///
     /// - Returns: Whether the table has room for another bucket.
-    private mutating func makeRoom(at microseconds: Int64) -> Bool {
-        // `.min`: the table was not scanned yet, and the difference would overflow.
-        guard self.lastScanAt == .min || microseconds - self.lastScanAt >= Self.scanInterval else { return false }
-        self.lastScanAt = microseconds
-        self.buckets = self.buckets.filter { !$0.value.isFull(at: microseconds) }
+    private mutating func makeRoom(at now: MonotonicTime) -> Bool {
+        guard now - self.lastScanAt >= Self.scanInterval else { return false }
+        self.lastScanAt = now
+        self.buckets = self.buckets.filter { !$0.value.isFull(at: now) }
         return self.buckets.count < self.maxBuckets
     }
 }

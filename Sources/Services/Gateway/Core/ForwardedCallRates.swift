@@ -52,16 +52,16 @@ package struct ForwardedCallRates: Sendable {
     ///   - user: The caller; nil for an app's server and for the gateway's own requests, which only the app's limit
     ///     applies to.
     ///   - app: The caller's app.
-    ///   - microseconds: The current monotonic time in microseconds.
+    ///   - now: The current time.
     /// - Returns: Nil if the call is admitted, otherwise why it is not.
-    package mutating func admit(_ user: UserID?, of app: AppID, at microseconds: Int64) -> Refusal? {
+    package mutating func admit(_ user: UserID?, of app: AppID, at now: MonotonicTime) -> Refusal? {
         if let user,
-            let wait = self.apps[app, default: AppRates()].users.admit(user, limit: self.perUser, at: microseconds)
+            let wait = self.apps[app, default: AppRates()].users.admit(user, limit: self.perUser, at: now)
         {
             return Refusal(reason: .callsPerUser, retryAfter: wait)
         }
         guard let perApp = self.perApp,
-            let wait = self.apps[app, default: AppRates()].bucket.take(of: perApp, at: microseconds)
+            let wait = self.apps[app, default: AppRates()].bucket.take(of: perApp, at: now)
         else { return nil }
         return Refusal(reason: .callsPerApp, retryAfter: wait)
     }

@@ -133,8 +133,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
             self.removeOverdue(\.currentCalls, of: read, at: now, into: &overdue)
             self.removeOverdue(\.nextCalls, of: read, at: now, into: &overdue)
             if self.beginRequest(read, at: now) { readsToRequest.append(read) }
-            // A bucket takes the time in microseconds.
-            if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now.milliseconds * 1000) {
+            if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now) {
                 self.entries[read] = nil
             }
         }
@@ -148,7 +147,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         // `take` returns nil if the rate allows the request, otherwise how long to wait. A bucket takes the time in
         // microseconds.
         guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.nextCalls.isEmpty,
-            entry.bucket.take(of: Self.requestRate, at: now.milliseconds * 1000) == nil
+            entry.bucket.take(of: Self.requestRate, at: now) == nil
         else { return false }
         entry.hasOpenRequest = true
         entry.currentCalls = entry.nextCalls

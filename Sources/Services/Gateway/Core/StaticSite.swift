@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// The files of a web site in memory, and the responses to requests for them (R13.31).
 package struct StaticSite: Sendable, Equatable {
@@ -76,7 +77,7 @@ package struct StaticSite: Sendable, Equatable {
         self.files.append(
             File(
                 path: "/\(path)", contentType: contentType, body: body, gzip: gzip.count < body.count ? gzip : nil,
-                entityTag: "\(String(body.count, radix: 36))-\(String(Self.hash(of: body), radix: 36))"))
+                entityTag: "\(String(body.count, radix: 36))-\(String(FNV1a.hash(body), radix: 36))"))
         self.files.sort { $0.path < $1.path }
     }
 
@@ -166,13 +167,5 @@ package struct StaticSite: Sendable, Equatable {
         let start = text.drop { $0 == " " || $0 == "\t" }
         let end = start.lastIndex { $0 != " " && $0 != "\t" }
         return end.map { start[...$0] } ?? ""
-    }
-
-    /// Returns the 64-bit FNV-1a hash.
-    ///
-    /// The hash distinguishes the versions of a file. It need not resist forgery, because all files are the operator's.
-    private static func hash(of bytes: [UInt8]) -> UInt64 {
-        // The first number is the offset basis of FNV-1a, the second its prime.
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

@@ -12,9 +12,9 @@ struct RecentOffsetFinder {
     let mode: KafkaMode
     /// `includes` accepts records up to this much older than the span, because a record is read some time after it was
     /// written.
-    private static let toleranceMilliseconds: Int64 = 5000
-    /// Milliseconds since 1970 by this host's clock, which may be wrong.
-    var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds() }
+    private static let tolerance = Milliseconds.seconds(5)
+    /// Returns the time by this host's clock, which may be wrong.
+    var wallClock: @Sendable () -> WallTime = { WallClock.now }
 
     /// Returns the first offset of the span, or the partition's end if the span is empty.
     ///
@@ -26,7 +26,7 @@ struct RecentOffsetFinder {
         // The end is looked up first. In the other order, records that are written between the two requests would be
         // skipped.
         let end = try consumer.endOffset(of: partition, timeout: .seconds(5))
-        let since = self.wallClock() - self.span.count
+        let since = (self.wallClock() - self.span).milliseconds
         let offsets = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
         // The offset is negative if all records are older than `since`.
         guard let offset = offsets[partition], offset >= 0 else { return end }
@@ -48,6 +48,6 @@ struct RecentOffsetFinder {
         guard self.mode == .embedded else { return true }
         // A record without a timestamp, which is then negative, counts as recent.
         return record.timestamp < 0
-            || self.wallClock() - record.timestamp < self.span.count + Self.toleranceMilliseconds
+            || self.wallClock() - WallTime(milliseconds: record.timestamp) < self.span + Self.tolerance
     }
 }

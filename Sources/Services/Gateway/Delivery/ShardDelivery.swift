@@ -156,7 +156,7 @@ final class ShardDelivery {
             // A viewer with a backlog leaves later, when it has received the end. The removal of the last viewer in the
             // array moves no other viewer, so the array is traversed from its end.
             for client in live.viewers.reversed() where client.backlog == nil {
-                self.shard.lives.liveEnded(client, live)
+                self.shard.lives.removeAfterEnd(client, from: live)
             }
         }
         let usedCPUMicroseconds = MonotonicClock.threadCPUMicroseconds - startCPUMicroseconds
@@ -326,7 +326,7 @@ extension ShardDelivery {
         }
         client.backlog = isCaughtUp ? nil : backlog
         if itemsToSend.last?.isEnd == true {
-            self.shard.lives.liveEnded(client, live)
+            self.shard.lives.removeAfterEnd(client, from: live)
             return false
         }
         return !isCaughtUp && client.socket.pendingBytes == 0

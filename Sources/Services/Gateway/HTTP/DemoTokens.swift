@@ -41,10 +41,15 @@ package struct DemoTokens: Sendable {
     ///   - client: The client's address.
     ///   - host: The request's `Host`.
     ///   - contentType: The request's `Content-Type`.
+    ///   - isForwarded: Whether a proxy says that it forwards the request. If the client's address is still one of this
+    ///     machine, the proxy is not trusted to name the client, who may be anybody.
     /// - Throws: `noPermission`, or status 415 for another content type.
-    func check(client: IPAddress?, host: String?, contentType: String?) throws(APIError) {
+    func check(client: IPAddress?, host: String?, contentType: String?, isForwarded: Bool) throws(APIError) {
         guard let client, self.clients.contains(where: { $0.contains(client) }) else {
             throw APIError(.noPermission, "tokens for trying out are given to this machine alone")
+        }
+        if isForwarded, Self.loopbackBlocks.contains(where: { $0.contains(client) }) {
+            throw APIError(.noPermission, "ask without a proxy")
         }
         guard let name = host.flatMap({ WebOrigins.hostName(of: $0) }), WebOrigins.isLocalOrAddress(name) else {
             throw APIError(.noPermission, "ask by localhost or by an address")
@@ -59,17 +64,17 @@ package struct DemoTokens: Sendable {
     /// - Parameters:
     ///   - user: The user's id.
     ///   - name: The user's displayed name, if any.
-    ///   - now: The time in seconds since 1970.
+    ///   - now: The current time of day.
     /// - Returns: A JWT.
     /// - Throws: `badParameter` if the user's id or name exceeds the limits of claims.
-    func token(user: String, name: String?, now: Int64) throws(APIError) -> String {
+    func token(user: String, name: String?, at now: WallTime) throws(APIError) -> String {
         if let name, !TextRule.isPlain(name, maxBytes: Limits.userNameBytes) {
             throw APIError(.badParameter, "name is plain text of at most \(Limits.userNameBytes) bytes")
         }
         let claims = TokenClaims(
-            app: self.app, user: user, expires: now + Self.lifetimeSeconds, role: .user, name: name)
+            app: self.app, user: user, expires: now.seconds + Self.lifetimeSeconds, role: .user, name: name)
         do throws(TokenError) {
-            return try TokenSigner.sign(claims, with: self.key, issued: now)
+            return try TokenSigner.sign(claims, with: self.key, issued: now.seconds)
         } catch {
             throw APIError(.badParameter, claims.validationError ?? "the token cannot be signed")
         }

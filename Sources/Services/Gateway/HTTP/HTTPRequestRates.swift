@@ -43,7 +43,7 @@ final class HTTPRequestRates: Sendable {
     /// - Throws: `tooFrequent` if too many tokens of the address were refused recently.
     func checkTokens(of address: IPAddress?) throws(APIError) {
         guard let key = address?.limitKey else { return }
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
         let wait = self.addressRates.withLock { $0.wait(of: .refusedToken(key), limit: limit, at: now) }
         guard let wait else { return }
@@ -53,7 +53,7 @@ final class HTTPRequestRates: Sendable {
     /// Counts a refused token of an address.
     func tokenRefused(of address: IPAddress?) {
         guard let key = address?.limitKey else { return }
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
         // The result is ignored, because this request is refused anyway; `checkTokens` decides about the next one.
         self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
@@ -78,7 +78,7 @@ final class HTTPRequestRates: Sendable {
         _ makeKey: (IPAddress) -> AddressKey, _ address: IPAddress?, _ limit: RateLimit
     ) throws(APIError) {
         guard let key = (address?.limitKey).map(makeKey) else { return }
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         let wait = self.addressRates.withLock { $0.admit(key, limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(
@@ -102,7 +102,7 @@ final class HTTPRequestRates: Sendable {
             key = .user(identity.userKey)
             rate = self.settings.userRequestsPerSecond
         }
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         guard let wait = self.callerRates.withLock({ $0.admit(key, rate: rate, at: now) }) else { return }
         throw APIError(
             ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count)))

@@ -63,8 +63,10 @@ struct PagesAPI: Sendable {
         guard let tokens = self.pages.demoTokens else { return }
         let demoTokenHandler = limiting { request in
             do throws(APIError) {
+                let headers = request.headers
                 try tokens.check(
-                    client: request.client, host: request.headers["host"], contentType: request.headers["content-type"])
+                    client: request.client, host: headers["host"], contentType: headers["content-type"],
+                    isForwarded: headers["x-forwarded-for"] != nil || headers["forwarded"] != nil)
             } catch {
                 return .reject(error.response)
             }
@@ -122,7 +124,7 @@ struct PagesAPI: Sendable {
             }
             var name: String?
             if case .text(let text) = body.members["name"], !text.isEmpty { name = text }
-            let token = try tokens.token(user: user, name: name, now: WallClock.milliseconds() / 1000)
+            let token = try tokens.token(user: user, name: name, at: WallClock.now)
             let headers = [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Cache-Control", "no-store")]
             return HTTPResponse(
                 status: 200, headers: headers, body: Wire.encode(JSONValue.object(["token": .text(token)])))

@@ -117,7 +117,7 @@ extension TableReader: CompactedTopicSubscriber {
 
     /// Refreshes the ranking and prunes the notices, if that is due.
     func turnFinished() {
-        guard MonotonicClock.milliseconds >= self.rankingRefreshAt.load(ordering: .relaxed) else { return }
+        guard MonotonicClock.now.milliseconds >= self.rankingRefreshAt.load(ordering: .relaxed) else { return }
         self.scheduleRankingRefresh()
         self.gateway.refreshRankingAndPruneNotices()
     }

@@ -96,7 +96,7 @@ final class Client {
     /// The client's user within its app.
     var userKey: UserKey { UserKey(self.app, self.user.userID) }
     /// When the last bytes were received from the client, in the loop's time.
-    var lastReceived: MonotonicTime { MonotonicTime(milliseconds: Int64(self.socket.lastReceivedMilliseconds)) }
+    var lastReceived: MonotonicTime { self.socket.lastReceivedAt }
     /// Returns the key of a live of the client's app.
     func key(_ live: LiveID) -> LiveKey { LiveKey(self.app, live) }
 }

@@ -40,7 +40,7 @@ final class Shard {
     private var sweepIndex = 0
 
     /// The interval of `sweep`.
-    static let sweepMilliseconds: UInt64 = 100
+    static let sweepInterval = Milliseconds(100)
 
     init(_ gateway: Gateway, number: Int, loop: EventLoop, port: UInt16) throws(LoopError) {
         self.gateway = gateway
@@ -62,10 +62,10 @@ final class Shard {
         try self.group.startSweeping()
         try self.delivery.start()
         try self.sharedReads.start()
-        try self.repeatAction(everyMilliseconds: Self.sweepMilliseconds) { [unowned self] in self.sweep() }
+        try self.repeatAction(every: Self.sweepInterval) { [unowned self] in self.sweep() }
         // One round of heartbeats, which reports all members, is divided into steps of equal size.
-        let heartbeatInterval = UInt64(HeartbeatPlan(lease: settings.lease).stepInterval.count)
-        try self.repeatAction(everyMilliseconds: heartbeatInterval) { [unowned self] in self.heartbeats.sendNextStep() }
+        let heartbeatInterval = HeartbeatPlan(lease: settings.lease).stepInterval
+        try self.repeatAction(every: heartbeatInterval) { [unowned self] in self.heartbeats.sendNextStep() }
     }
 
     /// Returns the configuration of the shard's WebSockets; the gateway's limits are divided equally among its shards.
@@ -95,14 +95,12 @@ final class Shard {
     var port: UInt16 { self.server?.port ?? 0 }
 
     /// The loop's current monotonic time.
-    var now: MonotonicTime { MonotonicTime(milliseconds: Int64(self.loop.nowMilliseconds)) }
+    var now: MonotonicTime { self.loop.now }
 
     /// Repeats `action` on the loop, until the loop ends.
-    private func repeatAction(
-        everyMilliseconds milliseconds: UInt64, _ action: @escaping () -> Void
-    ) throws(LoopError) {
+    private func repeatAction(every interval: Milliseconds, _ action: @escaping () -> Void) throws(LoopError) {
         let timer = try LoopTimer(loop: self.loop) { _ in action() }
-        timer.start(after: .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
+        timer.start(after: .milliseconds(interval.count), repeating: .milliseconds(interval.count))
         self.timers.append(timer)
     }
 
@@ -117,7 +115,7 @@ final class Shard {
             case .reply(let reply): self.replyReceived(reply)
             case .notice(let entry, let frame): self.sessions.noticeReceived(entry, frame)
             case .count(let key, let count): self.delivery.countReceived(key, count)
-            case .liveRemoved(let key): self.lives.liveRemoved(key)
+            case .liveRemoved(let key): self.lives.removeViewers(ofRemoved: key)
             case .assertMembers(let partition): self.heartbeats.beginAsserting(partition)
             // A session's generation distinguishes its connections: a new login of the session gets a higher one.
             case .sessionReplaced(let session, let generation):

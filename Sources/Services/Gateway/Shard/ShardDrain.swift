@@ -37,7 +37,7 @@ final class ShardDrain {
     /// Stops the loop when all connections have closed, or when the drain time is over.
     private func closeShare() {
         self.shareCount += 1
-        let maxShares = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepMilliseconds))
+        let maxShares = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepInterval.count))
         let openConnections = self.shard.group.connections.filter { $0.state == .open }
         // The number of connections to close now: an equal part for each share that is left, this one included.
         let closeCount =

@@ -31,7 +31,7 @@ final class ShardHeartbeats {
         for index in lives.all.indices.reversed() {
             let live = lives.all[index]
             self.send(live.takeHeartbeats(step: self.step, at: now), of: live)
-            if live.viewers.isEmpty { lives.drop(live) }
+            if live.viewers.isEmpty { lives.removeUnused(live) }
         }
     }
 

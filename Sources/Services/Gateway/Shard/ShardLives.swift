@@ -49,15 +49,15 @@ final class ShardLives {
         if live.viewers.isEmpty { self.lastViewerLeft(live) }
     }
 
-    /// Takes a client out of `live`, which has ended; does nothing if the client is not in it any more.
-    func liveEnded(_ client: Client, _ live: ShardLive) {
+    /// Removes a client from `live`, which has ended; does nothing if the client is not in it any more.
+    func removeAfterEnd(_ client: Client, from live: ShardLive) {
         if client.core.liveEnded(live.key.live) { self.remove(client, from: live) }
     }
 
     /// Removes the remaining viewers of a live whose record was removed; they did not get its last item.
-    func liveRemoved(_ key: LiveKey) {
+    func removeViewers(ofRemoved key: LiveKey) {
         guard let live = self.byKey[key] else { return }
-        for client in live.viewers { self.liveEnded(client, live) }
+        for client in live.viewers { self.removeAfterEnd(client, from: live) }
     }
 
     /// Tells presence that a member's session has ended, so that the member leaves the live immediately and not when
@@ -93,10 +93,10 @@ final class ShardLives {
     }
 
     /// Removes a live without viewers.
-    func drop(_ live: ShardLive) {
+    func removeUnused(_ live: ShardLive) {
         guard self.byKey[live.key] === live, live.viewers.isEmpty else { return }
         self.byKey[live.key] = nil
-        // The last live takes the index of the dropped one.
+        // The last live takes the index of the removed one.
         let last = self.all.removeLast()
         if last !== live {
             self.all[live.index] = last
@@ -110,6 +110,6 @@ final class ShardLives {
     private func lastViewerLeft(_ live: ShardLive) {
         live.clear()
         self.unsubscribeIfUnused(live.key)
-        if live.isUnused { self.drop(live) }
+        if live.isUnused { self.removeUnused(live) }
     }
 }

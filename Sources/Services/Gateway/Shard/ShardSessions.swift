@@ -142,7 +142,7 @@ extension ShardSessions {
         // A sign-in belongs to no live, so the notice has an empty one.
         let content = client.signIn.makeNotice(for: client.session, at: self.shard.now)
         let notice = Notice(
-            to: client.userKey, live: LiveID(""), at: Timestamp(milliseconds: WallClock.milliseconds()),
+            to: client.userKey, live: LiveID(""), at: Timestamp(milliseconds: WallClock.now.milliseconds),
             content: content)
         do throws(ReplyError) {
             // The sent record is needed only for calls, which are resent; `repeatSignIn` writes a lost notice again.

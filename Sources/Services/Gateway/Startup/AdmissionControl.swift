@@ -38,7 +38,7 @@ final class AdmissionControl: WebSocketAdmission {
     }
 
     func admitHandshake(from address: IPAddress) -> HandshakeRejection? {
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         guard let wait = self.table.withLock({ $0.admitHandshake(from: address.limitKey, at: now) }) else { return nil }
         self.metrics.refused(.handshakes)
         // The wait in milliseconds, rounded up to whole seconds.
@@ -87,7 +87,7 @@ final class AdmissionControl: WebSocketAdmission {
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         guard let wait = self.table.withLock({ $0.admitCall(call, of: user, counting: count, at: now) }) else { return }
         throw self.tooFrequent(call.reason, wait)
     }
@@ -97,7 +97,7 @@ final class AdmissionControl: WebSocketAdmission {
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: ServerCall, ofServersOf app: AppID, counting count: Int = 1) throws(ReplyError) {
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         let wait = self.table.withLock { $0.admitServerCall(call, of: app, counting: count, at: now) }
         guard let wait else { return }
         throw self.tooFrequent(call.reason, wait)
@@ -108,7 +108,7 @@ final class AdmissionControl: WebSocketAdmission {
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitServerCall(naming userCount: Int, of app: AppID) throws(ReplyError) {
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         let wait = self.table.withLock { $0.admitServerCall(naming: userCount, of: app, at: now) }
         guard let wait else { return }
         throw self.tooFrequent(ServerCall.call.reason, wait)
@@ -121,7 +121,7 @@ final class AdmissionControl: WebSocketAdmission {
     ///   - app: The caller's app.
     /// - Throws: `overloaded`, with the time after which to retry.
     func admitForwardedCall(of user: UserID?, in app: AppID) throws(ReplyError) {
-        let now = MonotonicClock.microseconds
+        let now = MonotonicClock.now
         guard let refusal = self.forwardedCalls.withLock({ $0.admit(user, of: app, at: now) }) else { return }
         self.metrics.refused(refusal.reason)
         let message =

@@ -48,7 +48,7 @@ extension Gateway {
     /// The current time, as it is sent to clients; they set their clocks by it (R2.27).
     ///
     /// It is this host's time, because a gateway of a quiet cluster reads no record with the broker's time.
-    static var clientTime: Timestamp { Timestamp(milliseconds: WallClock.milliseconds()) }
+    static var clientTime: Timestamp { Timestamp(milliseconds: WallClock.now.milliseconds) }
 
     /// Checks that a live is running, according to this gateway's tables.
     ///

@@ -96,7 +96,7 @@ package final class GatewayService: ServiceComponent {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaClientMetrics(self.registry))
         let batchingWriter = BatchingWriter(
             writer, recordLost: { [gateway] in gateway.recordLost(token: $0, hasTimedOut: false) })
-        let probe = BrokerProbe { writer.areLeadersReachable(milliseconds: BrokerProbe.requestMilliseconds) }
+        let probe = BrokerProbe { writer.areLeadersReachable(within: BrokerProbe.requestTimeout) }
         self.gateway.attach(probe)
         self.state.update { state in
             state.writer = writer
@@ -124,7 +124,7 @@ package final class GatewayService: ServiceComponent {
             // A thread that does not end in time is left running.
             for thread in threads { _ = thread.join(timeout: .seconds(1)) }
             _ = probe.join(timeout: .seconds(1))
-            writer.close(milliseconds: 200)
+            writer.close(timeout: .milliseconds(200))
         }
         try writer.warmUp()
         // With empty tables, the gateway would reply that its clients' lives do not exist. So it listens only after the

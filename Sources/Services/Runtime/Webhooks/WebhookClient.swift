@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import HTTPClient
+internal import MachineKit
 package import Observability
 package import PlazaModel
 internal import PlazaWire
@@ -67,7 +68,7 @@ package final class WebhookClient: Sendable {
             let timeoutPolicy = isGift ? hooks.before?.gift : hooks.before?.message
         else { return complete(.allowed) }
         let sender = UserKey(request.app, request.content.sender)
-        let beganAtMicroseconds = MonotonicClock.microseconds
+        let stopwatch = Stopwatch()
         guard self.inFlight.withLock({ $0.addRequest(of: sender) }) else {
             self.metrics.countOverloaded(isGift: isGift)
             throw ReplyError(
@@ -75,11 +76,11 @@ package final class WebhookClient: Sendable {
                 retryAfter: Self.retryAfterMilliseconds)
         }
         let post = WebhookPost.make(
-            Wire.encode(request), event: request.content.name, hooks: hooks, at: WallClock.milliseconds() / 1000,
+            Wire.encode(request), event: request.content.name, hooks: hooks, at: WallClock.now.seconds,
             timeout: self.timeout)
         self.client.send(post) { [self] result in
             self.inFlight.withLock { $0.removeRequest(of: sender) }
-            self.metrics.requestTime.record(microseconds: Int(MonotonicClock.microseconds - beganAtMicroseconds))
+            self.metrics.requestTime.record(microseconds: Int(stopwatch.microseconds))
             guard case .answered(200, let body) = result, let decision = WebhookDecision(body: body, isGift: isGift)
             else {
                 self.metrics.countUnanswered(isGift: isGift)

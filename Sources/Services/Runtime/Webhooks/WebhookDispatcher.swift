@@ -270,7 +270,7 @@ final class WebhookDispatcher {
         for position in self.queue.startDueAttempts(at: MonotonicClock.now) {
             guard let (app, eventName, body) = self.bodies[position], let hooks = self.hooks[app] else { continue }
             let post = WebhookPost.make(
-                body, event: eventName.rawValue, hooks: hooks, at: WallClock.milliseconds() / 1000,
+                body, event: eventName.rawValue, hooks: hooks, at: WallClock.now.seconds,
                 timeout: WebhookSender.timeout)
             self.send(post, position, MonotonicClock.now)
         }

@@ -28,13 +28,13 @@ enum HostileNumbers {
     ]
 }
 
-/// Sends one call in each turn: the kinds of calls follow one another, and then begin again with the next number.
+/// Sends one call in each turn: each kind of call with one number, then each kind with the next number.
 private struct NumberClient: AttackClient {
     let token: String
     let live: String
     private var writer = CallWriter()
     private var turns = 0
-    /// The cursor of the last list up to the dot before its rank; nil until a list was received.
+    /// The last list's cursor without its rank, up to and with the dot; nil until a list was received.
     private var cursorPrefix: String?
 
     init(token: String, live: String) {

@@ -32,10 +32,10 @@ final class AttackSwarm {
     private var attempts: [Int]
     /// The indexes without a connection; the last index in the list gets a connection next.
     private var unconnectedIndexes: [Int]
-    /// When all clients take their next turn, in microseconds of the monotonic clock.
-    private var nextTurnAt: Int64
-    /// When the attack began, in microseconds of the monotonic clock.
-    private let beganAt: Int64
+    /// When all clients take their next turn.
+    private var nextTurnAt: MonotonicTime
+    /// When the attack began.
+    private let beganAt: MonotonicTime
     /// How many connections were opened so far, replacements included.
     private var openedCount = 0
     private var isCleaningUp = false
@@ -58,7 +58,7 @@ final class AttackSwarm {
         let count = attack.connections(limit: plan.maxConnections)
         self.attempts = Array(repeating: 0, count: count)
         self.unconnectedIndexes = Array((0..<count).reversed())
-        self.beganAt = MonotonicClock.microseconds
+        self.beganAt = MonotonicClock.now
         self.nextTurnAt = self.beganAt
         self.random = SeededRandom(seed: plan.seed)
     }
@@ -80,8 +80,8 @@ final class AttackSwarm {
     /// Opens the connections that are due, and lets the clients take their turns; after the attack's period, lets the
     /// clients clean up, and then finishes.
     private func advance() {
-        let now = MonotonicClock.microseconds
-        let elapsed = Duration.microseconds(now - self.beganAt)
+        let now = MonotonicClock.now
+        let elapsed = Duration.milliseconds((now - self.beganAt).count)
         if let end = self.period.advance(to: elapsed, mayEnd: self.mayEnd()) {
             if elapsed >= end + Self.cleanUpTime { return self.finish() }
             if !self.isCleaningUp { for connection in self.connections.values { connection.cleanUp() } }
@@ -90,9 +90,7 @@ final class AttackSwarm {
         }
         self.openConnections(after: elapsed)
         if let interval = self.attack.turnInterval, now >= self.nextTurnAt {
-            // In microseconds; a microsecond has 10^12 attoseconds.
-            self.nextTurnAt =
-                now + interval.components.seconds * 1_000_000 + interval.components.attoseconds / 1_000_000_000_000
+            self.nextTurnAt = now + Milliseconds(interval)
             for connection in self.connections.values { connection.takeTurn() }
         }
     }

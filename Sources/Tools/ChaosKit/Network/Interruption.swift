@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// The direction of bytes through a proxy.
 package enum Direction: Hashable, Sendable {
@@ -26,9 +27,9 @@ package enum Interruption: Hashable, Sendable {
         if case .silence(let directions) = self { !directions.contains(direction) } else { self != .cut }
     }
 
-    /// The delay of forwarded bytes, in milliseconds.
-    var delayMilliseconds: UInt64 {
-        if case .delay(let milliseconds) = self { UInt64(max(0, milliseconds)) } else { 0 }
+    /// The delay of forwarded bytes.
+    var delay: Milliseconds {
+        if case .delay(let milliseconds) = self { Milliseconds(Int64(max(0, milliseconds))) } else { Milliseconds(0) }
     }
 
     /// Whether a new connection can be made.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import EventLoop
+internal import MachineKit
 
 /// One connection through a proxy: a stream from the client, and a stream to the server.
 ///
@@ -28,8 +29,8 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     /// The bytes in transit in one direction, from a sender to a receiver.
     private final class DirectionState {
-        /// The delayed deliveries in order, with the loop's time in milliseconds at which they are due.
-        var queue: [(due: UInt64, delivery: Delivery)] = []
+        /// The delayed deliveries in order, with the loop's time at which they are due.
+        var queue: [(due: MonotonicTime, delivery: Delivery)] = []
         /// Fires when the first delivery of the queue is due.
         var timer: LoopTimer?
         /// Whether the receiver has too many pending bytes, so that the proxy does not read from the sender.
@@ -131,11 +132,11 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     /// Delivers bytes or the end of a stream at once, or queues them if there is a delay or earlier deliveries wait.
     private func forward(_ delivery: Delivery, _ direction: Direction) {
-        let delay = self.interruption.delayMilliseconds
+        let delay = self.interruption.delay
         let state = self.state(of: direction)
         let isFirst = state.queue.isEmpty
-        if delay == 0, isFirst { return self.deliver(delivery, direction) }
-        state.queue.append((due: self.loop.nowMilliseconds + delay, delivery: delivery))
+        if delay == Milliseconds(0), isFirst { return self.deliver(delivery, direction) }
+        state.queue.append((due: self.loop.now + delay, delivery: delivery))
         if isFirst { self.startTimer(for: direction) }
     }
 
@@ -153,13 +154,12 @@ final class ProxiedConnection: TCPStreamDelegate {
             timer = newTimer
             state.timer = newTimer
         }
-        let now = self.loop.nowMilliseconds
-        timer.start(after: .milliseconds(first.due > now ? Int64(first.due - now) : 0))
+        timer.start(after: .milliseconds(max(0, (first.due - self.loop.now).count)))
     }
 
     /// Delivers everything in the queue that is due.
     private func deliverDue(_ direction: Direction) {
-        let now = self.loop.nowMilliseconds
+        let now = self.loop.now
         let state = self.state(of: direction)
         while let first = state.queue.first, first.due <= now {
             state.queue.removeFirst()

@@ -128,12 +128,12 @@ extension RedisLeaseConnection {
         var clockMilliseconds: Int64 = 0
         return RedisLeaseConnection(
             RedisClient.Settings(host: "127.0.0.1", port: port),
-            breaker: CircuitBreaker(pauseMilliseconds: 0, now: { 0 }),
+            breaker: CircuitBreaker(pause: .zero, now: { MonotonicTime(milliseconds: 0) }),
             random: SeededRandom(seed: 1),
             // Each reading of the clock is 10 s after the last one, which is longer than any pause.
             now: {
                 clockMilliseconds += 10_000
-                return clockMilliseconds
+                return MonotonicTime(milliseconds: clockMilliseconds)
             })
     }
 }

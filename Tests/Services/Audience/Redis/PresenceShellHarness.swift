@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
 import KafkaClient
+import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
@@ -104,8 +105,8 @@ final class PresenceShellHarness {
     func read(
         seconds: Int64 = 30, until condition: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
     ) throws {
-        let deadline = MonotonicClock.milliseconds + seconds * 1000
-        while !condition(self.records), MonotonicClock.milliseconds < deadline {
+        let deadline = MonotonicClock.now.milliseconds + seconds * 1000
+        while !condition(self.records), MonotonicClock.now.milliseconds < deadline {
             _ = try self.reader.poll(max: 1000, timeout: .milliseconds(200), into: &self.records)
             try meanwhile()
         }

@@ -13,7 +13,7 @@ import Testing
         let redis = try LiveRedis()
         redis.kill()
         let clock = Clock()
-        let breaker = CircuitBreaker(pauseMilliseconds: 1000, now: { clock.now })
+        let breaker = CircuitBreaker(pause: .seconds(1), now: { clock.now })
         // Both connections share the circuit breaker, which lets no connection try for a second after a failure.
         let first = Self.makeConnection(port: redis.port, breaker, clock)
         let second = Self.makeConnection(port: redis.port, breaker, clock)
@@ -52,7 +52,7 @@ import Testing
         let redis = try LiveRedis()
         let registry = MetricsRegistry()
         let clock = Clock()
-        let breaker = CircuitBreaker(pauseMilliseconds: 0, now: { clock.now })
+        let breaker = CircuitBreaker(pause: .zero, now: { clock.now })
         func metricValue(_ name: String) -> String {
             let lines = PrometheusText.render(registry).split(separator: "\n")
             return lines.first { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) } ?? "none"
@@ -97,7 +97,7 @@ import Testing
     /// A clock that only the test advances.
     private final class Clock: Sendable {
         private let milliseconds = Atomic<Int64>(1)
-        var now: Int64 { self.milliseconds.load(ordering: .relaxed) }
+        var now: MonotonicTime { MonotonicTime(milliseconds: self.milliseconds.load(ordering: .relaxed)) }
         func advance(milliseconds: Int64) { self.milliseconds.wrappingAdd(milliseconds, ordering: .relaxed) }
     }
 }

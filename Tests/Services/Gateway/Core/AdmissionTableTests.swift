@@ -6,7 +6,7 @@ import Testing
 
 /// The limits of connections, logins and calls.
 ///
-/// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise how
+/// Times are in milliseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise how
 /// long to wait until it would be. `RateLimit(5)` has a bucket of five calls, which are admitted at once, and then
 /// admits one call each 200 ms. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
 /// login exceeds.
@@ -120,20 +120,20 @@ import Testing
         var table = self.table { $0.serverCalls = RateLimit(5) }
         let demo = AppID("demo")
         /// Counts a call first once and then for its users; returns the time of its refusal.
-        func ban(_ userCount: Int, at microseconds: Int64) -> Milliseconds? {
-            table.admitServerCall(.call, of: demo, at: microseconds)
-                ?? table.admitServerCall(naming: userCount, of: demo, at: microseconds)
+        func ban(_ userCount: Int, at now: MonotonicTime) -> Milliseconds? {
+            table.admitServerCall(.call, of: demo, at: now)
+                ?? table.admitServerCall(naming: userCount, of: demo, at: now)
         }
         #expect(ban(3, at: 0) == nil)
         // Of five calls, two are left. The refused ban takes one of them, so its repetition needs two more: 400 ms.
         #expect(ban(3, at: 0) == Milliseconds(400))
-        #expect(ban(3, at: 400_000) == nil)
+        #expect(ban(3, at: 400) == nil)
         // No call is left, so the ban is refused before its users are counted.
-        #expect(ban(20, at: 400_000) == Milliseconds(200))
+        #expect(ban(20, at: 400) == Milliseconds(200))
         // One call is left, and the refused ban takes it. Twenty users count as the whole bucket of five calls, which
         // is full after 1000 ms.
-        #expect(ban(20, at: 600_000) == Milliseconds(1000))
-        #expect(ban(20, at: 1_600_000) == nil)
+        #expect(ban(20, at: 600) == Milliseconds(1000))
+        #expect(ban(20, at: 1_600) == nil)
     }
 
     @Test func `I16 the users of one app cannot fill the table of rates of another app`() {
@@ -157,7 +157,7 @@ import Testing
         var joinCount = 0
         // Bob tries to join once a second, for an hour.
         for second in 0..<3600 {
-            let now = Int64(second) * 1_000_000
+            let now = MonotonicTime(milliseconds: Int64(second) * 1_000)
             if table.admitCall(.membership, of: self.bob, at: now) == nil,
                 table.admitCall(.join(LiveID("arena")), of: self.bob, at: now) == nil
             {
@@ -166,7 +166,7 @@ import Testing
         }
         #expect(joinCount <= 30 * 61, "30 joins in each of 60 minutes, and a full bucket of 30 at the beginning")
 
-        let now: Int64 = 3600 * 1_000_000
+        let now: MonotonicTime = 3_600_000
         #expect(
             table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live has its own rate")
         #expect(
@@ -184,7 +184,7 @@ import Testing
         for _ in 0..<3 { #expect(table.admitCall(.read, of: self.bob, at: 0) == nil) }
         #expect(table.admitCall(.read, of: self.bob, at: 0) != nil)
         #expect(table.admitCall(.deviceChange, of: self.bob, at: 0) == nil)
-        #expect(table.admitCall(.gift, of: self.bob, at: 500_000) == nil)
+        #expect(table.admitCall(.gift, of: self.bob, at: 500) == nil)
         #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil)
     }
 
@@ -195,9 +195,9 @@ import Testing
         #expect(table.admitCall(.sanction, of: self.bob, counting: 6, at: 0) == nil)
         // The bucket is empty now, and full again after a second. 20 users count as the whole bucket of 10.
         #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 999_000) == Milliseconds(1))
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 1_000_000) == nil)
-        #expect(table.admitCall(.sanction, of: self.bob, at: 1_000_000) == Milliseconds(100))
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 999) == Milliseconds(1))
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 1_000) == nil)
+        #expect(table.admitCall(.sanction, of: self.bob, at: 1_000) == Milliseconds(100))
     }
 
     @Test(

@@ -5,16 +5,14 @@ import Testing
 
 /// Rate limits with token buckets, one for each caller.
 ///
-/// A full bucket has the calls of one second. Rates are in calls a second, times in microseconds. `admit` returns nil
+/// A full bucket has the calls of one second. Rates are in calls a second, times in milliseconds. `admit` returns nil
 /// if the call is admitted, and otherwise how long to wait until it would be.
 @Suite struct CallRateLimiterTests {
-    private let second: Int64 = 1_000_000
-
     /// Makes calls of the caller `key` at `now` until one is refused.
     ///
     /// Returns the number of admitted calls, and how long to wait until the refused one would be admitted.
     private func admitUntilRefused(
-        _ limiter: inout CallRateLimiter<String>, _ key: String, rate: Int, at now: Int64
+        _ limiter: inout CallRateLimiter<String>, _ key: String, rate: Int, at now: MonotonicTime
     ) -> (admitted: Int, wait: Milliseconds) {
         for count in 0...10_000 {
             if let wait = limiter.admit(key, rate: rate, at: now) { return (count, wait) }
@@ -30,14 +28,14 @@ import Testing
     ) {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
         // The start may be at any time.
-        let start: Int64 = 7
+        let start: MonotonicTime = 7
         let (admitted, wait) = self.admitUntilRefused(&limiter, "anna", rate: rate, at: start)
         #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
-        let nextAdmission = start + intervalMilliseconds * 1000
-        #expect(limiter.admit("anna", rate: rate, at: nextAdmission - 1) != nil)
+        let nextAdmission = start + Milliseconds(intervalMilliseconds)
+        #expect(limiter.admit("anna", rate: rate, at: nextAdmission - Milliseconds(1)) != nil)
         #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == nil)
         #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == Milliseconds(intervalMilliseconds))
-        let afterPause = nextAdmission + 10 * self.second
+        let afterPause = nextAdmission + .seconds(10)
         #expect(
             self.admitUntilRefused(&limiter, "anna", rate: rate, at: afterPause).admitted == rate,
             "after a pause of ten seconds the bucket still has only the calls of one second")
@@ -46,7 +44,9 @@ import Testing
     @Test func `a caller that makes its calls evenly at its rate is never refused`() {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
         // At 200 calls a second, a call comes each 5 ms.
-        for call in 0..<2000 { #expect(limiter.admit("anna", rate: 200, at: Int64(call) * 5000) == nil) }
+        for call in 0..<2000 {
+            #expect(limiter.admit("anna", rate: 200, at: MonotonicTime(milliseconds: Int64(call) * 5)) == nil)
+        }
     }
 
     @Test func `each caller has its own rate`() {
@@ -65,7 +65,7 @@ import Testing
         #expect(limiter.admit("dora", rate: 10, at: 0) == .seconds(1))
         #expect(limiter.admit("anna", rate: 10, at: 0) == nil, "a caller with a bucket is still admitted")
         // After a second the three buckets are full again, so they are removed.
-        #expect(limiter.admit("dora", rate: 10, at: self.second) == nil)
+        #expect(limiter.admit("dora", rate: 10, at: 1_000) == nil)
         #expect(limiter.count == 1, "only dora has a bucket")
     }
 }

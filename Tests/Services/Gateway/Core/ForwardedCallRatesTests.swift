@@ -6,7 +6,7 @@ import Testing
 
 /// The calls that a gateway forwards to the services: how many of them one user and one app may make.
 ///
-/// Limits are in calls a second; a user or app may make that many calls at once. Times are in microseconds.
+/// Limits are in calls a second; a user or app may make that many calls at once. Times are in milliseconds.
 @Suite struct ForwardedCallRatesTests {
     private let demo = AppID("demo")
     private let bob = UserID("bob")
@@ -14,7 +14,7 @@ import Testing
 
     /// Makes `count` calls of a user at once, or of the app's servers if `user` is nil; returns how many are admitted.
     private func admittedCount(
-        _ rates: inout ForwardedCallRates, _ user: UserID?, of app: AppID, count: Int, at now: Int64 = 0
+        _ rates: inout ForwardedCallRates, _ user: UserID?, of app: AppID, count: Int, at now: MonotonicTime = 0
     ) -> Int {
         (0..<count).filter { _ in rates.admit(user, of: app, at: now) == nil }.count
     }
@@ -35,7 +35,7 @@ import Testing
             self.admittedCount(&rates, self.bob, of: AppID("other"), count: 50) == 50,
             "a user bob of another app has a share of its own")
         #expect(
-            self.admittedCount(&rates, self.bob, of: self.demo, count: 500, at: 100_000) == 5,
+            self.admittedCount(&rates, self.bob, of: self.demo, count: 500, at: 100) == 5,
             "after 100 ms bob may make 50 / 10 further calls")
     }
 

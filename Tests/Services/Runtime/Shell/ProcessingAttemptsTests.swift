@@ -26,13 +26,13 @@ import Testing
     {
         var attempts = ProcessingAttempts(process: process)
         attempts.restore(record)
-        _ = attempts.acquired(at: offset)
+        _ = attempts.recordForAcquisition(at: offset)
         return attempts
     }
 
     @Test func `an owner that follows one that made progress processes whole batches`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        let record = firstOwner.acquired(at: 40)
+        let record = firstOwner.recordForAcquisition(at: 40)
         #expect(record != nil)
         #expect(!firstOwner.mustProcessAlone(at: 40))
         // The first owner has committed the input at 40.
@@ -42,7 +42,7 @@ import Testing
 
     @Test func `an input that is the next one at the acquisition is set aside after it has ended three owners`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        var record = firstOwner.acquired(at: 40)
+        var record = firstOwner.recordForAcquisition(at: 40)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `an input in the middle of a batch is found and set aside by owners that process inputs alone`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        var record = firstOwner.acquired(at: 40)
+        var record = firstOwner.recordForAcquisition(at: 40)
         // The input at `deadlyOffset` ends each owner. The first one has died while it processed the whole batch. The
         // others commit each input before it alone.
         let deadlyOffset: Int64 = 45
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `an owner whose session begins again after an error does not count as dead`() {
         var owner = ProcessingAttempts(process: "1")
-        var record = owner.acquired(at: 40)
+        var record = owner.recordForAcquisition(at: 40)
         for _ in 0..<10 {
             owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
             #expect(!owner.mustProcessAlone(at: 40))
@@ -109,15 +109,15 @@ import Testing
         for process in ["1", "2", "3", "4"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(!owner.mustProcessAlone(at: 40))
-            #expect(owner.released(at: 41) == nil, "the record is of another offset, 40")
-            record = owner.released(at: 40)
+            #expect(owner.recordForRelease(at: 41) == nil, "the record is of another offset, 40")
+            record = owner.recordForRelease(at: 40)
             #expect(record?.process == "", "no process has died")
         }
         // "5" dies with its batch and "6" with the input alone. "7" gives up the partition while it processes the input
         // alone.
         var owner = ProcessingAttempts(process: "5")
         owner.restore(record)
-        record = owner.acquired(at: 40)
+        record = owner.recordForAcquisition(at: 40)
         for process in ["6", "7"] {
             owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
@@ -127,7 +127,7 @@ import Testing
             record = written
         }
         #expect(record?.count == 2, "\"6\" and \"7\" have begun to process the input alone")
-        record = owner.released(at: 40)
+        record = owner.recordForRelease(at: 40)
         #expect(record?.count == 1, "\"7\" has withdrawn its attempt")
         // "8" dies with the input alone. This is the third death, after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)

@@ -171,7 +171,7 @@ package final class ServiceHost: Sendable {
                 guard !self.isStopping else { return }
                 // The component has logged the cause. Without the component the process would never become ready.
                 // The process therefore exits, so that its supervisor can restart it.
-                self.log.error("a part of the service has ended", [.reason: .string(component.name)])
+                self.log.error("a part of the service has ended", [.component: .string(component.name)])
                 fail()
             }
         }
@@ -189,7 +189,7 @@ package final class ServiceHost: Sendable {
             DedicatedThread.sleep(for: limit)
             _exit(1)
         }
-        self.log.error("a loop hangs, so the process ends", [.reason: .string(names.joined(separator: ", "))])
+        self.log.error("a loop hangs, so the process ends", [.component: .string(names.joined(separator: ", "))])
         fail()
     }
 

@@ -131,7 +131,7 @@ package struct ServiceSettings: Sendable {
             brokers: self.brokers, clientID: self.instance, security: self.kafkaSecurity,
             maxMessageBytes: PlazaTopic.maxMessageBytes
         ) { level, facility, text in
-            let fields: KeyValuePairs<LogKey, LogValue> = [.reason: .string(facility), .detail: .string(text)]
+            let fields: KeyValuePairs<LogKey, LogValue> = [.component: .string(facility), .detail: .string(text)]
             // Lower levels are more severe.
             if level <= .error { log.warning("kafka client", fields) } else { log.debug("kafka client", fields) }
         }

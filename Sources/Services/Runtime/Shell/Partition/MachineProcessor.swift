@@ -163,6 +163,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     ///   - reason: why the record cannot be read.
     private func reportMalformed(_ record: String, _ reason: String) {
         self.malformed.add()
-        self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])
+        self.log.warning(
+            "a record cannot be read and is skipped", [.record: .string(record), .detail: .string(reason)])
     }
 }

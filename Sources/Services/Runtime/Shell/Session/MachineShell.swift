@@ -71,7 +71,7 @@ package final class MachineShell: Sendable {
                     continue
                 }
                 self.log.warning(
-                    "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
+                    "the machine begins anew", [.detail: .string("\(error)"), .component: .string(self.spec.name)])
                 switch restarts.sessionFailed(
                     error, isStalled: self.status.isStalled, beganAt: beganAt, at: MonotonicClock.now)
                 {
@@ -79,7 +79,7 @@ package final class MachineShell: Sendable {
                     if !self.status.isStopping { DedicatedThread.sleep(for: Duration(pause)) }
                 case .exit:
                     return self.log.error(
-                        "three sessions in a minute made no progress", [.reason: .string(self.spec.name)])
+                        "three sessions in a minute made no progress", [.component: .string(self.spec.name)])
                 }
             }
         }

@@ -71,7 +71,7 @@ struct ProcessingAttempts {
     /// - Parameter offset: the committed offset, which is that of the next input.
     /// - Returns: the record to write before the first input is processed; nil if the state topic already has one for
     ///   this offset.
-    mutating func acquired(at offset: Int64) -> Record? {
+    mutating func recordForAcquisition(at offset: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
             if record.showsDeath(to: self.process) {
                 self.aloneUntil = max(record.aloneUntil ?? Self.endOfIsolation(from: offset), self.aloneUntil)
@@ -90,7 +90,7 @@ struct ProcessingAttempts {
     /// - Parameter offset: the committed offset.
     /// - Returns: the record to write before another owner acquires the partition; nil if the record in the state topic
     ///   is of another offset or of another process.
-    mutating func released(at offset: Int64) -> Record? {
+    mutating func recordForRelease(at offset: Int64) -> Record? {
         guard var record = self.record, record.offset == offset, record.process == self.process else { return nil }
         record.count = max(0, record.count - 1)
         record.process = ""

@@ -27,7 +27,7 @@ extension ShellSession {
         self.log.error(
             "the rows of a partition cannot be restored, so it is not served",
             [
-                .reason: .string(self.spec.name), .partition: .int(Int(topicPartition.partition)),
+                .component: .string(self.spec.name), .partition: .int(Int(topicPartition.partition)),
                 .detail: .string("\(error)"),
             ])
     }

@@ -19,32 +19,32 @@ extension ShellSession {
         case input
     }
 
-    /// Withdraws the records of attempts for partitions that this instance gives up alive.
+    /// Withdraws the records of attempts of partitions that this instance releases while it is still running.
     ///
     /// If another member may own the partitions by now, nothing is written, so that its records are not overwritten.
     func endAttempts(at partitions: [TopicPartition]) {
         let isLeaseDoubtful = self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now)
         guard ProcessingAttempts.canWithdraw(after: self.failure, isLeaseDoubtful: isLeaseDoubtful) else { return }
-        var attempts: [(partition: Int32, record: ProcessingAttempts.Record)] = []
+        var records: [(partition: Int32, record: ProcessingAttempts.Record)] = []
         for topicPartition in partitions {
             guard let partition = self.owned[topicPartition],
-                let record = partition.attempts.released(at: partition.committed.offset)
+                let record = partition.attempts.recordForRelease(at: partition.committed.offset)
             else { continue }
-            attempts.append((topicPartition.partition, record))
+            records.append((topicPartition.partition, record))
         }
-        self.replyProducer.write(attempts, to: self.spec.state)
+        self.replyProducer.write(records, to: self.spec.state)
     }
 
     /// Writes the record of attempts of each acquired partition, before its first input is processed.
     func beginAttempts(at partitions: [TopicPartition]) {
-        var attempts: [(partition: Int32, record: ProcessingAttempts.Record)] = []
+        var records: [(partition: Int32, record: ProcessingAttempts.Record)] = []
         for topicPartition in partitions {
             guard let partition = self.owned[topicPartition],
-                let record = partition.attempts.acquired(at: partition.position)
+                let record = partition.attempts.recordForAcquisition(at: partition.position)
             else { continue }
-            attempts.append((topicPartition.partition, record))
+            records.append((topicPartition.partition, record))
         }
-        self.replyProducer.write(attempts, to: self.spec.state)
+        self.replyProducer.write(records, to: self.spec.state)
     }
 
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
@@ -74,10 +74,10 @@ extension ShellSession {
             case .setAside:
                 try self.setAside(step, record, partition, .deaths, group)
                 return true
-            case .process(let attempts):
+            case .process(let attemptRecord):
                 // The record of attempts must be durable before the step, because the step may crash this process.
-                if let attempts {
-                    try self.replyProducer.writeDurably(attempts, to: self.spec.state, record.partition)
+                if let attemptRecord {
+                    try self.replyProducer.writeDurably(attemptRecord, to: self.spec.state, record.partition)
                 }
             }
             var output = BatchOutput()
@@ -127,8 +127,8 @@ extension ShellSession {
         self.log.error(
             "an input is set aside",
             [
-                .reason: .string(self.spec.name), .partition: .int(Int(record.partition)),
-                .path: .string("offset \(record.offset)"), .detail: .string(failure.reason),
+                .component: .string(self.spec.name), .partition: .int(Int(record.partition)),
+                .offset: .int(Int(record.offset)), .detail: .string(failure.reason),
             ])
         self.metrics.deadLetters.add()
         self.reportDurable([partition])
@@ -166,7 +166,7 @@ enum InputFailure: Equatable {
     /// The broker refuses the content of a record that the input causes.
     case invalid(String)
     /// The processor rejects the input.
-    case refused(String)
+    case rejected(String)
     /// The partition's owners died while they processed the input.
     case deaths
 
@@ -178,7 +178,7 @@ enum InputFailure: Equatable {
         switch error {
         case let error as KafkaError where error.kind == .messageTooLarge: self = .tooLarge(error.description)
         case let error as KafkaError where error.kind == .invalidRecord: self = .invalid(error.description)
-        case ProcessorError.rejected(let detail): self = .refused(detail)
+        case ProcessorError.rejected(let detail): self = .rejected(detail)
         default: return nil
         }
     }
@@ -188,7 +188,7 @@ enum InputFailure: Equatable {
         switch self {
         case .tooLarge(let detail): "too large: \(detail)"
         case .invalid(let detail): "invalid: \(detail)"
-        case .refused(let detail): "refused: \(detail)"
+        case .rejected(let detail): "refused: \(detail)"
         case .deaths: "its owners died while they processed it"
         }
     }
@@ -197,7 +197,7 @@ enum InputFailure: Equatable {
     var replyCode: ReplyCode {
         switch self {
         case .tooLarge: .overLimit
-        case .invalid, .refused, .deaths: .failed
+        case .invalid, .rejected, .deaths: .failed
         }
     }
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A point in time on this host's clock of the day, in whole milliseconds since 1970.
+///
+/// The clock may be wrong, jump and go back, so no machine uses it, and nothing that waits. It is compared only with
+/// times of day that somebody else chose, such as a token's expiry, and shown to people. It is not convertible to a
+/// `Timestamp`, the broker's time of a record, or to a `MonotonicTime`.
+@usableFromInline package struct WallTime: TimePoint {
+    /// Milliseconds since 1970-01-01 00:00 UTC.
+    @usableFromInline package let milliseconds: Int64
+
+    /// Makes a time from milliseconds since 1970; a number out of bounds becomes `distantPast` or `distantFuture`.
+    @inlinable package init(milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, Int64.min / 4), Int64.max / 4)
+    }
+
+    /// The time that is `count` seconds after 1970.
+    @inlinable package static func seconds(_ count: Int64) -> WallTime {
+        WallTime(milliseconds: Milliseconds.seconds(count).count)
+    }
+
+    /// Whole seconds since 1970; a fraction is cut off.
+    @inlinable package var seconds: Int64 { self.milliseconds / 1000 }
+}
