@@ -188,10 +188,8 @@ export class ClientCore {
    */
   tokenFetched(token, now) {
     this.#link.tokenFetched(token, now);
-    if (this.state === 'open') {
-      this.#renewalID = this.#makeID();
-      this.#send(callFrame(this.#renewalID, 'login', JSON.stringify({ token: token.text })), now);
-    }
+    // A token that comes while a login is on its way is sent after the login's reply.
+    if (this.state === 'open') this.#renew(now);
     return this.#take();
   }
 
@@ -292,7 +290,7 @@ export class ClientCore {
       const user = object(result.body.user, 'user');
       this.#events([{ kind: 'loggedIn', user: { ...user, userID: text(user.userID, 'userID') } }]);
     } else throw badFrame('no login as the reply to a login');
-    this.#link.opened();
+    if (this.#link.opened()) this.#renew(now);
     this.#sendCalls(now);
   }
 
@@ -341,6 +339,16 @@ export class ClientCore {
     for (const frame of frames) this.#send(frame, now);
   }
 
+  /**
+   * Logs in again with a newer token on the open connection.
+   *
+   * @param {number} now
+   */
+  #renew(now) {
+    this.#renewalID = this.#makeID();
+    this.#send(callFrame(this.#renewalID, 'login', JSON.stringify({ token: this.#link.tokens.text })), now);
+  }
+
   /** @param {number} now */
   #ping(now) {
     this.#pingID = this.#makeID();
@@ -358,7 +366,10 @@ export class ClientCore {
    * @param {number} now
    */
   #serverTime(at, sentAt, now) {
-    if (at !== undefined) this.#events([{ kind: 'serverTime', offset: whole(at, 'at') - (sentAt + now) / 2 }]);
+    if (at === undefined) return;
+    const offset = whole(at, 'at') - (sentAt + now) / 2;
+    this.#link.tokens.serverTime(now + offset, now);
+    this.#events([{ kind: 'serverTime', offset }]);
   }
 
   /**

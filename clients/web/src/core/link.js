@@ -39,6 +39,12 @@ export class Link {
   /** When to leave a gateway that stops. */
   #drainAt = Infinity;
   #isOnline = true;
+  /**
+   * The token of the login that was sent last.
+   *
+   * @type {string | undefined}
+   */
+  #loginToken;
 
   /**
    * @param {{ random: () => number, hasTokenProvider: boolean, pingInterval: number }} options
@@ -89,14 +95,20 @@ export class Link {
    * @param {number} now
    */
   loggingIn(now) {
+    this.#loginToken = this.tokens.text;
     this.#enter('loggingIn', now + answerTimeout);
   }
 
-  /** The login has succeeded. */
+  /**
+   * The login has succeeded.
+   *
+   * @returns {boolean} whether the connection is to be given a newer token: the provider has answered after the login was sent
+   */
   opened() {
     this.#enter('open', Infinity);
     this.#failures = 0;
     this.tokens.accepted();
+    return this.tokens.text !== this.#loginToken;
   }
 
   /** Whether a connection is there or on its way. */

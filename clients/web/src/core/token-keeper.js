@@ -20,16 +20,26 @@ export function tokenEnd(token) {
 }
 
 /**
- * How long to wait before a newer token is asked for: until a minute before the end, or four fifths of what is left.
- * Spread over as much time before that, so that clients whose tokens were issued together do not ask together.
+ * How long before the end a newer token is asked for: a minute, or a fifth of what is left. Spread over as much time
+ * before that, so that clients whose tokens were issued together do not ask together.
+ *
+ * @param {number} left milliseconds until the token ends
+ * @param {number} random from 0 to below 1
+ * @returns {number} milliseconds
+ */
+function renewalLead(left, random) {
+  return Math.min(margin, Math.max(0, left) / 5) * (1 + random);
+}
+
+/**
+ * How long to wait before a newer token is asked for.
  *
  * @param {number} left milliseconds until the token ends
  * @param {number} random from 0 to below 1
  * @returns {number} milliseconds
  */
 export function renewalDelay(left, random) {
-  const early = Math.min(margin, Math.max(0, left) / 5);
-  return Math.max(0, left - early - early * random);
+  return Math.max(0, left - renewalLead(left, random));
 }
 
 /** The token of a client, and when it is renewed. */
@@ -40,6 +50,15 @@ export class TokenKeeper {
   renewAt = Infinity;
   #hasProvider;
   #random;
+  /**
+   * When the token ends, in milliseconds since 1970 by the server's clock; undefined if it cannot be read.
+   *
+   * @type {number | undefined}
+   */
+  #end;
+  /** How long before its end the token is renewed, and the number by which clients differ in that. */
+  #lead = 0;
+  #share = 0;
   #failures = 0;
   /** Whether a token was refused since the last login; a second refusal is final. */
   #wasRefused = false;
@@ -66,7 +85,27 @@ export class TokenKeeper {
   use(token, now) {
     this.#failures = 0;
     this.text = token.text;
-    this.renewAt = this.#hasProvider ? now + renewalDelay(token.left, this.#random()) : Infinity;
+    if (!this.#hasProvider) return;
+    this.#end = tokenEnd(token.text);
+    this.#share = this.#random();
+    this.#lead = renewalLead(token.left, this.#share);
+    this.renewAt = now + Math.max(0, token.left - this.#lead);
+  }
+
+  /**
+   * The server has told its time, by which tokens end. The clock of `now` may have stood still while the machine slept, and
+   * before the first login the end was compared with the machine's own time, which may be wrong.
+   *
+   * @param {number} time milliseconds since 1970
+   * @param {number} now
+   */
+  serverTime(time, now) {
+    // While the provider is asked, or left alone after a failure, its answer or the pause decides.
+    if (this.#end === undefined || this.renewAt === Infinity || this.#failures > 0) return;
+    const left = this.#end - time;
+    // What is left shrinks; the lead follows from the whole of it.
+    this.#lead = Math.max(this.#lead, renewalLead(left, this.#share));
+    this.renewAt = now + Math.max(0, left - this.#lead);
   }
 
   /**

@@ -13,7 +13,7 @@ function make(more = {}) {
   const tokenProvider = async () => {
     run.asked += 1;
     if (run.fails) throw new Error('the backend is away');
-    if (run.isHanging) await new Promise(() => {});
+    if (run.isHanging) await new Promise((resolve) => { run.answer = resolve; });
     const exp = Math.floor((clock.wall() + run.serverAhead) / 1000) + run.life;
     return `${run.asked}.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.s`;
   };
@@ -35,6 +35,21 @@ function make(more = {}) {
     network.socket.reply(network.socket.sent[0].id, 'loggedIn', { gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol' } });
   };
   run.last = () => network.socket.sent[network.socket.sent.length - 1];
+  /** The server's clock: the machine's own, unless `serverAhead` says otherwise. */
+  run.serverTime = () => clock.wall() + run.serverAhead;
+  /** Lets the server answer by itself, with its time, and end the connection with 4101 when its token ends. */
+  run.serve = () => {
+    let end = Infinity;
+    network.opensAtOnce = true;
+    network.onSent = (frame, socket) => queueMicrotask(() => {
+      const at = run.serverTime();
+      if (frame.method === 'ping') return end <= at ? socket.end(4101) : socket.reply(frame.id, 'done', { at });
+      if (frame.method !== 'login') return;
+      end = JSON.parse(Buffer.from(frame.params.token.split('.')[1], 'base64url')).exp * 1000;
+      socket.reply(frame.id, 'loggedIn', { gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol' }, at });
+    });
+    run.left = () => end - run.serverTime();
+  };
   return run;
 }
 
@@ -65,23 +80,93 @@ describe('tokens', () => {
   it('end by the server\'s time, also where the machine\'s clock is hours ahead', async () => {
     const run = make();
     run.serverAhead = -2 * 3600_000;
-    const at = () => run.clock.wall() + run.serverAhead;
-    const welcome = () => ({ gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol' }, at: at() });
-    run.network.onSent = (frame, socket) => queueMicrotask(() => {
-      if (frame.method === 'login') socket.reply(frame.id, 'loggedIn', welcome());
-      if (frame.method === 'ping') socket.reply(frame.id, 'done', { at: at() });
-    });
-    const login = run.plaza.loginStore.login();
-    await settle();
-    run.network.socket.open();
-    await login;
-    for (let minute = 0; minute < 50; minute += 1) {
-      await run.clock.advance(60_000);
-      await settle();
-    }
-    // The first token's end was compared with the machine's clock, for lack of another.
-    assert.ok(run.asked <= 2, `asked ${run.asked} times`);
+    run.serve();
+    await run.plaza.loginStore.login();
+    for (let minute = 0; minute < 50; minute += 1) await run.clock.advance(60_000);
+    // The token's end was compared with the machine's clock first, for lack of another.
+    assert.equal(run.asked, 1);
+    await run.clock.advance(9 * 60_000);
+    assert.equal(run.asked, 2);
     assert.deepEqual(run.events, []);
+  });
+
+  it('end by the server\'s time, also where the machine\'s clock is hours behind', async () => {
+    const run = make();
+    run.serverAhead = 2 * 3600_000;
+    run.serve();
+    // By the machine's clock the token is valid for three hours.
+    await run.plaza.loginStore.login();
+    for (let minute = 0; minute < 59; minute += 1) await run.clock.advance(60_000);
+    assert.equal(run.asked, 2);
+    assert.equal(run.network.sockets.length, 1);
+    assert.ok(run.left() > 3000_000);
+  });
+
+  it('are renewed in time by a machine that sleeps, whose clock stands still meanwhile', async () => {
+    const run = make();
+    run.serve();
+    await run.plaza.loginStore.login();
+    const renewedWith = [];
+    for (let turn = 0; turn < 200; turn += 1) {
+      const before = run.left();
+      // Short enough for the connection to last.
+      run.clock.sleep(40_000);
+      await run.clock.advance(25_000);
+      if (run.left() > before) renewedWith.push(before);
+    }
+    assert.equal(run.network.sockets.length, 1, 'a token ended on the open connection');
+    assert.equal(renewedWith.length, 3);
+    // A minute and a half before the end, give or take what passed since the last ping.
+    for (const left of renewedWith) assert.ok(left > 60_000 && left < 225_000, `renewed with ${left} left`);
+  });
+
+  it('that come while the client logs in again are used once it has', async () => {
+    const run = make();
+    await run.login();
+    run.network.onSent = (frame, socket) => {
+      if (frame.method === 'ping') queueMicrotask(() => socket.reply(frame.id, 'done'));
+    };
+    run.isHanging = true;
+    await run.clock.advance(3_600_000 - 80_000);
+    assert.equal(run.asked, 2);
+    run.network.socket.end(1006);
+    await run.clock.advance(100);
+    const { socket } = run.network;
+    socket.open();
+    assert.ok(socket.sent[0].params.token.startsWith('1.'));
+    run.answer();
+    await settle();
+    assert.equal(socket.sent.length, 1, 'a second login before the reply to the first');
+    socket.reply(socket.sent[0].id, 'loggedIn', { notices: '1-1', user: { userID: 'carol' } });
+    assert.equal(socket.sent.length, 2);
+    assert.equal(socket.sent[1].method, 'login');
+    assert.deepEqual(Object.keys(socket.sent[1].params), ['token']);
+    assert.ok(socket.sent[1].params.token.startsWith('2.'));
+    socket.reply(socket.sent[1].id, 'loggedIn', { notices: '1-1', user: { userID: 'carol' } });
+    await run.clock.advance(3_000_000);
+    assert.equal(run.asked, 2);
+  });
+
+  it('that come before the client logs in again are not sent twice', async () => {
+    const run = make();
+    await run.login();
+    run.isHanging = true;
+    await run.clock.advance(20_000);
+    run.network.socket.reply(run.last().id, 'done');
+    run.network.onSent = (frame, socket) => {
+      if (frame.method === 'ping') queueMicrotask(() => socket.reply(frame.id, 'done'));
+    };
+    await run.clock.advance(3_600_000 - 100_000);
+    assert.equal(run.asked, 2);
+    run.network.socket.end(1006);
+    await run.clock.advance(100);
+    run.answer();
+    await settle();
+    const { socket } = run.network;
+    socket.open();
+    assert.ok(socket.sent[0].params.token.startsWith('2.'));
+    socket.reply(socket.sent[0].id, 'loggedIn', { notices: '1-1', user: { userID: 'carol' } });
+    assert.equal(socket.sent.length, 1);
   });
 
   it('are asked for again while the provider fails', async () => {

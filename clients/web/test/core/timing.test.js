@@ -49,6 +49,36 @@ describe('the renewal of a token', () => {
     assert.equal(quick.renewAt, 1000);
   });
 
+  it('moves with the server\'s time, but neither while the provider is asked nor while it is left alone', () => {
+    const keeper = new TokenKeeper(true, () => 0);
+    keeper.use({ text: jwt({ exp: 3600 }), left: 3_600_000 }, 0);
+    assert.equal(keeper.renewAt, 3_540_000);
+    keeper.serverTime(1_000_000, 400_000);
+    assert.equal(keeper.renewAt, 2_940_000);
+    // Near the end the lead stays what it was: a fifth of what is left would put the renewal off again and again.
+    keeper.serverTime(3_500_000, 500_000);
+    assert.equal(keeper.renewAt, 540_000);
+    keeper.serverTime(3_590_000, 500_000);
+    assert.equal(keeper.renewAt, 500_000);
+    keeper.renewAt = Infinity;
+    keeper.serverTime(3_500_000, 500_000);
+    assert.equal(keeper.renewAt, Infinity);
+    keeper.failed(500_000);
+    keeper.serverTime(3_590_000, 500_100);
+    assert.equal(keeper.renewAt, 501_000);
+  });
+
+  it('stays where it was for a token whose end cannot be read, and is never without a provider', () => {
+    const opaque = new TokenKeeper(true, () => 0);
+    opaque.use({ text: 'opaque', left: 3_600_000 }, 0);
+    opaque.serverTime(1_000_000, 0);
+    assert.equal(opaque.renewAt, 3_540_000);
+    const alone = new TokenKeeper(false, () => 0);
+    alone.use({ text: jwt({ exp: 3600 }), left: 3_600_000 }, 0);
+    alone.serverTime(3_599_000, 0);
+    assert.equal(alone.renewAt, Infinity);
+  });
+
   it('tries another token once after a refusal', () => {
     const keeper = new TokenKeeper(true, () => 0.5);
     keeper.use({ text: 't', left: 100_000 }, 0);

@@ -25,6 +25,15 @@ export class FakeClock {
 
   clearTimeout = (id) => void this.#timers.delete(id);
 
+  /**
+   * The machine sleeps: the time since 1970 goes on, while the clock and the timers stand still.
+   *
+   * @param {number} milliseconds
+   */
+  sleep(milliseconds) {
+    this.wallStart += milliseconds;
+  }
+
   get timerCount() {
     return this.#timers.size;
   }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** An element of a page, as far as the pages' modules use it without a browser: a tree with texts and attributes. */
+export class FakeElement extends EventTarget {
+  children = [];
+  attributes = new Map();
+  dataset = {};
+  parent;
+  #text = '';
+  #classes = new Set();
+  style = { setProperty: () => {} };
+  classList = { add: (name) => this.#classes.add(name), remove: (name) => this.#classes.delete(name), toggle: () => {} };
+
+  constructor(tag) {
+    super();
+    this.tag = tag;
+  }
+
+  set textContent(text) {
+    this.children = [];
+    this.#text = String(text);
+  }
+
+  get textContent() {
+    return this.#text + this.children.map((child) => (typeof child === 'string' ? child : child.textContent)).join('');
+  }
+
+  get firstElementChild() {
+    return this.children.find((child) => child instanceof FakeElement);
+  }
+
+  get childElementCount() {
+    return this.children.filter((child) => child instanceof FakeElement).length;
+  }
+
+  setAttribute(name, value) {
+    this.attributes.set(name, String(value));
+  }
+
+  getAttribute(name) {
+    return this.attributes.get(name) ?? null;
+  }
+
+  append(...children) {
+    for (const child of children) if (child instanceof FakeElement) child.parent = this;
+    this.children.push(...children);
+  }
+
+  replaceChildren(...children) {
+    this.children = [];
+    this.append(...children);
+  }
+
+  remove() {
+    if (this.parent) this.parent.children = this.parent.children.filter((child) => child !== this);
+  }
+
+  querySelector() {
+    return null;
+  }
+
+  focus() {}
+}
+
+/**
+ * Puts a page without a browser into the globals. Import the pages' modules after it.
+ *
+ * @param {{ kept?: Record<string, string> }} [options] what this device has kept from before
+ */
+export function makePage({ kept = {} } = {}) {
+  const { setTimeout } = globalThis;
+  const target = new EventTarget();
+  const values = {
+    document: Object.assign(new EventTarget(), {
+      body: new FakeElement('body'), documentElement: new FakeElement('html'), createElement: (tag) => new FakeElement(tag),
+      createElementNS: (_, tag) => new FakeElement(tag), querySelectorAll: () => [],
+    }),
+    location: { hash: '', search: '', href: 'http://page/', origin: 'http://page' },
+    // A message that is still shown keeps no test waiting.
+    setTimeout: (action, delay) => setTimeout(action, delay).unref(),
+    matchMedia: () => Object.assign(new EventTarget(), { matches: false }),
+    localStorage: { getItem: (name) => kept[name] ?? null, setItem: () => {}, removeItem: () => {} },
+    scrollTo: () => {},
+    addEventListener: target.addEventListener.bind(target),
+    removeEventListener: target.removeEventListener.bind(target),
+    // Nothing is laid out: each drawing follows at once, and no size is ever told.
+    requestAnimationFrame: (draw) => setImmediate(draw),
+    cancelAnimationFrame: (frame) => clearImmediate(frame),
+    ResizeObserver: class { observe() {} disconnect() {} },
+  };
+  for (const [name, value] of Object.entries(values)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
