@@ -10,7 +10,7 @@ import { lazily } from './lib/lazy.js';
 import { isDark, kept, onTheme, toggleTheme } from './lib/theme.js';
 import { Toasts } from './lib/toasts.js';
 import { LivePage } from './live/live-page.js';
-import { words } from './session/session.js';
+import { endingWords, words } from './session/session.js';
 
 /** The pages; those that a viewer of a live does not need are loaded when they are first shown. */
 const pages = {
@@ -54,7 +54,8 @@ export class Shell {
     const userID = kept.get('userID');
     // Someone who tried it out is signed in again; a token is never kept.
     if (!this.session.user && name && userID && this.session.givesDemoTokens) {
-      await this.session.signIn({ name, userID }).catch(() => {});
+      fill(this.main, h('p', { class: 'blank', role: 'status', t: 'state.connecting' }));
+      await this.session.signIn({ name, userID }).catch((error) => this.say(t('sign.failed', { reason: words(error) })));
     }
     this.router.start();
   }
@@ -105,8 +106,8 @@ export class Shell {
     this.#wasSignedIn = isSignedIn;
   }
 
-  #ended({ error }) {
-    this.say(t('app.ended', { reason: words(error) }), { lasts: 15_000 });
+  #ended(detail) {
+    this.say(t('app.ended', { reason: endingWords(detail) }), { lasts: 15_000 });
   }
 
   #openAccount() {

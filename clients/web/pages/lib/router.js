@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Reads a place of the pages from the address's fragment: `#/`, `#/live/ID`, `#/host`, `#/ops`.
+ * Reads a place of the pages from the address's fragment: `#/`, `#/live/ID`, `#/host`.
  * Anything else is the plaza.
  */
 export function parsePlace(fragment) {
@@ -17,7 +17,6 @@ export function parsePlace(fragment) {
   if (live !== undefined && !/^[!-.0-~]{1,48}$/.test(live)) return { page: 'plaza' };
   if (page === 'live' && live) return { page, live };
   if (page === 'host') return { page };
-  if (page === 'ops') return { page };
   return { page: 'plaza' };
 }
 

@@ -57,6 +57,8 @@ export class ChatPanel extends Disposer {
     const { wire } = this.page.shell.session;
     wire.onTips = (isDegraded) => this.#note(isDegraded ? 'chat.degraded' : 'chat.complete');
     this.add(() => { wire.onTips = () => {}; });
+    // The server may have said it before this panel was there.
+    if (wire.isDegraded) this.#note('chat.degraded');
   }
 
   #note(key, values) {

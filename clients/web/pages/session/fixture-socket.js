@@ -8,8 +8,8 @@ const isHost = new URLSearchParams(location.search).has('host');
 
 /**
  * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at the
- * pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner), and for pictures of
- * them.
+ * pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner, `?fixture&ends=4102`
+ * with an end by this close code, `?fixture&degraded=2` with tips left out for a while), and for pictures of them.
  */
 export class FixtureSocket extends EventTarget {
   onopen;
@@ -110,6 +110,7 @@ export class FixtureSocket extends EventTarget {
     const batch = Number(asked.get('batch') ?? 1);
     this.#frame({ counts: this.#count(number) });
     this.#item({ stage: { record: this.#stage(), events: [] } });
+    if (asked.has('degraded')) this.#degrade(Number(asked.get('degraded')));
     for (let index = 0; index < 12; index += 1) this.#talk();
     this.#every(1000 / rate, () => {
       for (let index = 0; index < batch; index += 1) this.#talk();
@@ -120,10 +121,31 @@ export class FixtureSocket extends EventTarget {
     this.#every(3800, () => this.#item({ audienceJoined: { user: people[this.#n % people.length] } }));
     this.#every(5200, () => this.#item({ gift: { sender: people[(this.#n + 2) % people.length], gift: gifts[this.#n % gifts.length], count: 1 + (this.#n % 3), receivers: [] } }));
     if (number === 0 || number === 8) this.#fight();
+    if (asked.has('ends')) this.#after(500, () => this.#end(Number(asked.get('ends'))));
+  }
+
+  /**
+   * Tips are left out: the server says so at once to who enters, repeats it, and says when they are complete again.
+   *
+   * @param {number} times how often it is said
+   */
+  #degrade(times) {
+    this.#item({ tips: { isDegraded: true } });
+    for (let turn = 1; turn <= times; turn += 1) this.#after(2000 * turn, () => this.#item({ tips: { isDegraded: turn < times } }));
+  }
+
+  /** The server ends the connection. */
+  #end(code) {
+    this.close();
+    this.onclose?.({ code });
   }
 
   #every(milliseconds, action) {
     this.#timers.add(setInterval(action, milliseconds));
+  }
+
+  #after(milliseconds, action) {
+    this.#timers.add(setTimeout(action, milliseconds));
   }
 
   #talk() {

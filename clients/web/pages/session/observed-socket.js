@@ -17,7 +17,8 @@ export class Wire {
   onResumed = () => {};
   /** Tips are incomplete from here on, or complete again. @type {(isDegraded: boolean) => void} */
   onTips = () => {};
-  #isDegraded = false;
+  /** Whether tips of the live are incomplete now. */
+  isDegraded = false;
   #last = { live: '', epoch: 0, number: 0 };
   #isReplaying = false;
 
@@ -37,19 +38,23 @@ export class Wire {
     if (loggedIn) Object.assign(this, { gateway: loggedIn.gateway, session: loggedIn.session });
     if (joined) {
       this.#last = { live: '', epoch: 0, number: 0 };
-      this.#isDegraded = false;
+      this.isDegraded = false;
     }
     if (!resumed) return;
     this.resumes += 1;
     this.#isReplaying = resumed.replayed;
-    if (!resumed.replayed) this.#last = { live: '', epoch: 0, number: 0 };
+    if (!resumed.replayed) {
+      this.#last = { live: '', epoch: 0, number: 0 };
+      // The end of it may be among what was left out; if it lasts, it is repeated.
+      this.isDegraded = false;
+    }
     this.onResumed(resumed.replayed);
   }
 
   /** The server repeats that tips are incomplete, for newcomers. */
   #tips(isDegraded) {
-    if (isDegraded === this.#isDegraded) return;
-    this.#isDegraded = isDegraded;
+    if (isDegraded === this.isDegraded) return;
+    this.isDegraded = isDegraded;
     this.onTips(isDegraded);
   }
 

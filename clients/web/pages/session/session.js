@@ -10,6 +10,17 @@ export function words(error) {
   return t('error.other', { code: error?.code ?? String(error?.message ?? error) });
 }
 
+/** What ends a session for good, as the name of an error, by the close code (PROTOCOL.md, section 14). */
+const endings = {
+  1006: 'connectionLost', 4100: 'tokenInvalid', 4101: 'tokenExpired', 4102: 'continuedElsewhere', 4103: 'badFrame',
+  4104: 'tooFrequent', 4105: 'signedInElsewhere', 4106: 'tooManyConnections',
+};
+
+/** Why a session has ended, in words: where the server only closes the connection, the error is `failed`. */
+export function endingWords({ code, error }) {
+  return words(endings[code] || error.codeName === 'failed' ? { codeName: endings[code], code } : error);
+}
+
 /**
  * What the pages know of the SDK's login: one client for the whole page, which survives changes of the place.
  *

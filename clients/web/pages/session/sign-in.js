@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Disposer, h } from '../lib/dom.js';
 import { t } from '../lib/i18n.js';
+import { limitBytes } from '../lib/limits.js';
 import { kept } from '../lib/theme.js';
 import { userIDOf, words } from './session.js';
 
@@ -14,7 +15,7 @@ export class SignIn extends Disposer {
     this.token = h('textarea', { class: 'input', id: 'sign-token', rows: '4', required: true, spellcheck: 'false', autocomplete: 'off' });
     this.error = h('p', { class: 'form-error', role: 'alert' });
     this.button = h('button', { class: 'button primary', type: 'submit', t: 'sign.in' });
-    limitBytes(this.name, 100);
+    limitBytes(this.name, 100, { isPlain: true });
     const fields = [field('sign-name', 'sign.name', this.name)];
     if (!isDemo) fields.push(field('sign-token', 'sign.token', this.token, 'sign.tokenHint'));
     this.element = h('div', { class: 'sign' }, h('section', { class: 'panel sign-card' },
@@ -44,16 +45,6 @@ export class SignIn extends Disposer {
       this.button.disabled = false;
     }
   }
-}
-
-/** Lets a form say that a text has more bytes than the server takes: a sign may have up to four. */
-export function limitBytes(input, most) {
-  const encoder = new TextEncoder();
-  input.addEventListener('input', () => {
-    const isTooLong = encoder.encode(input.value.trim()).length > most;
-    input.setCustomValidity(isTooLong ? t('app.tooLong', { count: most, signs: Math.floor(most / 3) }) : '');
-  });
-  return input;
 }
 
 /** A labelled field of a form. */

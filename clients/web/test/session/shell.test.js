@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settle } from '../support/fake-clock.js';
+import { FakeNetwork } from '../support/fake-network.js';
+import { makePage } from '../support/fake-page.js';
+
+makePage({ kept: { 'liveplaza.name': 'Carol', 'liveplaza.userID': 'carol' } });
+const { Shell } = await import('../../pages/shell.js');
+const { Session } = await import('../../pages/session/session.js');
+const { parsePlace } = await import('../../pages/lib/router.js');
+
+/** A shell whose server answers when it is told to, on a machine where Carol has signed in before. */
+function make(demoTokens = true) {
+  const network = new FakeNetwork();
+  const session = new Session({ gateways: ['ws://g/v1'], demoTokens }, class extends network.WebSocket {
+    addEventListener() {}
+  });
+  const shell = new Shell(session, { isFixture: false });
+  const shown = [];
+  // The page of lives asks for much that is not looked at here.
+  shell.router = { start: () => shown.push('started') };
+  const accept = () => {
+    network.socket.open();
+    const { id } = network.socket.sent[0];
+    network.socket.reply(id, 'loggedIn', { gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol', userName: 'Carol' } });
+  };
+  return { network, session, shell, shown, accept };
+}
+
+const answerToken = (isOK = true) => {
+  globalThis.fetch = async () => ({ ok: isOK, json: async () => (isOK ? { token: 'a.b.c' } : { error: { name: 'noPermission', message: 'not here' } }) });
+};
+
+test('who is signed in again sees that meanwhile, and not an empty page', async () => {
+  answerToken();
+  const { session, shell, shown, accept } = make();
+  const started = shell.start();
+  await settle();
+  assert.equal(shell.main.textContent, 'Connecting…');
+  assert.equal(shell.main.firstElementChild.getAttribute('role'), 'status');
+  assert.deepEqual(shown, []);
+  accept();
+  await started;
+  assert.deepEqual(shown, ['started']);
+  assert.equal(shell.toasts.element.textContent, '');
+  session.plaza.disconnect();
+});
+
+test('who cannot be signed in again is told why, and may sign in', async () => {
+  answerToken(false);
+  const { shell, shown } = make();
+  await shell.start();
+  assert.equal(shell.toasts.element.textContent, 'Sign-in failed: you are not allowed to');
+  assert.deepEqual(shown, ['started']);
+});
+
+for (const [code, reason] of [
+  [4102, 'this session continues in another window'], [4105, 'you signed in on another device'],
+  [4106, 'you have too many connections'],
+]) {
+  test(`a session that ends with ${code} says the reason`, async () => {
+    answerToken();
+    const { network, shell, accept } = make();
+    const started = shell.start();
+    await settle();
+    accept();
+    await started;
+    network.socket.end(code);
+    assert.equal(shell.toasts.element.textContent, `This session has ended: ${reason}`);
+  });
+}
+
+test('a session whose token ends, and that can get no other, says so', async () => {
+  const { network, session, shell, accept } = make(false);
+  await shell.start();
+  const login = session.signIn({ token: 'a.b.c' });
+  await settle();
+  accept();
+  await login;
+  network.socket.end(4101);
+  assert.equal(shell.toasts.element.textContent, 'This session has ended: your sign-in has expired');
+});
+
+test('an address that names no page is the plaza', () => {
+  assert.deepEqual(parsePlace('#/ops'), { page: 'plaza' });
+});
