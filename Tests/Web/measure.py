@@ -45,6 +45,7 @@ def most_frames(browser, seconds=10):
     })""", seconds * 1000)
     page.close()
     print(f"an empty page: {rate:.1f} frames/s")
+    return rate
 
 
 def frames(browser, url, seconds=30):

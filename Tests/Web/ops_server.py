@@ -66,9 +66,9 @@ class Handler(static_server.Handler):
         info = {"liveID": "evening", "liveName": "Evening <b>show</b>", "liveOwner": {"userID": "mira", "userName": "Mira"}}
         answers = {
             "/ops/settings": lambda: {"mayKill": True}, "/ops/report": lambda: cluster.report(int(query.partition("=")[2] or 0)),
-            "/ops/lives": lambda: {"result": {"lives": {"cursor": "", "items": [{"info": info, "audienceCount": 480, "totalViewerCount": 1210}]}}},
+            "/ops/lives": lambda: {"result": {"lives": {"cursor": "", "items": [{"info": info, "audienceCount": self.server.viewers, "totalViewerCount": 1210}]}}},
             "/ops/lives/evening/count": lambda: {"result": {"count": {"count": {"at": 1, "count": 480, "live": "evening", "totalViewers": 1210}}}},
-            "/ops/lives/evening/statistics": lambda: {"result": {"statistics": {"statistics": {"totalLikesReceived": 3120, "totalMessageCount": 9041}}}},
+            "/ops/lives/evening/statistics": lambda: {"result": {"statistics": {"statistics": {"totalLikesReceived": 3120, "totalMessageCount": 9041, "liveDuration": 3725000}}}},
             "/ops/lives/evening/stage": lambda: {"result": {"stage": {"record": {"live": "evening", "revision": 7, "seats": [{"index": 0, "occupant": {"userID": "mira"}}, {"index": 1}]}}}},
         }
         if path in answers:
@@ -90,4 +90,5 @@ def serve():
     """Starts on loopback and returns the server; `server.cluster` is what it shows."""
     server = static_server.serve(handler=Handler)
     server.cluster = Cluster()
+    server.viewers = 480
     return server

@@ -17,7 +17,6 @@ class GatewayLost(BrowserCase):
         windows = [host] + [self.window(f"Viewer {number}").enter(live) for number in range(5)]
         for window in windows:
             window.page.evaluate("() => { window.marker = 'the same page'; }")
-        # Half of the pages are moved to the gateway that is killed, wherever they are.
         sent = []
 
         def send():
@@ -36,6 +35,7 @@ class GatewayLost(BrowserCase):
         sender = threading.Thread(target=send)
         sender.start()
         time.sleep(3)
+        # The gateway that most pages are connected to is killed.
         victims = [window.page.evaluate("() => livePlazaPage.session.wire.address") for window in windows]
         number = 1 + self.cluster.sockets.index(max(set(victims), key=victims.count).rstrip("/"))
         self.cluster.kill_gateway(number)

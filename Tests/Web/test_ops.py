@@ -20,7 +20,7 @@ class Ops(unittest.TestCase):
     def page(self, place="#/", **options):
         self.server = ops_server.serve()
         self.addCleanup(self.server.shutdown)
-        context = self.browser.new_context(locale="en-GB", **options)
+        context = self.browser.new_context(**{"locale": "en-GB", **options})
         self.addCleanup(context.close)
         page = context.new_page()
         self.faults = []
@@ -33,7 +33,7 @@ class Ops(unittest.TestCase):
     def test_processes_charts_and_ledger_are_shown(self):
         page = self.page(viewport=SIZES["desktop"])
         expect(page.locator(".process")).to_have_count(9)
-        expect(page.locator(".process", has_text="barrage-fanout-1")).to_contain_text("barrage: 1 partitions")
+        expect(page.locator(".process", has_text="barrage-fanout-1")).to_contain_text("barrage: 1 partition")
         expect(page.locator(".chart")).to_have_count(6)
         self.assertEqual(page.locator(".chart-line").evaluate_all("lines => lines.filter((line) => line.getAttribute('d')).length"), 7)
         expect(page.get_by_text("gap in deliveries")).to_be_visible()
@@ -57,9 +57,31 @@ class Ops(unittest.TestCase):
         page = self.page("#/lives")
         page.get_by_role("link", name="Evening <b>show</b>").click()
         expect(page.get_by_role("heading", name="evening")).to_be_visible()
-        expect(page.locator("main")).to_contain_text("totalMessageCount")
-        expect(page.locator("main")).to_contain_text("9,041")
+        expect(page.locator("dt", has_text="messages").locator("+ dd")).to_have_text("9,041")
+        expect(page.locator("dt", has_text="duration").locator("+ dd")).to_have_text("1:02:05")
+        self.assertNotIn("totalMessageCount", page.locator("main").inner_text())
         expect(page.locator("dt", has_text="seats taken").locator("+ dd")).to_have_text("1")
+
+    def test_the_place_is_told_in_the_bar_and_the_title_is_in_the_language_of_the_page(self):
+        page = self.page("#/lives", locale="zh-CN")
+        views = page.get_by_role("navigation").get_by_role("link")
+        self.assertEqual(page.title(), "LivePlaza：运维")
+        self.assertEqual([view.get_attribute("aria-current") for view in views.all()], [None, "page"])
+        page.locator("header button").first.click()
+        expect(page).to_have_title("LivePlaza: operators")
+        views.first.click()
+        expect(views.first).to_have_attribute("aria-current", "page")
+        self.assertIsNone(views.last.get_attribute("aria-current"))
+
+    def test_the_focus_stays_at_a_live_while_its_counts_change(self):
+        page = self.page("#/lives")
+        link = page.get_by_role("link", name="Evening <b>show</b>")
+        link.evaluate("(link) => { link.focus(); window.link = link; }")
+        expect(page.locator(".process")).to_contain_text("480 watching")
+        self.server.viewers = 481
+        expect(page.locator(".process")).to_contain_text("481 watching", timeout=15_000)
+        expect(link).to_be_focused()
+        self.assertTrue(link.evaluate("(link) => link === window.link"))
 
     def test_a_tool_that_is_gone_is_said(self):
         page = self.page()

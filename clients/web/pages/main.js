@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { allowImagesOf } from './lib/avatar.js';
 import { h } from './lib/dom.js';
-import { preferredLanguage, setLanguage } from './lib/i18n.js';
+import { preferredLanguage, setLanguage, t } from './lib/i18n.js';
 import { applyTheme, kept } from './lib/theme.js';
-import { readSettings, Session } from './session/session.js';
+import { readSettings, Session, words } from './session/session.js';
 import { Shell } from './shell.js';
 
 /** Sample data is shown instead of a server's, if the address asks for it. */
@@ -35,6 +35,6 @@ async function start() {
 }
 
 start().catch((error) => {
-  document.body.prepend(h('p', { class: 'blank', role: 'alert' }, `LivePlaza: ${error.message}`));
+  document.body.prepend(h('p', { class: 'blank', role: 'alert' }, t('app.notStarted', { reason: words(error) })));
   console.error(error);
 });

@@ -8,6 +8,8 @@ import { RowWindow } from './row-window.js';
 const nearEnd = 40;
 /** The pause between two drawings of new rows, in milliseconds: each costs a layout, and nobody reads faster. */
 const pause = 200;
+/** The pause between two announcements to a screen reader, in milliseconds: each is to be read to its end. */
+const announcePause = 2500;
 
 /**
  * The list of messages: up to 1,000 rows, of which those in view are elements.
@@ -27,6 +29,8 @@ export class ChatList {
   #viewHeight = 0;
   /** Where the last drawing has scrolled to. */
   #drawnTop = 0;
+  #unsaid = [];
+  #announceTimer = 0;
   #endLanguage;
 
   /** @param {(user: object) => void} [onUser] hears which sender was chosen */
@@ -40,12 +44,7 @@ export class ChatList {
     this.more = h('button', { class: 'button tight primary chat-new', type: 'button', hidden: true, on: { click: () => this.follow() } });
     this.element = h('div', { class: 'chat' }, this.view, this.announcer, this.more);
     this.view.addEventListener('scroll', () => this.#scrolled(), { passive: true });
-    this.observer = new ResizeObserver(([entry]) => {
-      this.#viewHeight = entry.contentRect.height;
-      this.#rows.forgetHeights();
-      this.#recycle();
-      this.#wake();
-    });
+    this.observer = new ResizeObserver(([entry]) => this.#resized(entry.contentRect.height));
     this.observer.observe(this.view);
     this.#endLanguage = onLanguage(() => {
       this.#recycle();
@@ -84,6 +83,29 @@ export class ChatList {
     this.#endLanguage();
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#timer);
+    clearTimeout(this.#announceTimer);
+  }
+
+  /**
+   * Whether the list has no place on the page, as while another tab is shown. Then every height and place in it is 0: rows
+   * are only kept, and drawn when its new height is known. That is told after the frame's drawing, so both are asked.
+   */
+  get #isHidden() {
+    return this.#viewHeight === 0 || this.view.clientHeight === 0;
+  }
+
+  #resized(height) {
+    const wasHidden = this.#viewHeight === 0;
+    this.#viewHeight = height;
+    if (height === 0) return;
+    this.#rows.forgetHeights();
+    this.#recycle();
+    if (wasHidden) {
+      // Not every browser keeps the place of what was hidden, and rows may have fallen out above it.
+      this.space.style.height = `${this.#rows.total}px`;
+      this.view.scrollTop = this.#drawnTop;
+    }
+    this.#wake();
   }
 
   /** Draws with the next frame, or once the pause since the last drawing is over. */
@@ -103,6 +125,7 @@ export class ChatList {
   }
 
   #scrolled() {
+    if (this.#isHidden) return;
     const { scrollTop } = this.view;
     // The browser reports the scrolling of the last drawing too, whose rows are there already.
     if (Math.abs(scrollTop - this.#drawnTop) <= 1) return;
@@ -119,6 +142,10 @@ export class ChatList {
     const added = this.#incoming.splice(0);
     const removed = this.#rows.add(added);
     if (!this.#isFollowing) this.#unseen += added.filter((message) => message.kind === 'text' || message.kind === 'gift').length;
+    if (this.#isHidden) {
+      this.#drawnTop = Math.max(0, this.#drawnTop - removed);
+      return;
+    }
     this.#announce(added);
     let scrollTop = this.#isFollowing ? Math.max(0, this.#rows.total - this.#viewHeight) : Math.max(0, this.view.scrollTop - removed);
     scrollTop += this.#render(scrollTop);
@@ -158,7 +185,7 @@ export class ChatList {
     const heights = fresh.map((row) => this.#shown.get(row).offsetHeight);
     const heightOf = new Map(fresh.map((row, index) => [row, heights[index]]));
     for (const row of visible) {
-      if (heightOf.has(row)) {
+      if (heightOf.get(row) > 0) {
         const change = this.#rows.measured(row, heightOf.get(row));
         if (y + row.height <= scrollTop) grownAbove += change;
       }
@@ -174,11 +201,18 @@ export class ChatList {
     fill(this.space);
   }
 
-  /** Reads out at most two messages a frame: more than that nobody can follow. */
+  /** Reads out the last two messages, and then pauses: more than that nobody can follow. */
   #announce(messages) {
-    const spoken = messages.filter((message) => message.kind === 'text' || message.kind === 'gift' || message.kind === 'note').slice(-2);
-    if (spoken.length === 0) return;
-    for (const message of spoken) this.announcer.append(h('p', {}, chatRow(message).textContent));
+    const spoken = messages.filter((message) => message.kind === 'text' || message.kind === 'gift' || message.kind === 'note');
+    this.#unsaid = [...this.#unsaid, ...spoken].slice(-2);
+    if (!this.#announceTimer) this.#say();
+  }
+
+  #say() {
+    this.#announceTimer = 0;
+    if (this.#unsaid.length === 0) return;
+    for (const message of this.#unsaid.splice(0)) this.announcer.append(h('p', {}, chatRow(message).textContent));
     while (this.announcer.childElementCount > 6) this.announcer.firstElementChild.remove();
+    this.#announceTimer = setTimeout(() => this.#say(), announcePause);
   }
 }

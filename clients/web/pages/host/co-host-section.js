@@ -4,6 +4,7 @@ import { Disposer, fill, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { hasText, onLanguage, t } from '../lib/i18n.js';
+import { KeyedList } from '../lib/keyed-list.js';
 
 /** How long a request to another host waits, in seconds. */
 const waits = 30;
@@ -18,21 +19,22 @@ export class CoHostSection extends Disposer {
     super();
     this.page = page;
     const { coHost, battle } = page.stores;
-    this.candidates = h('ul', {});
+    this.candidates = new KeyedList(h('ul', {}));
     this.refresh = h('button', { class: 'button tight', type: 'button', t: 'connect.candidates', on: { click: () => this.#read() } });
     this.more = h('button', { class: 'button tight', type: 'button', t: 'connect.more', hidden: true, on: { click: () => this.#read(coHost.state.candidatesCursor) } });
-    this.members = h('ul', {});
+    this.members = new KeyedList(h('ul', {}));
     this.exit = h('button', { class: 'button tight danger', type: 'button', t: 'connect.exit', on: { click: () => this.#try(() => coHost.exitHostConnection()) } });
     this.duration = h('select', { class: 'input', label: 'fight.duration' });
     this.needResponse = h('input', { type: 'checkbox', role: 'switch' });
     this.start = h('button', { class: 'button tight primary', type: 'button', on: { click: () => this.#fight() } }, icon('battle'), h('span', { t: 'fight.start' }));
     this.leaveBattle = h('button', { class: 'button tight danger', type: 'button', t: 'fight.exit', on: { click: () => this.#try(() => battle.exitBattle({ battleID: battle.state.currentBattleInfo.battleID })) } });
-    this.connection = h('div', { class: 'connection' }, h('h2', {}, icon('users'), h('span', { t: 'connect.members' })), this.members,
+    this.connection = h('div', { class: 'connection' }, h('h2', {}, icon('users'), h('span', { t: 'connect.members' })), this.members.element,
       h('label', { class: 'switch' }, h('span', { t: 'fight.ask' }), this.needResponse),
       h('div', { class: 'actions' }, this.duration, this.start, this.leaveBattle, this.exit));
-    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates, this.more, this.connection);
+    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates.element, this.more, this.connection);
     this.duration.style.width = 'auto';
-    for (const store of [coHost, battle]) this.add(store.subscribe(() => this.#draw()));
+    this.add(coHost.subscribe(() => this.#draw()));
+    this.add(battle.select(({ currentBattleInfo }) => currentBattleInfo !== null, () => this.#draw()));
     this.add(onLanguage(() => this.#drawAll()));
     const told = { onCoHostRequestAccepted: 'connect.accepted', onCoHostRequestRejected: 'connect.rejected', onCoHostRequestTimeout: 'connect.timeout' };
     for (const [event, key] of Object.entries(told)) this.listen(coHost, event, ({ detail }) => this.#tell(key, detail.invitee));
@@ -113,16 +115,18 @@ export class CoHostSection extends Disposer {
     const asked = new Set(invitees.map(({ liveID }) => liveID));
     const ask = (host) => () => coHost.requestHostConnection({ targetHost: host.liveID, layoutTemplate: 600, timeout: waits });
     const known = [...invitees.filter((host) => !candidates.some(({ liveID }) => liveID === host.liveID)), ...candidates];
-    fill(this.candidates, known.length === 0 ? h('li', { class: 'blank', t: 'connect.none' }) : known.map((host) => h('li', { class: 'person', data: { live: host.liveID } },
+    const shown = ({ userID, userName, avatarURL }) => [userID, userName, avatarURL];
+    const rows = known.map((host) => [host.liveID, [shown(host), asked.has(host.liveID)], () => h('li', { class: 'person', data: { live: host.liveID } },
       avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host) || host.liveID),
       asked.has(host.liveID)
         ? this.#button('connect.withdraw', () => coHost.cancelHostConnection({ toHostLiveID: host.liveID }))
-        : this.#button('connect.ask', ask(host)))));
+        : this.#button('connect.ask', ask(host)))]);
+    this.candidates.show(rows.length > 0 ? rows : [['', '', () => h('li', { class: 'blank', t: 'connect.none' })]]);
     this.connection.hidden = coHostStatus !== 'connected';
-    fill(this.members, connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {
+    this.members.show(connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {
       const isMuted = mutedLives.includes(host.liveID);
-      return h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
-        this.#button(isMuted ? 'connect.unmuteRemote' : 'connect.muteRemote', () => coHost.muteRemoteHostAudio({ liveID: host.liveID, isMuted: !isMuted })));
+      return [host.liveID, [shown(host), isMuted], () => h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
+        this.#button(isMuted ? 'connect.unmuteRemote' : 'connect.muteRemote', () => coHost.muteRemoteHostAudio({ liveID: host.liveID, isMuted: !isMuted })))];
     }));
     const isFighting = battle.state.currentBattleInfo !== null;
     this.start.hidden = this.duration.hidden = isFighting;

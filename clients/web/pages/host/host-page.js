@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Disposer, fill, h } from '../lib/dom.js';
 import { onLanguage, t } from '../lib/i18n.js';
+import { limitBytes } from '../lib/limits.js';
 import { kept } from '../lib/theme.js';
 import { productKeys } from '../live/product-card.js';
 import { card } from '../plaza/card.js';
 import { categories, categoryName } from '../plaza/search.js';
-import { field, limitBytes } from '../session/sign-in.js';
+import { field } from '../session/sign-in.js';
 import { words } from '../session/session.js';
 import './texts.js';
 
@@ -28,7 +29,9 @@ export class HostPage extends Disposer {
     this.productPrice = input('host-price', { maxlength: '20' });
     this.productCover = input('host-product-cover', { type: 'url', maxlength: '180' });
     this.productLink = input('host-product-link', { type: 'url', maxlength: '180', pattern: 'https://.*', title: 'host.linkHint' });
-    for (const [text, most] of [[this.name, 100], [this.cover, 200], [this.welcome, 100]]) limitBytes(text, most);
+    limitBytes(this.name, 100, { isPlain: true });
+    limitBytes(this.cover, 200, { isPlain: true });
+    limitBytes(this.welcome, 100, { isPlain: false });
     this.category = select('host-category');
     this.template = select('host-template');
     this.seatMode = select('host-seats');
@@ -93,7 +96,8 @@ export class HostPage extends Disposer {
     try {
       await session.goLive(info);
       kept.set('liveName', info.liveName);
-      await this.#announceProduct(session.plaza.liveListStore);
+      // The live runs already: a product that is refused does not keep its host from it.
+      await this.#announceProduct(session.plaza.liveListStore).catch((error) => this.shell.say(t('host.noProduct', { reason: words(error) })));
       router.go({ page: 'live', live: info.liveID });
     } catch (error) {
       this.error.textContent = words(error);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { avatar } from '../lib/avatar.js';
-import { Disposer, fill, h } from '../lib/dom.js';
+import { Disposer, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
+import { KeyedList } from '../lib/keyed-list.js';
 import { openSheet } from '../lib/sheet.js';
 import { CoHostSection } from './co-host-section.js';
 import { openPerson } from './person-sheet.js';
@@ -21,8 +22,8 @@ export class ManagePanel extends Disposer {
     super();
     this.page = page;
     const { stores, list } = page;
-    this.applications = h('ul', {});
-    this.guests = h('ul', {});
+    this.applications = new KeyedList(h('ul', {}));
+    this.guests = new KeyedList(h('ul', {}));
     this.muteAll = this.#toggle('host.muteAll', () => list.updateLiveInfo({ isMessageDisable: this.muteAll.checked }));
     this.giftsOn = this.#toggle('host.gifts', () => stores.gift.setGiftEnabled({ isEnabled: this.giftsOn.checked }));
     this.coHost = new CoHostSection(page);
@@ -30,14 +31,19 @@ export class ManagePanel extends Disposer {
     this.add(() => this.#asked.forEach((end) => end()));
     this.end = h('button', { class: 'button danger', type: 'button', t: 'host.end', on: { click: () => this.#confirmEnd() } });
     this.element = h('div', { class: 'manage' },
-      h('section', {}, h('h2', {}, icon('seat'), h('span', { t: 'host.applications' })), this.applications),
-      h('section', {}, h('h2', {}, icon('users'), h('span', { t: 'host.guests' })), this.guests),
+      h('section', {}, h('h2', {}, icon('seat'), h('span', { t: 'host.applications' })), this.applications.element),
+      h('section', {}, h('h2', {}, icon('users'), h('span', { t: 'host.guests' })), this.guests.element),
       this.coHost.element,
       h('section', {}, h('h2', {}, icon('shield'), h('span', { t: 'host.settings' })), this.muteAll.parentElement, this.giftsOn.parentElement),
       this.end);
-    this.add(stores.coGuest.subscribe(() => this.#draw()));
+    // The store changes whenever somebody comes or goes, for its candidates; these lists do not.
+    this.add(stores.coGuest.select(({ applicants }) => applicants, () => this.#drawApplications()));
+    this.add(stores.coGuest.select(({ connected }) => connected, () => this.#drawGuests()));
     this.add(list.select(({ currentLive }) => currentLive, () => this.#drawRules()));
-    this.add(onLanguage(() => this.#draw()));
+    this.add(onLanguage(() => {
+      this.#drawApplications();
+      this.#drawGuests();
+    }));
     const { coGuest } = stores;
     const say = (key) => ({ detail }) => page.isHost && page.shell.say(t(key, { name: nameOf(detail.guestUser) }));
     this.listen(coGuest, 'onGuestApplicationReceived', ({ detail }) => this.#applied(detail));
@@ -87,20 +93,25 @@ export class ManagePanel extends Disposer {
     this.coHost.element.hidden = this.page.role !== 'owner';
   }
 
-  #draw() {
+  #drawApplications() {
     const { coGuest } = this.page.stores;
-    const { applicants, connected } = coGuest.state;
+    const { applicants } = coGuest.state;
     // Who is no applicant any more: another host has answered, or the viewer thought better of it.
     for (const [userID, end] of this.#asked) if (!applicants.some((user) => user.userID === userID)) end();
     const button = (key, className, run) => h('button', { class: `button tight ${className}`, type: 'button', on: { click: () => this.#try(run) } }, t(key));
-    fill(this.applications, applicants.length === 0 ? h('li', { class: 'blank', t: 'host.noApplications' }) : applicants.map((user) => h('li', { class: 'person' },
+    const rows = applicants.map((user) => [user.userID, user, () => h('li', { class: 'person' },
       avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)),
       button('seat.accept', 'primary', () => coGuest.acceptApplication({ userID: user.userID })),
-      button('seat.reject', '', () => coGuest.rejectApplication({ userID: user.userID })))));
-    const guests = connected.filter(({ userID, role }) => role !== 'owner' && userID !== '');
-    fill(this.guests, guests.length === 0 ? h('li', { class: 'blank', t: 'host.noGuests' }) : guests.map((user) => h('li', {},
+      button('seat.reject', '', () => coGuest.rejectApplication({ userID: user.userID })))]);
+    this.applications.show(rows.length > 0 ? rows : [['', '', () => h('li', { class: 'blank', t: 'host.noApplications' })]]);
+  }
+
+  #drawGuests() {
+    const guests = this.page.stores.coGuest.state.connected.filter(({ userID, role }) => role !== 'owner' && userID !== '');
+    const rows = guests.map((user) => [user.userID, [user.userName, user.avatarURL], () => h('li', {},
       h('button', { class: 'person', type: 'button', on: { click: () => openPerson(this.page, user) } },
-        avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)), icon('more')))));
+        avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)), icon('more')))]);
+    this.guests.show(rows.length > 0 ? rows : [['', '', () => h('li', { class: 'blank', t: 'host.noGuests' })]]);
   }
 
   #confirmEnd() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { avatar } from '../lib/avatar.js';
-import { Disposer, fill, h } from '../lib/dom.js';
+import { Disposer, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { onLanguage, t } from '../lib/i18n.js';
+import { KeyedList } from '../lib/keyed-list.js';
 import { openPerson } from './sheets.js';
+import './texts.js';
 
 /** How long the list waits after a change before it is drawn, in milliseconds: many come and go. */
 const calm = 400;
@@ -16,6 +18,7 @@ export class AudiencePanel extends Disposer {
     super();
     this.page = page;
     this.element = h('ul', { class: 'people' });
+    this.rows = new KeyedList(this.element);
     this.add(page.stores.audience.subscribe(() => this.#later()));
     this.add(onLanguage(() => this.#draw()));
     this.add(() => clearTimeout(this.#timer));
@@ -34,10 +37,11 @@ export class AudiencePanel extends Disposer {
     const { audienceList } = this.page.stores.audience.state;
     const admins = new Set(currentLive.admins);
     const others = [...audienceList].sort((a, b) => Number(admins.has(b.userID)) - Number(admins.has(a.userID)));
-    const rows = [row(this.page, currentLive.liveOwner, 'live.host'), ...others.map((user) => row(this.page, user, admins.has(user.userID) ? 'live.admin' : undefined))];
-    if (others.length === 0) rows.push(h('li', { class: 'blank', t: 'audience.empty' }));
-    if (others.length >= 200) rows.push(h('li', { class: 'blank' }, t('audience.first', { count: 200 })));
-    fill(this.element, rows);
+    const people = [[currentLive.liveOwner, 'live.host'], ...others.map((user) => [user, admins.has(user.userID) ? 'live.admin' : undefined])];
+    const rows = people.map(([user, role]) => [user.userID, [user, role], () => row(this.page, user, role)]);
+    const hint = others.length === 0 ? 'audience.empty' : others.length >= 200 && 'audience.first';
+    if (hint) rows.push(['', hint, () => h('li', { class: 'blank' }, t(hint, { count: 200 }))]);
+    this.rows.show(rows);
   }
 }
 

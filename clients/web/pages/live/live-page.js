@@ -4,18 +4,20 @@ import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
 import { lazily } from '../lib/lazy.js';
-import { AudiencePanel } from './audience-panel.js';
 import { ChatPanel } from './chat-panel.js';
 import { Ending } from './ending.js';
 import { LiveHead } from './live-head.js';
-import { ProductCard } from './product-card.js';
 import { SeatActions } from './seat-actions.js';
 import { SideTabs } from './side-tabs.js';
 import { StagePanel } from './stage-panel.js';
 import { openGifts } from './sheets.js';
 
+/** The list of viewers. */
+const loadAudience = lazily(async () => (await import('./audience-panel.js')).AudiencePanel);
 /** The panel of owner and admins. */
-const loadManage = lazily(() => import('../host/manage-panel.js'));
+const loadManage = lazily(async () => (await import('../host/manage-panel.js')).ManagePanel);
+/** The card of a product, which few lives have. */
+const loadProduct = lazily(async () => (await import('./product-card.js')).ProductCard);
 
 /** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
 export class LivePage extends Disposer {
@@ -66,16 +68,16 @@ export class LivePage extends Disposer {
   #show() {
     const { stores, shell } = this;
     this.chat = this.#part(new ChatPanel(this));
-    this.audience = this.#part(new AudiencePanel(this));
+    const audience = h('div', {});
     this.manageBody = h('div', {});
     this.stage = this.#part(new StagePanel(this));
     this.head = this.#part(new LiveHead(this));
     this.seat = this.#part(new SeatActions(this));
-    this.product = this.#part(new ProductCard(this));
+    const product = h('div', {});
     const panels = [
-      { key: 'chat.title', icon: 'chat', element: this.chat.element },
-      { key: 'audience.title', icon: 'users', element: this.audience.element },
-      { key: 'host.panel', icon: 'shield', element: this.manageBody },
+      { key: 'chat.title', element: this.chat.element },
+      { key: 'audience.title', element: audience, opened: () => this.#later('audience', loadAudience, audience) },
+      { key: 'host.panel', element: this.manageBody },
     ];
     this.side = new SideTabs(panels, this.chat.composer);
     const like = h('button', { class: 'button round', type: 'button', label: 'live.like', title: 'live.like', on: { click: () => this.#like() } }, icon('heart'));
@@ -83,14 +85,18 @@ export class LivePage extends Disposer {
     const barrage = h('button', { class: 'button round', type: 'button', 'aria-pressed': String(this.stage.barrage.isShown), label: 'live.barrageOn', title: 'live.barrageOn', on: { click: () => {
       barrage.setAttribute('aria-pressed', String(this.stage.toggleBarrage()));
     } } }, icon('text'));
-    const people = h('button', { class: 'button round phone-only', type: 'button', label: 'audience.title', on: { click: () => this.side.open(1) } }, icon('users'));
-    this.manageButton = h('button', { class: 'button round phone-only', type: 'button', label: 'host.panel', on: { click: () => this.side.open(2) } }, icon('shield'));
+    const people = h('button', { class: 'button round phone-only', type: 'button', label: 'audience.title', on: { click: () => this.side.open(1, people) } }, icon('users'));
+    this.manageButton = h('button', { class: 'button round phone-only', type: 'button', label: 'host.panel', on: { click: () => this.side.open(2, this.manageButton) } }, icon('shield'));
     this.element.replaceChildren(
       h('div', { class: 'live-main' }, this.head.element, this.stage.element,
-        h('div', { class: 'live-foot' }, this.product.element,
+        h('div', { class: 'live-foot' }, product,
           h('div', { class: 'actions acts' }, this.seat.element, like, gift, barrage, people, this.manageButton))),
       this.side.element);
     this.add(this.list.select(({ currentLive }) => currentLive, () => this.#roleChanged()));
+    // The key of the card, which is not loaded yet.
+    this.add(this.list.select(({ currentLive }) => Boolean(currentLive.metaData['product-name']), (hasProduct) => {
+      if (hasProduct) void this.#later('product', loadProduct, product);
+    }));
     this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage?.coHostAsked(detail));
     this.listen(stores.battle, 'onBattleRequestReceived', ({ detail }) => this.manage?.battleAsked(detail));
     this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending(detail)));
@@ -109,16 +115,16 @@ export class LivePage extends Disposer {
     if (this.list.state.currentLive.liveID !== this.liveID) return;
     this.side.setVisible(2, this.isHost);
     this.manageButton.hidden = !this.isHost;
-    if (this.isHost) void this.#showManage();
+    if (this.isHost) void this.#later('manage', loadManage, this.manageBody);
   }
 
-  /** Makes the panel to manage the live, once this user may. */
-  async #showManage() {
+  /** Makes a part that not every visit needs, once, in the place of an empty element. */
+  async #later(name, load, empty) {
     try {
-      const { ManagePanel } = await loadManage();
-      if (this.#isGone || this.manage) return;
-      this.manage = this.#part(new ManagePanel(this));
-      this.manageBody.replaceWith(this.manage.element);
+      const Part = await load();
+      if (this.#isGone || this[name]) return;
+      this[name] = this.#part(new Part(this));
+      empty.replaceWith(this[name].element);
     } catch (error) {
       this.shell.fail(error);
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Disposer, fill, h } from '../lib/dom.js';
+import { Disposer, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
+import { KeyedList } from '../lib/keyed-list.js';
 import { voiceTemplates } from '../stage/stage-plan.js';
 import { openSeat, speak } from './sheets.js';
 
@@ -13,24 +14,28 @@ const waits = 60;
 export class SeatActions extends Disposer {
   #isWaiting = false;
   #timer = 0;
-  #endInvitation = () => {};
+  /** The invitation that is asked about: whose it is, its answers, and what takes the question away. */
+  #invitation;
 
   constructor(page) {
     super();
     this.page = page;
     this.element = h('div', { class: 'actions' });
+    this.buttons = new KeyedList(this.element);
     const { stores } = page;
     this.add(stores.seat.select(({ seatList }) => seatList, () => this.#draw()));
     this.add(page.list.select(({ currentLive }) => currentLive.seatMode, () => this.#draw()));
     this.add(onLanguage(() => this.#draw()));
     this.add(() => clearTimeout(this.#timer));
-    this.add(() => this.#endInvitation());
+    this.add(() => this.#invitation?.end());
     const { coGuest, seat } = stores;
     this.listen(coGuest, 'onGuestApplicationResponded', ({ detail }) => this.#answered(detail.isAccept ? 'seat.accepted' : 'seat.rejected'));
     this.listen(coGuest, 'onGuestApplicationNoResponse', () => this.#answered('seat.noAnswer'));
     this.listen(coGuest, 'onKickedOffSeat', () => this.#say('seat.kicked'));
     this.listen(coGuest, 'onHostInvitationReceived', ({ detail }) => this.#invited(detail));
-    this.listen(coGuest, 'onHostInvitationCancelled', () => this.#endInvitation());
+    this.listen(coGuest, 'onHostInvitationCancelled', ({ detail }) => {
+      if (detail.hostUser.userID === this.#invitation?.hostID) this.#invitation.end();
+    });
     this.listen(seat, 'onLocalMicrophoneClosedByAdmin', () => this.#say('seat.micClosed'));
     this.listen(seat, 'onLocalMicrophoneOpenedByAdmin', () => this.#say('seat.micOpened'));
     this.listen(seat, 'onLocalCameraClosedByAdmin', () => this.#say('seat.cameraClosed'));
@@ -70,14 +75,23 @@ export class SeatActions extends Disposer {
     this.#draw();
   }
 
+  /** Asks over the page, and by buttons here: a message at the end of the page is far for a keyboard. */
   #invited({ hostUser, expiresAt }) {
     const { coGuest } = this.page.stores;
-    const left = Math.max(3000, expiresAt * 1000 - this.page.shell.session.plaza.serverTime);
-    this.#endInvitation();
-    this.#endInvitation = this.page.shell.say(t('seat.invited', { name: nameOf(hostUser) }), { lasts: left, actions: [
-      { text: t('seat.accept'), isPrimary: true, run: () => this.#try(() => coGuest.acceptInvitation({ inviterID: hostUser.userID })) },
-      { text: t('seat.reject'), run: () => this.#try(() => coGuest.rejectInvitation({ inviterID: hostUser.userID })) },
-    ] });
+    const inviter = { inviterID: hostUser.userID };
+    const accept = () => this.#try(() => coGuest.acceptInvitation(inviter));
+    const reject = () => this.#try(() => coGuest.rejectInvitation(inviter));
+    this.#invitation?.end();
+    const end = this.page.shell.say(t('seat.invited', { name: nameOf(hostUser) }), {
+      lasts: Math.max(3000, expiresAt * 1000 - this.page.shell.session.plaza.serverTime),
+      actions: [{ text: t('seat.accept'), isPrimary: true, run: accept }, { text: t('seat.reject'), run: reject }],
+      gone: () => {
+        this.#invitation = undefined;
+        this.#draw();
+      },
+    });
+    this.#invitation = { hostID: hostUser.userID, accept, reject, end };
+    this.#draw();
   }
 
   #say(key) {
@@ -94,31 +108,54 @@ export class SeatActions extends Disposer {
 
   /** A button that switches a device; its name is that of the icon and of the texts. */
   #device(name, isOn, change) {
-    return h('button', { class: 'button round', type: 'button', 'aria-label': t(`seat.${name}${isOn ? 'Off' : 'On'}`), 'aria-pressed': String(isOn),
-      on: { click: () => this.#try(() => change(!isOn)) } }, icon(isOn ? name : `${name}Off`));
+    return [name, isOn, () => h('button', { class: 'button round', type: 'button', 'aria-label': t(`seat.${name}${isOn ? 'Off' : 'On'}`), 'aria-pressed': String(isOn),
+      on: { click: () => this.#try(() => change(!isOn)) } }, icon(isOn ? name : `${name}Off`))];
+  }
+
+  #button(key, sign, kind, text, run) {
+    return [key, text, () => h('button', { class: `button ${kind}`, type: 'button', on: { click: () => this.#try(run) } },
+      icon(sign), h('span', { class: 'wide-text' }, t(text)))];
+  }
+
+  #answer(answer, sign, kind) {
+    return this.#button(answer, sign, kind, `seat.${answer}Invitation`, () => {
+      const { [answer]: run, end } = this.#invitation;
+      end();
+      return run();
+    });
   }
 
   #draw() {
     const seat = this.ownSeat;
-    const { seatMode, seatTemplate, maxSeatCount } = this.page.list.state.currentLive;
-    const { seatList } = this.page.stores.seat.state;
-    if (seat) this.#isWaiting = false;
-    const { stores } = this.page;
     if (seat) {
-      const { microphoneStatus, cameraStatus } = seat.userInfo;
-      const mic = this.#device('mic', microphoneStatus === 'on', (isOn) => (isOn ? speak(this.page) : stores.seat.muteMicrophone()));
-      const camera = !voiceTemplates.has(seatTemplate) && this.#device('camera', cameraStatus === 'on', (isOn) => stores.seat.reportCamera({ isOn }));
-      const leave = this.page.role === 'owner' ? undefined : h('button', { class: 'button danger', type: 'button', on: { click: () => this.#try(() => stores.seat.leaveSeat()) } }, icon('leave'), h('span', { class: 'wide-text' }, t('seat.leave')));
-      return fill(this.element, mic, camera, leave);
+      this.#isWaiting = false;
+      // Who sits is invited no more.
+      this.#invitation?.end();
     }
-    if (this.page.role === 'owner' || (seatList.length === 0 && maxSeatCount === 0)) return fill(this.element);
-    if (this.#isWaiting) {
-      return fill(this.element, h('button', { class: 'button', type: 'button', on: { click: () => this.#try(async () => {
-        await stores.coGuest.cancelApplication();
+    this.buttons.show((seat ? this.#seated(seat.userInfo) : this.#standing()).filter(Boolean));
+  }
+
+  #seated({ microphoneStatus, cameraStatus }) {
+    const { page } = this;
+    const { seat } = page.stores;
+    return [
+      this.#device('mic', microphoneStatus === 'on', (isOn) => (isOn ? speak(page) : seat.muteMicrophone())),
+      !voiceTemplates.has(page.list.state.currentLive.seatTemplate) && this.#device('camera', cameraStatus === 'on', (isOn) => seat.reportCamera({ isOn })),
+      page.role !== 'owner' && this.#button('leave', 'leave', 'danger', 'seat.leave', () => seat.leaveSeat()),
+    ];
+  }
+
+  #standing() {
+    const { page } = this;
+    const { seatMode, maxSeatCount } = page.list.state.currentLive;
+    if (page.role === 'owner' || (page.stores.seat.state.seatList.length === 0 && maxSeatCount === 0)) return [];
+    // One key for both: who asks by the keyboard stays at the button that takes it back.
+    const ask = this.#isWaiting
+      ? this.#button('ask', 'close', '', 'seat.cancel', async () => {
+        await page.stores.coGuest.cancelApplication();
         this.#answered();
-      }) } }, icon('close'), h('span', { class: 'wide-text' }, t('seat.cancel'))));
-    }
-    const label = t(seatMode === 'free' || this.page.isHost ? 'seat.takeFree' : 'seat.take');
-    return fill(this.element, h('button', { class: 'button primary', type: 'button', on: { click: () => this.#take() } }, icon('seat'), h('span', { class: 'wide-text' }, label)));
+      })
+      : this.#button('ask', 'seat', 'primary', seatMode === 'free' || page.isHost ? 'seat.takeFree' : 'seat.take', () => this.#take());
+    return [...(this.#invitation ? [this.#answer('accept', 'check', 'primary'), this.#answer('reject', 'close', '')] : []), ask];
   }
 }

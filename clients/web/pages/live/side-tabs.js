@@ -4,8 +4,10 @@ import { h } from '../lib/dom.js';
 /** The column beside the stage: panels under tabs, and the composer below. On a phone it opens over the stage. */
 export class SideTabs {
   #current = 0;
+  /** The button that has opened the panel which lies over the stage on a phone. */
+  #opener;
 
-  /** @param {{ key: string, icon: string, element: HTMLElement }[]} panels @param {HTMLElement} composer */
+  /** @param {{ key: string, element: HTMLElement, opened?: () => void }[]} panels @param {HTMLElement} composer */
   constructor(panels, composer) {
     this.panels = panels;
     this.tabs = panels.map(({ key }, index) => h('button', {
@@ -16,13 +18,16 @@ export class SideTabs {
       class: 'side-body', role: 'tabpanel', id: `side-panel-${index}`, 'aria-labelledby': `side-tab-${index}`,
     }, element));
     this.composer = composer;
-    this.element = h('aside', { class: 'side panel', label: 'live.more' },
+    this.element = h('aside', { class: 'side panel', label: 'live.more', on: { keydown: ({ key }) => key === 'Escape' && this.#opener && this.open(0) } },
       h('div', { class: 'side-tabs', role: 'tablist', label: 'live.more' }, ...this.tabs), ...this.bodies, composer);
     this.open(0);
   }
 
-  /** Shows a panel. The chat lies over the stage on a phone; the others open as a sheet. */
-  open(index) {
+  /**
+   * Shows a panel. The chat lies over the stage on a phone; the others open as a sheet, by a button that gets the focus back
+   * when the sheet is closed.
+   */
+  open(index, opener) {
     this.#current = index;
     this.tabs.forEach((tab, number) => {
       tab.setAttribute('aria-selected', String(number === index));
@@ -31,6 +36,14 @@ export class SideTabs {
     this.bodies.forEach((body, number) => { body.hidden = number !== index; });
     this.composer.hidden = index !== 0;
     this.element.classList.toggle('open', index !== 0);
+    this.panels[index].opened?.();
+    if (opener) {
+      this.#opener = opener;
+      this.tabs[index].focus();
+    } else if (index === 0) {
+      this.#opener?.focus();
+      this.#opener = undefined;
+    }
   }
 
   setVisible(index, isVisible) {

@@ -53,9 +53,9 @@ export class Chart {
   }
 }
 
-/** A list of names and figures; without entries it says so. */
+/** A list of names and figures, which may be texts; without entries it says so. */
 export function figureList(element, entries, empty) {
   if (entries.length === 0) return fill(element, h('p', { class: 'quiet small', t: empty }));
   return fill(element, h('dl', { class: 'figures' }, entries.flatMap(([name, value, tone]) =>
-    [h('dt', {}, name), h('dd', { class: `numbers ${tone ?? ''}` }, figure(value))])));
+    [h('dt', {}, name), h('dd', { class: `numbers ${tone ?? ''}` }, typeof value === 'string' ? value : figure(value))])));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { fill, h, setText } from '../lib/dom.js';
-import { t } from '../lib/i18n.js';
+import { h, setText } from '../lib/dom.js';
+import { clock, nameOf } from '../lib/format.js';
+import { hasText, t } from '../lib/i18n.js';
+import { KeyedList } from '../lib/keyed-list.js';
 import { figureList } from './chart.js';
 
 /** The numbers among the members of an object, by name. */
@@ -11,11 +13,18 @@ export function numbersOf(object) {
 /** Numbers that count nothing. */
 const hidden = new Set(['at', 'epoch', 'revision', 'v']);
 
+/** A counter of a live by its name in the protocol; one that is newer than this page has no other name. */
+function counter([name, value]) {
+  const key = `ops.counter.${name}`;
+  return [hasText(key) ? t(key) : name, name === 'liveDuration' ? clock(value) : value];
+}
+
 /** The lives with the most viewers. */
 export class LivesView {
   constructor(shell) {
     this.shell = shell;
     this.body = h('ul', { class: 'processes' });
+    this.rows = new KeyedList(this.body);
     this.element = h('div', { class: 'ops' }, h('h1', { t: 'ops.lives' }), h('section', { class: 'panel wide' }, this.body));
     this.rounds = 0;
   }
@@ -25,15 +34,19 @@ export class LivesView {
     if (this.rounds++ % 3 !== 0) return;
     const lives = await source.lives().catch(() => undefined);
     if (!lives || lives.length === 0) {
-      fill(this.body, h('li', { class: 'quiet', t: lives ? 'ops.noLives' : 'ops.noGateway' }));
+      const hint = lives ? 'ops.noLives' : 'ops.noGateway';
+      this.rows.show([['', hint, () => h('li', { class: 'quiet', t: hint })]]);
       return;
     }
-    const focused = document.activeElement?.getAttribute('href');
-    fill(this.body, lives.map(({ info, audienceCount, totalViewerCount }) => h('li', { class: 'process' },
-      h('a', { class: 'process-name', href: `#/live/${encodeURIComponent(info.liveID)}` }, info.liveName || info.liveID),
-      h('span', { class: 'process-facts quiet small numbers' }, `${info.liveID} · ${info.liveOwner?.userName || info.liveOwner?.userID || ''}`),
-      h('span', { class: 'small numbers' }, t('ops.watching', { count: audienceCount, all: totalViewerCount })))));
-    if (focused) [...this.body.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused)?.focus();
+    this.rows.show(lives.map(({ info }) => {
+      const facts = `${info.liveID} · ${nameOf(info.liveOwner)}`;
+      return [info.liveID, [info.liveName, facts], () => h('li', { class: 'process' },
+        h('a', { class: 'process-name', href: `#/live/${encodeURIComponent(info.liveID)}` }, info.liveName || info.liveID),
+        h('span', { class: 'process-facts quiet small numbers' }, facts), h('span', { class: 'small numbers' }))];
+    }));
+    lives.forEach(({ audienceCount, totalViewerCount }, index) => {
+      setText(this.body.children[index].lastElementChild, t('ops.watching', { count: audienceCount, all: totalViewerCount }));
+    });
   }
 
   dispose() {}
@@ -59,7 +72,7 @@ export class LiveView {
       const { seats: all, connection, battle } = (name === 'stage' && live.stage) || {};
       const seats = !all ? [] : [[t('ops.seatsTaken'), all.filter(({ occupant }) => occupant).length], [t('ops.seats'), all.length],
         [t('ops.connected'), connection?.members.length ?? 0], [t('ops.battles'), battle ? 1 : 0]];
-      figureList(body, [...seats, ...numbersOf(live[name]).filter(([key]) => !hidden.has(key))], 'ops.none');
+      figureList(body, [...seats, ...numbersOf(live[name]).filter(([key]) => !hidden.has(key)).map(counter)], 'ops.none');
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
-import { language, setLanguage } from '../lib/i18n.js';
+import { language, setLanguage, t } from '../lib/i18n.js';
 import { isDark, kept, onTheme, toggleTheme } from '../lib/theme.js';
 import { Toasts } from '../lib/toasts.js';
 import { LivesView, LiveView } from './live-view.js';
@@ -66,7 +66,11 @@ export class OpsShell {
   #open() {
     const { name, id } = viewOf(location.hash);
     this.#view = name === 'live' ? new LiveView(this, id) : name === 'lives' ? new LivesView(this) : new Overview(this);
-    this.links.forEach((link, index) => link.toggleAttribute('aria-current', (index === 0) === (name === 'overview')));
+    this.links.forEach((link, index) => {
+      if ((index === 0) === (name === 'overview')) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    });
+    document.title = t('ops.page');
     fill(this.main, this.#view.element);
     scrollTo(0, 0);
     this.refresh();

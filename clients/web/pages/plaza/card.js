@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hueClass, image, imageAddress } from '../lib/avatar.js';
-import { h, setText } from '../lib/dom.js';
+import { fill, h, setText } from '../lib/dom.js';
 import { compactCount, initials, nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { language, t } from '../lib/i18n.js';
@@ -10,27 +10,29 @@ import { categoryName } from './search.js';
 
 /** A live's card. */
 export function card(info) {
-  const cover = imageAddress(info.coverURL);
-  const title = info.liveName || info.liveID;
-  const state = info.status === 3 ? 'plaza.away' : info.status === 1 ? 'plaza.scheduled' : undefined;
-  const count = h('span', { class: 'numbers', data: { part: 'count' } });
-  const element = h('a', { class: `card ${hueClass(info.liveID)}`, href: placeAddress({ page: 'live', live: info.liveID }) },
-    h('span', { class: 'card-sign', 'aria-hidden': 'true' }, initials(title)), cover && image(cover),
-    h('span', { class: 'card-top' },
-      h('span', { class: `badge${state ? '' : ' hot'}` }, icon('eye'), count),
-      state ? h('span', { class: 'badge' }, t(state))
-        : h('span', { class: 'badge' }, voiceTemplates.has(info.seatTemplate) ? t('plaza.voice') : categoryName(info.categoryList[0]))),
-    h('span', { class: 'card-body' }, h('span', { class: 'card-title' }, title), h('span', { class: 'card-host' }, nameOf(info.liveOwner))));
+  const element = h('a', { class: `card ${hueClass(info.liveID)}`, href: placeAddress({ page: 'live', live: info.liveID }) });
   updateCard(element, info);
   return element;
 }
 
-/** Shows a live's counts as they are now. */
+/** Shows a live as it is now, in its card or what holds it. A picture that is the same is not loaded again. */
 export function updateCard(element, info) {
-  const count = element.querySelector('[data-part="count"]');
+  const link = element.querySelector('a') ?? element;
+  const title = info.liveName || info.liveID;
+  const host = nameOf(info.liveOwner);
+  const state = { 1: 'plaza.scheduled', 3: 'plaza.away' }[info.status];
+  const kind = state ? t(state) : voiceTemplates.has(info.seatTemplate) ? t('plaza.voice') : categoryName(info.categoryList[0]);
+  const signature = JSON.stringify([title, host, info.coverURL, state, kind]);
+  if (link.dataset.signature !== signature) {
+    link.dataset.signature = signature;
+    const cover = imageAddress(info.coverURL);
+    fill(link, h('span', { class: 'card-sign', 'aria-hidden': 'true' }, initials(title)), cover && image(cover),
+      h('span', { class: 'card-top' },
+        h('span', { class: `badge${state ? '' : ' hot'}` }, icon('eye'), h('span', { class: 'numbers', data: { part: 'count' } })),
+        h('span', { class: 'badge' }, kind)),
+      h('span', { class: 'card-body' }, h('span', { class: 'card-title' }, title), h('span', { class: 'card-host' }, host)));
+  }
   const shown = compactCount(info.audienceCount, language());
-  setText(count, shown);
-  const link = element.closest('a') ?? element.querySelector('a') ?? element;
-  const watching = t('plaza.watching', { count: info.audienceCount, shown });
-  link.setAttribute('aria-label', `${info.liveName || info.liveID}, ${nameOf(info.liveOwner)}, ${watching}`);
+  setText(link.querySelector('[data-part="count"]'), shown);
+  link.setAttribute('aria-label', `${title}, ${host}, ${t('plaza.watching', { count: info.audienceCount, shown })}`);
 }

@@ -29,7 +29,8 @@ export class PlazaPage extends Disposer {
     this.cards = h('ul', { class: 'cards', id: 'cards' });
     this.status = h('p', { role: 'status' });
     this.retry = h('button', { class: 'button tight', type: 'button', t: 'plaza.retry', hidden: true, on: { click: () => this.#load() } });
-    this.foot = h('div', { class: 'plaza-foot' }, this.status, this.retry);
+    this.more = h('button', { class: 'button tight', type: 'button', t: 'plaza.loadMore', hidden: true, on: { click: () => this.#load() } });
+    this.foot = h('div', { class: 'plaza-foot' }, this.status, this.retry, this.more);
     this.element = h('div', { class: 'plaza' },
       h('div', { class: 'plaza-head' }, h('h1', { t: 'plaza.title' }),
         h('div', { class: 'search' }, icon('search'), this.search, h('span', { class: 'only-read', id: 'search-note', t: 'plaza.searchNote' })),
@@ -37,7 +38,7 @@ export class PlazaPage extends Disposer {
       h('section', { role: 'tabpanel', label: 'plaza.title' }, this.cards), this.foot);
     this.#drawTabs();
     this.add(onLanguage(() => this.#drawAll()));
-    const more = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#load(), { rootMargin: '600px' });
+    const more = new IntersectionObserver(() => this.#loadOn(), { rootMargin: '600px' });
     more.observe(this.foot);
     this.add(() => more.disconnect());
     this.every(refreshTime, () => this.#refresh());
@@ -80,6 +81,11 @@ export class PlazaPage extends Disposer {
     void this.#load();
   }
 
+  /** Reads on while the end of the list is in view, but not while one searches: a search that finds little would read all. */
+  #loadOn() {
+    if (!this.#query && this.#hasMore && this.foot.isConnected && this.foot.getBoundingClientRect().top < innerHeight + 600) void this.#load();
+  }
+
   /** Reads the next page of the list, or the first one anew. */
   async #load({ isAnew = false } = {}) {
     if (this.#isLoading || (!this.#hasMore && !isAnew)) return;
@@ -107,7 +113,7 @@ export class PlazaPage extends Disposer {
     if (failure) {
       this.retry.hidden = false;
       this.status.textContent = t('plaza.failed', { reason: words(failure) });
-    } else if (this.#hasMore && this.foot.getBoundingClientRect().top < innerHeight + 600) void this.#load();
+    } else this.#loadOn();
   }
 
   /** Reads a list of one page anew: lives come and go. In a longer one the lives in view are read one by one. */
@@ -130,8 +136,9 @@ export class PlazaPage extends Disposer {
   }
 
   #searched() {
-    this.#query = this.search.value;
+    this.#query = this.search.value.trim();
     this.#draw();
+    this.#loadOn();
   }
 
   #drawAll() {
@@ -166,6 +173,7 @@ export class PlazaPage extends Disposer {
       this.#cards.get(info.liveID).hidden = !isMatch;
       if (isMatch) shown += 1;
     }
+    this.more.hidden = !this.#query || !this.#hasMore;
     setText(this.status, shown > 0 ? (this.#hasMore ? '' : t('plaza.end')) : t(this.#query ? 'plaza.noMatch' : 'plaza.empty'));
   }
 }

@@ -2,6 +2,7 @@
 
 /** The texts of the operators' page in Chinese. */
 export default {
+  'ops.page': 'LivePlaza：运维',
   'ops.title': '集群',
   'ops.skip': '跳到正文',
   'ops.nav': '视图',
@@ -15,8 +16,8 @@ export default {
   'ops.state.ready': '就绪',
   'ops.state.starting': '未就绪',
   'ops.state.down': '已停止',
-  'ops.owns': '{machine}：{count} 个分区',
-  'ops.connectionsOf': '{count} 个连接',
+  'ops.owns.other': '{machine}：{count} 个分区',
+  'ops.connectionsOf.other': '{count} 个连接',
   'ops.restarts': '已重启 {count} 次',
   'ops.recovering': '恢复中：{time}',
   'ops.recovered': '{time} 内恢复',
@@ -71,6 +72,14 @@ export default {
   'ops.live.count': '观众',
   'ops.live.statistics': '计数',
   'ops.live.stage': '舞台',
+  'ops.counter.count': '正在观看',
+  'ops.counter.totalViewers': '进入次数',
+  'ops.counter.totalMessageCount': '消息',
+  'ops.counter.totalLikesReceived': '点赞',
+  'ops.counter.totalGiftsSent': '礼物',
+  'ops.counter.totalGiftCoins': '礼物金币',
+  'ops.counter.totalUniqueGiftSenders': '送礼人数',
+  'ops.counter.liveDuration': '时长',
   'ops.seats': '座位',
   'ops.connected': '连线直播',
   'ops.battles': '进行中的 PK',

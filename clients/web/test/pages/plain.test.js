@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { RowWindow } from '../../pages/chat/row-window.js';
 import { actionsFor } from '../../pages/host/actions.js';
 import { clock, compactCount, initials } from '../../pages/lib/format.js';
+import { byteCount } from '../../pages/lib/limits.js';
 import { parsePlace, placeAddress } from '../../pages/lib/router.js';
 import { matches } from '../../pages/plaza/search.js';
 import { loudness } from '../../pages/live/speech.js';
@@ -27,6 +28,11 @@ test('counts, times and initials are short', () => {
   assert.equal(clock(3_605_000), '1:00:05');
   assert.equal(clock(-5), '0:00');
   assert.deepEqual(['Mira Solberg', '林小满', '𠮷野', '', 'x'].map(initials), ['MS', '林', '𠮷', '?', 'X']);
+});
+
+test('bytes are counted as the limits of the server count them', () => {
+  assert.deepEqual(['', 'abc', '直', '𠮷', '"', 'a\\b'].map((text) => byteCount(text, { isPlain: true })), [0, 3, 3, 4, 2, 4]);
+  assert.deepEqual(['"', 'a\\b'].map((text) => byteCount(text, { isPlain: false })), [1, 3]);
 });
 
 test('a search finds names in any width and case, by all of its words', () => {

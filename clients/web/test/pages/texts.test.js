@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import baseEn from '../../pages/texts/en.js';
 import hostEn from '../../pages/texts/host-en.js';
 import hostZh from '../../pages/texts/host-zh.js';
+import sheetsEn from '../../pages/texts/sheets-en.js';
+import sheetsZh from '../../pages/texts/sheets-zh.js';
 import baseZh from '../../pages/texts/zh.js';
 
-const [en, zh] = [{ ...baseEn, ...hostEn }, { ...baseZh, ...hostZh }];
+const [en, zh] = [{ ...baseEn, ...hostEn, ...sheetsEn }, { ...baseZh, ...hostZh, ...sheetsZh }];
 
 const root = fileURLToPath(new URL('../../pages/', import.meta.url));
 const names = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort();

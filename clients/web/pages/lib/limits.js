@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import { t } from './i18n.js';
+
+/** The bytes of a text as the server's limits count them: in a plain text `"` and `\` are two (PROTOCOL.md, section 12). */
+export function byteCount(text, { isPlain }) {
+  return new TextEncoder().encode(isPlain ? text.replace(/["\\]/g, '$&$&') : text).length;
+}
+
+/** Lets a form say that a text has more bytes than the server takes: a sign may have up to four. */
+export function limitBytes(input, most, { isPlain }) {
+  input.addEventListener('input', () => {
+    const isTooLong = byteCount(input.value.trim(), { isPlain }) > most;
+    input.setCustomValidity(isTooLong ? t('app.tooLong', { count: most, signs: Math.floor(most / 3) }) : '');
+  });
+  return input;
+}

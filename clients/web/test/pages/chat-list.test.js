@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { FakeElement, makePage } from '../support/fake-page.js';
+
+makePage();
+const { ChatList } = await import('../../pages/chat/chat-list.js');
+
+/** How high each row is, and what is seen of the list. */
+const [rowHeight, viewHeight] = [20, 400];
+/** The pause between two drawings, and a little more. */
+const drawing = 220;
+
+/** A list on a page that lays out as little as it needs: what is not shown has no heights, and is scrolled to 0. */
+function make() {
+  const page = { isShown: true };
+  document.createElement = (tag) => {
+    let scrollTop = 0;
+    return Object.defineProperties(new FakeElement(tag), {
+      offsetHeight: { get: () => (page.isShown ? rowHeight : 0) },
+      clientHeight: { get: () => (page.isShown ? viewHeight : 0) },
+      scrollTop: { get: () => (page.isShown ? scrollTop : 0), set: (value) => { scrollTop = value; } },
+    });
+  };
+  let told;
+  globalThis.ResizeObserver = class {
+    constructor(listener) {
+      told = () => listener([{ contentRect: { height: page.isShown ? viewHeight : 0 } }]);
+    }
+    observe() {}
+    disconnect() {}
+  };
+  const chat = new ChatList();
+  told();
+  let n = 0;
+  return {
+    chat,
+    /** Some messages, and the drawing of them. */
+    add: async (count) => {
+      chat.add(...Array.from({ length: count }, () => ({ kind: 'text', user: { userID: 'u' }, text: `message ${(n += 1)}` })));
+      await wait(drawing);
+    },
+    show: async (isShown) => {
+      page.isShown = isShown;
+      // A browser tells it after the drawing of the frame.
+      await wait(drawing);
+      told();
+      await wait(drawing);
+    },
+    scroll: async (scrollTop) => {
+      chat.view.scrollTop = scrollTop;
+      chat.view.dispatchEvent(new Event('scroll'));
+      await wait(drawing);
+    },
+  };
+}
+
+test('a list that is not shown keeps its messages, and makes no elements of them', async () => {
+  const { chat, add, show } = make();
+  await add(100);
+  const seen = chat.space.childElementCount;
+  assert.ok(seen < 60, `${seen}`);
+  await show(false);
+  // As many a drawing as 40 a second are.
+  for (let round = 0; round < 15; round += 1) await add(8);
+  assert.equal(chat.messages.length, 220);
+  assert.ok(chat.space.childElementCount < 60, `${chat.space.childElementCount} rows of a hidden list are elements`);
+  await show(true);
+  assert.ok(chat.space.childElementCount < 60, `${chat.space.childElementCount}`);
+  assert.ok(chat.space.textContent.includes('message 220'));
+  chat.dispose();
+});
+
+test('who reads further up is at the same place when the list is shown again, also when rows have fallen out', async () => {
+  const { chat, add, show, scroll } = make();
+  for (let round = 0; round < 4; round += 1) await add(200);
+  await scroll(400 * rowHeight);
+  const places = () => chat.space.children.map((row) => [row.textContent, parseFloat(/translateY\((.*)px\)/.exec(row.style.transform)[1]) - chat.view.scrollTop]);
+  const [text, before] = places().find(([, y]) => y >= 0);
+  const after = () => places().find((row) => row[0] === text)?.[1];
+  await show(false);
+  await add(100);
+  await show(true);
+  assert.ok(Math.abs(after() - before) <= 1, `${text} ${after()} ${before}`);
+  await show(false);
+  for (let round = 0; round < 2; round += 1) await add(100);
+  await show(true);
+  assert.equal(chat.messages.length, 1000);
+  assert.ok(Math.abs(after() - before) <= 1, `${text} ${after()} ${before}`);
+  assert.equal(chat.more.textContent, '300 new messages');
+  chat.dispose();
+});
+
+test('a fast chat is read out two messages at a time, with pauses', async () => {
+  const { chat, add } = make();
+  const said = () => chat.announcer.textContent;
+  await add(40);
+  assert.ok(said().endsWith('message 39u message 40'), said());
+  for (let round = 0; round < 5; round += 1) await add(40);
+  assert.ok(said().endsWith('message 40'), said());
+  await wait(2500);
+  assert.ok(said().endsWith('message 240') && chat.announcer.childElementCount === 4, said());
+  chat.dispose();
+});

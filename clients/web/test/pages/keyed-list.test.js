@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeyedList } from '../../pages/lib/keyed-list.js';
+
+/** As much of an element as the list uses. Like a browser's, it loses the focus when it is taken out or moved. */
+class FakeElement {
+  parent;
+  children = [];
+
+  constructor(text = '', ...children) {
+    this.text = text;
+    for (const child of children) this.insertBefore(child, null);
+  }
+
+  get firstElementChild() {
+    return this.children[0] ?? null;
+  }
+
+  get nextElementSibling() {
+    return this.parent.children[this.parent.children.indexOf(this) + 1] ?? null;
+  }
+
+  contains(other) {
+    return other === this || this.children.some((child) => child.contains(other));
+  }
+
+  querySelectorAll() {
+    return this.children.flatMap((child) => [child, ...child.querySelectorAll()]);
+  }
+
+  remove() {
+    if (this.contains(document.activeElement)) document.activeElement = document.body;
+    if (this.parent) this.parent.children = this.parent.children.filter((child) => child !== this);
+    this.parent = undefined;
+  }
+
+  insertBefore(child, next) {
+    if (child.parent) child.remove();
+    this.children.splice(next ? this.children.indexOf(next) : this.children.length, 0, child);
+    child.parent = this;
+  }
+
+  replaceWith(other) {
+    this.parent.insertBefore(other, this);
+    this.remove();
+  }
+
+  focus() {
+    if (document.body.contains(this)) document.activeElement = this;
+  }
+}
+
+/** A list of rows `[key, shown]`, each an element with one button. */
+function list() {
+  const body = new FakeElement();
+  const element = new FakeElement();
+  body.insertBefore(element, null);
+  globalThis.document = { body, activeElement: body, documentElement: { lang: 'en' } };
+  const keyed = new KeyedList(element);
+  let made = 0;
+  return {
+    element,
+    show: (...rows) => {
+      made = 0;
+      keyed.show(rows.map(([key, shown]) => [key, shown, () => {
+        made += 1;
+        return new FakeElement(`${key}${shown}`, new FakeElement('button'));
+      }]));
+      return [element.children.map(({ text }) => text).join(' '), made];
+    },
+  };
+}
+
+test('a row stays the same element while it shows the same, whoever comes, goes and changes around it', () => {
+  const { element, show } = list();
+  assert.deepEqual(show(['a', 1], ['b', 1], ['c', 1]), ['a1 b1 c1', 3]);
+  const [, b] = element.children;
+  b.children[0].focus();
+  assert.deepEqual(show(['x', 1], ['b', 1], ['c', 2], ['d', 1]), ['x1 b1 c2 d1', 3]);
+  assert.equal(element.children[1], b);
+  assert.equal(document.activeElement, b.children[0]);
+  assert.deepEqual(show(['b', 1], ['c', 2], ['d', 1], ['x', 1]), ['b1 c2 d1 x1', 0]);
+  assert.equal(document.activeElement, b.children[0], 'a row that is moved keeps the focus');
+  assert.deepEqual(show(), ['', 0]);
+  assert.equal(document.activeElement, document.body);
+});
+
+test('a row that shows something else is made anew, and has the focus if the one before had it', () => {
+  const { element, show } = list();
+  show(['a', 1], ['b', 1]);
+  element.children[0].children[0].focus();
+  assert.deepEqual(show(['a', 2], ['b', 1]), ['a2 b1', 1]);
+  assert.equal(document.activeElement, element.children[0].children[0]);
+  assert.deepEqual(show(['b', 1], ['a', 3]), ['b1 a3', 1]);
+  assert.equal(document.activeElement, element.children[1].children[0]);
+  document.documentElement.lang = 'zh-Hans';
+  assert.deepEqual(show(['b', 1], ['a', 3]), ['b1 a3', 2], 'another language is another text');
+});
