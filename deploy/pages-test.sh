@@ -23,7 +23,7 @@ if [[ ${1:-} == pictures ]]; then
 fi
 if [[ ${1:-} == measure ]]; then exec "$python" -W ignore::ResourceWarning Tests/Web/measure.py; fi
 if [[ $# -eq 0 ]]; then
-  node --test clients/web/test/pages/
+  node --test clients/web/test/pages/ clients/web/test/session/
   set -- discover -s Tests/Web -t Tests/Web
 fi
 PYTHONPATH=Tests/Web exec "$python" -W ignore::ResourceWarning -m unittest "$@" -v

@@ -124,6 +124,8 @@ class Hosting(BrowserCase):
         admin.page.keyboard.press("Escape")
         host.act_on("Aoi Eleven", "Admin no more")
         expect(manage).to_be_hidden()
+        # The list of persons is open; a chat that is out of sight draws nothing.
+        admin.page.get_by_role("tab", name="Chat").click()
         expect(admin.page.locator(".chat-row", has_text=f"Aoi Eleven {TAG} is no admin any more")).to_have_count(1)
 
     def test_a_long_audience_is_listed_whole_and_follows_who_goes(self):
