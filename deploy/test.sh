@@ -17,7 +17,7 @@ fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaW
 server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShellTests PresenceTests WebhooksTests GatewayTests ClusterKitTests PublicAPITests ClusterTests"
 # Suites of fast targets that --fast leaves out too: the first four start child processes, the others (random walks, and
 # sessions that are cut at each frame) take 10 to 20 s each in a debug build.
-left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests TLSTransportTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests SimulatedCutTests SimulatedCallCutTests"
+left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests TLSTransportTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests SimulatedCutTests SimulatedCallCutTests StrictJSONDecoderTests BudgetOracleTests BarrageScheduleTests"
 
 usage() {
   cat <<'EOT'
@@ -27,8 +27,8 @@ Installs the packages that are missing, checks the format, builds, and runs all 
 parallel, then the others, one after another. Names at the end what was skipped and what failed; the exit status is 1 if
 anything failed. Safe to run again.
 
-  --fast               only tests that need no server: no Redis, no Kafka, no child process; and none of the five
-                       longest suites. In parallel, in less than two minutes after the build. Installs the
+  --fast               only tests that need no server: no Redis, no Kafka, no child process; and none of the eight
+                       longest suites. In parallel, in about two minutes after the build. Installs the
                        C libraries only. With --filter it runs what the filter names instead
   --require-kafka      the lack of a real Kafka is a failure; LIVEPLAZA_REQUIRE_KAFKA=1 does the same
   --retry-failed       runs the suites of failed tests once more, if they are at most three and no test process ended;
