@@ -121,7 +121,7 @@ export class CoHostSection extends Disposer {
       asked.has(host.liveID)
         ? this.#button('connect.withdraw', () => coHost.cancelHostConnection({ toHostLiveID: host.liveID }))
         : this.#button('connect.ask', ask(host)))]);
-    this.candidates.show(rows.length > 0 ? rows : [['', '', () => h('li', { class: 'blank', t: 'connect.none' })]]);
+    this.candidates.show(rows, () => h('li', { class: 'blank', t: 'connect.none' }));
     this.connection.hidden = coHostStatus !== 'connected';
     this.members.show(connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {
       const isMuted = mutedLives.includes(host.liveID);

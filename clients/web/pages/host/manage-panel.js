@@ -103,7 +103,7 @@ export class ManagePanel extends Disposer {
       avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)),
       button('seat.accept', 'primary', () => coGuest.acceptApplication({ userID: user.userID })),
       button('seat.reject', '', () => coGuest.rejectApplication({ userID: user.userID })))]);
-    this.applications.show(rows.length > 0 ? rows : [['', '', () => h('li', { class: 'blank', t: 'host.noApplications' })]]);
+    this.applications.show(rows, () => h('li', { class: 'blank', t: 'host.noApplications' }));
   }
 
   #drawGuests() {
@@ -111,7 +111,7 @@ export class ManagePanel extends Disposer {
     const rows = guests.map((user) => [user.userID, [user.userName, user.avatarURL], () => h('li', {},
       h('button', { class: 'person', type: 'button', on: { click: () => openPerson(this.page, user) } },
         avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)), icon('more')))]);
-    this.guests.show(rows.length > 0 ? rows : [['', '', () => h('li', { class: 'blank', t: 'host.noGuests' })]]);
+    this.guests.show(rows, () => h('li', { class: 'blank', t: 'host.noGuests' }));
   }
 
   #confirmEnd() {

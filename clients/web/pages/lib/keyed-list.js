@@ -19,8 +19,10 @@ export class KeyedList {
    *
    * @param {[key: string, shown: unknown, make: () => HTMLElement][]} rows a row is made anew when `shown`, as JSON, or the
    *   language has changed; then the focus goes to the same place in the new row
+   * @param {() => HTMLElement} [blank] the only row of a list that is empty
    */
-  show(rows) {
+  show(rows, blank) {
+    if (rows.length === 0 && blank) rows = [['', '', blank]];
     let focused = this.element.contains(document.activeElement) && document.activeElement;
     const keys = new Set(rows.map(([key]) => key));
     for (const [key, { element }] of this.#rows) {
