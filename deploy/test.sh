@@ -18,14 +18,17 @@ server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShell
 # Suites of fast targets that --fast leaves out too: the first four start child processes, the others (random walks, and
 # sessions that are cut at each frame) take 10 to 20 s each in a debug build.
 left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests TLSTransportTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests SimulatedCutTests SimulatedCallCutTests StrictJSONDecoderTests BudgetOracleTests BarrageScheduleTests"
+# Suites of ClusterTests that measure times under faults or attacks: nothing runs beside them.
+measured_suites="KillTests StoreKillTests LongWaitTests PresenceClusterTests AttackTests ChaosTests"
 
 usage() {
   cat <<'EOT'
 usage: deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [--sanitize KIND] [options of `swift test`]
 
 Installs the packages that are missing, checks the format, builds, and runs all tests: first those of --fast, in
-parallel, then the others, one after another. Names at the end what was skipped and what failed; the exit status is 1 if
-anything failed. Safe to run again.
+parallel; then those with servers, in two processes at once, each one test after another; at last, alone, those that
+measure times under faults. Names at the end what was skipped and what failed; the exit status is 1 if anything failed.
+Safe to run again.
 
   --fast               only tests that need no server: no Redis, no Kafka, no child process; and none of the eight
                        longest suites. In parallel, in about two minutes after the build. Installs the
@@ -126,16 +129,39 @@ say "building"
 swift build --build-tests ${build_options[@]+"${build_options[@]}"}
 
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+# What the second of two processes printed, until it is added to $output: lines of one failure must stay together.
+beside=$(mktemp)
+second=
+end() {
+  if [[ -n $second ]]; then kill -- "-$second" 2>/dev/null || true; fi
+  rm -f "$output" "$beside"
+}
+trap end EXIT
 failed=0
-run_tests() { swift test --skip-build --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1 | tee -a "$output"; }
+run_tests() { swift test --skip-build --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1; }
 run_fast_tests() {
   local selection=(--parallel)
   for suite in $left_out_suites; do selection+=(--skip "\\.$suite/"); done
-  run_tests "${selection[@]}" "$@" || failed=1
+  run_tests "${selection[@]}" "$@" | tee -a "$output" || failed=1
 }
-# One after another: these tests talk to real servers and measure times, and disturb each other on two cores.
-run_one_by_one() { run_tests --no-parallel "$@" || failed=1; }
+# One after another: many of these tests wait for real servers, and too many of them at once disturb each other.
+run_one_by_one() { run_tests --no-parallel "$@" | tee -a "$output" || failed=1; }
+# Two processes at once, since these tests wait more than they compute. The second one may not wait for the first one's
+# lock on .build: neither builds.
+run_server_tests() {
+  local measured=()
+  for suite in $measured_suites; do measured+=(--skip "\\.$suite/"); done
+  # A process group of its own, so that an interrupted run can end it with its servers.
+  set -m
+  { run_tests --no-parallel --ignore-lock --filter '^ClusterTests\.' "${measured[@]}" "$@" | tee "$beside"; } &
+  second=$!
+  set +m
+  run_one_by_one --filter "^(${server_targets// /|})\\." --skip '^ClusterTests\.' --filter "\\.(${left_out_suites// /|})/" "$@"
+  wait "$second" || failed=1
+  second=
+  cat "$beside" >>"$output"
+  run_one_by_one --filter "\\.(${measured_suites// /|})/" "$@"
+}
 
 fast_filter="^(${fast_targets// /|})\\."
 # Several filters would add up, so a filter among the options replaces the lists.
@@ -143,9 +169,7 @@ if [[ " ${options[*]:-} " == *" --filter"* ]]; then
   if [[ $fast == 1 ]]; then run_fast_tests "${options[@]}"; else run_one_by_one "${options[@]}"; fi
 else
   run_fast_tests --filter "$fast_filter" ${options[@]+"${options[@]}"}
-  if [[ $fast == 0 ]]; then
-    run_one_by_one --filter "^(${server_targets// /|})\\." --filter "\\.(${left_out_suites// /|})/" ${options[@]+"${options[@]}"}
-  fi
+  if [[ $fast == 0 ]]; then run_server_tests ${options[@]+"${options[@]}"}; fi
 fi
 
 say "skipped:"
@@ -169,7 +193,7 @@ if [[ $failed == 1 ]]; then
     summary
     say "running again: ${suites//$'\n'/, }"
     : >"$output"
-    if run_tests --no-parallel --filter "\\.(${suites//$'\n'/|})/"; then
+    if run_tests --no-parallel --filter "\\.(${suites//$'\n'/|})/" | tee -a "$output"; then
       failed=0
       say "flaky: ${suites//$'\n'/, } failed at first (see \"failed:\" above) and passed when run again: a fault to be mended"
     else

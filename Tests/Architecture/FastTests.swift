@@ -54,4 +54,11 @@ import Testing
         let fastSuites = Set(files.flatMap { Self.suites(in: $0) })
         for suite in leftOutSuites { #expect(fastSuites.contains(suite), "no fast target has a suite \(suite)") }
     }
+
+    @Test func `every suite that deploy/test.sh runs alone is one of ClusterTests`() throws {
+        let suites = Set(SourceTree.tests.filter { $0.target == "ClusterTests" }.flatMap { Self.suites(in: $0) })
+        let measured = try Self.words(ofList: "measured_suites")
+        #expect(measured.count > 3)
+        for suite in measured { #expect(suites.contains(suite), "ClusterTests has no suite \(suite)") }
+    }
 }
