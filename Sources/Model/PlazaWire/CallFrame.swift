@@ -44,9 +44,17 @@ package struct CallFrame: Sendable {
         self.init(id: id, method: method, age: nil, json)
     }
 
+    /// A method's name with a question mark for each byte that is not ASCII.
+    ///
+    /// No method has such a name. A text with many combining marks would take long to compare with those of methods.
+    private static func ascii(_ method: String) -> String {
+        guard !method.utf8.allSatisfy({ $0 < 0x80 }) else { return method }
+        return String(decoding: method.utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+
     private init(id: Int64, method: String, age: Int64?, _ json: StrictJSON) {
         self.id = id
-        self.method = method
+        self.method = Self.ascii(method)
         self.age = age
         self.json = json
         self.params = json.member("params", of: 0)
@@ -58,6 +66,10 @@ package struct CallFrame: Sendable {
     package func params<Params: Decodable>(_ type: Params.Type = Params.self) throws(ReplyError) -> Params {
         do throws(WireError) {
             guard let params else { return try Wire.decode(from: Array("{}".utf8)) }
+            guard !self.json.hasLongMarkRun(at: params) else {
+                throw .badField(
+                    path: "params", message: "has more than \(StrictJSON.maxMarks) combining marks in a row")
+            }
             return try Wire.decode(from: self.json, at: params)
         } catch {
             throw ReplyError(.badParameter, error.message)

@@ -40,24 +40,35 @@ extension StrictJSON {
     /// The index of the value of the first member with this name; nil if the object at the index `object` has no such
     /// member.
     ///
-    /// Names are compared by canonical equivalence, like Swift strings.
+    /// Names are compared byte by byte. Swift's comparison of strings sorts the combining marks of both, which takes
+    /// minutes for a hostile name.
     func member(_ name: String, of object: Int) -> Int? {
         name.withUTF8Bytes { nameBytes in
-            let isASCII = nameBytes.indices.allSatisfy { nameBytes[$0] < 0x80 }
             let end = self.index(after: object)
             var index = object + 1
             while index < end {
                 let entry = self.entries[index]
-                // Two different ASCII strings are never equivalent, so their bytes decide. `plainText` is ASCII.
                 let isMatch =
-                    entry.kind == .plainText && isASCII
-                    ? self.isEqual(entry, nameBytes) : self.text(at: index) == name
+                    self.hasEscape(entry)
+                    ? self.text(at: index).utf8.elementsEqual(name.utf8) : self.isEqual(entry, nameBytes)
                 // The value follows its name.
                 if isMatch { return index + 1 }
                 index = self.index(after: index + 1)
             }
             return nil
         }
+    }
+
+    /// The bytes of the string at `index`, without escape sequences.
+    func utf8(at index: Int) -> ArraySlice<UInt8> {
+        let entry = self.entries[index]
+        if self.hasEscape(entry) { return ArraySlice(self.text(at: index).utf8) }
+        return self.bytes[Int(entry.start)..<Int(entry.end)]
+    }
+
+    /// Whether a string contains an escape sequence.
+    private func hasEscape(_ entry: Entry) -> Bool {
+        entry.kind == .text && self.bytes[Int(entry.start)..<Int(entry.end)].contains(UInt8(ascii: "\\"))
     }
 
     /// Whether the string of an entry, which has no escape sequences, has the same bytes as a name.
@@ -70,10 +81,15 @@ extension StrictJSON {
 
     /// Calls `body` with the name and the value's index of each member, in the order of the text.
     func forEachMember(of object: Int, _ body: (_ name: String, _ valueIndex: Int) -> Void) {
+        self.forEachMemberIndex(of: object) { body(self.text(at: $0), $0 + 1) }
+    }
+
+    /// Calls `body` with the index of each member's name, which the value follows; in the order of the text.
+    func forEachMemberIndex(of object: Int, _ body: (Int) -> Void) {
         let end = self.index(after: object)
         var index = object + 1
         while index < end {
-            body(self.text(at: index), index + 1)
+            body(index)
             index = self.index(after: index + 1)
         }
     }
@@ -91,9 +107,8 @@ extension StrictJSON {
     /// The string at `index`, which must be the index of a string.
     func text(at index: Int) -> String {
         let entry = self.entries[index]
-        let content = self.bytes[Int(entry.start)..<Int(entry.end)]
-        if entry.kind == .plainText || !content.contains(UInt8(ascii: "\\")) {
-            return String(decoding: content, as: UTF8.self)
+        guard self.hasEscape(entry) else {
+            return String(decoding: self.bytes[Int(entry.start)..<Int(entry.end)], as: UTF8.self)
         }
         return self.unescaped(from: Int(entry.start), to: Int(entry.end))
     }

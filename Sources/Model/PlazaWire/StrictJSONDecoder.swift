@@ -121,8 +121,11 @@ extension StrictJSONDecoder: SingleValueDecodingContainer {
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder of the object.
     let object: StrictJSONDecoder
-    /// The indices of the values' entries by name; nil for a small object, whose members are searched in order.
-    let valueIndices: [String: Int]?
+    /// The indices of the values' entries by the bytes of the name; nil for a small object, whose members are searched
+    /// in order.
+    ///
+    /// A string as key would be hashed in a time that grows with the square of its combining marks.
+    let valueIndices: [ArraySlice<UInt8>: Int]?
 
     /// The largest number of entries of an object without `valueIndices`; a member has at least two entries, for its
     /// name and its value.
@@ -135,9 +138,10 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
             self.valueIndices = nil
             return
         }
-        var valueIndices: [String: Int] = [:]
-        json.forEachMember(of: object.index) { name, valueIndex in
-            if valueIndices[name] == nil { valueIndices[name] = valueIndex }
+        var valueIndices: [ArraySlice<UInt8>: Int] = [:]
+        json.forEachMemberIndex(of: object.index) { index in
+            let name = json.utf8(at: index)
+            if valueIndices[name] == nil { valueIndices[name] = index + 1 }
         }
         self.valueIndices = valueIndices
     }
@@ -145,10 +149,10 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { self.object.codingPath }
 
     var allKeys: [Key] {
-        if let valueIndices { return valueIndices.keys.compactMap { Key(stringValue: $0) } }
-        var names: [String] = []
+        // The keys are Swift's strings, of which a dictionary has only one of each canonical form: the first one counts.
+        var (names, known): ([String], Set<String>) = ([], [])
         self.object.json.forEachMember(of: self.object.index) { name, _ in
-            if !names.contains(name) { names.append(name) }
+            if known.insert(name).inserted { names.append(name) }
         }
         return names.compactMap { Key(stringValue: $0) }
     }
@@ -157,7 +161,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func find(_ name: String) -> StrictJSONDecoder? {
         let index: Int?
         if let valueIndices {
-            index = valueIndices[name]
+            index = valueIndices[ArraySlice(name.utf8)]
         } else {
             index = self.object.json.member(name, of: self.object.index)
         }

@@ -14,6 +14,8 @@ extension ConnectionHandle {
         let method = HTTPMethod(rawValue: method)
         let headers = self.readHeaders(limit: limits.headers)
         var byName: [String: String] = [:]
+        // A name that is no token is not hashed either: many combining marks would take the thread for long.
+        if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (HTTPRequest.unreadable, .badRequest) }
         for (name, value) in headers.pairs {
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
@@ -30,7 +32,6 @@ extension ConnectionHandle {
         if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
         // This server and a proxy in front of it could read such requests differently. Then one of them would take a
         // part of a body for another request (request smuggling). The checks below reject these requests.
-        if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (request, .badRequest) }
         if let coding = byName["transfer-encoding"] {
             guard coding.lowercased() == "chunked", byName["content-length"] == nil else {
                 return (request, .badRequest)

@@ -7,6 +7,9 @@
 package struct Router<Route> {
     fileprivate var root = Node()
 
+    /// The longest fixed text of a pattern.
+    private static var maxTextBytes: Int { 64 }
+
     /// A router without routes.
     package init() {}
 
@@ -31,6 +34,7 @@ package struct Router<Route> {
     private static func add(
         _ method: HTTPMethod, _ parts: ArraySlice<String>, names: [String], _ route: Route, to node: inout Node
     ) {
+        precondition(parts.allSatisfy { $0.utf8.count <= Self.maxTextBytes }, "a part of a pattern is too long")
         guard let part = parts.first else {
             node.leaves[method] = Leaf(names: names, route: route)
             return
@@ -65,7 +69,8 @@ package struct Router<Route> {
                 .found(leaf.route, Dictionary(zip(leaf.names, values)) { _, last in last })
             }
         }
-        if let child = node.texts[part],
+        // A fixed text is short and ASCII. A peer's part with many combining marks would take long to hash.
+        if part.utf8.count <= Self.maxTextBytes, part.utf8.allSatisfy({ $0 < 0x80 }), let child = node.texts[part],
             let found = Self.match(method, parts.dropFirst(), values: values, child, &methods)
         {
             return found
