@@ -58,6 +58,7 @@ class Dashboard(BrowserCase):
         live = host.go_live("Under the dashboard")
         viewer = self.window("Dash viewer").enter(live)
         page = self.dashboard()
+        before_kills = self.report(page)["ledger"]
         sent = []
         for victim in ("barrage-fanout-1", "gateway-1"):
             with self.subTest(process=victim):
@@ -80,13 +81,24 @@ class Dashboard(BrowserCase):
                     os.kill(before, 0)
         viewer.wait_for_message(sent[-1])
         self.assertEqual([text for text in viewer.messages() if text in sent], sent)
-        # The ledger counts what processes have told since they began; nothing may be unexplained when all is quiet.
+        # The ledger counts what all processes have told, also the killed ones; nothing may be unexplained when all is quiet.
         page.wait_for_function(
             "() => { const { ledger } = livePlazaOps.source.report; return ledger.feedGap === 0 && ledger.deliveryGap === 0; }",
             timeout=60_000)
-        ledger = page.locator("section", has=page.get_by_role("heading", name="Ledger"))
-        for name in ("gap in feeds", "gap in deliveries"):
+        ledger = page.locator("section", has=page.get_by_role("heading", name="Ledger", exact=True))
+        for name in ("gap in feeds", "gap in deliveries", "have ended"):
             expect(ledger).to_contain_text(name)
+        # The counts of the killed processes are still in it, beside those of their successors.
+        after_kills = self.report(page)["ledger"]
+        self.assertGreaterEqual(after_kills["ends"], before_kills["ends"] + 2)
+        self.assertGreaterEqual(after_kills["published"], before_kills["published"] + len(sent))
+        self.assertGreaterEqual(after_kills["due"], before_kills["due"] + len(sent))
+        # Every partition has one owner again.
+        page.wait_for_function(
+            "() => livePlazaOps.source.report.owners.every(({ partitions }) => partitions.every((names) => names.length === 1))",
+            timeout=60_000)
+        self.assertEqual(
+            {owner["machine"] for owner in self.report(page)["owners"]}, {"audience", "barrage", "connection", "directory", "seat"})
         folder = os.environ.get("LIVEPLAZA_SCREENSHOTS")
         if folder:
             page.screenshot(path=os.path.join(folder, "dashboard-after-kills.png"), full_page=True)

@@ -34,12 +34,26 @@ class Ops(unittest.TestCase):
         page = self.page(viewport=SIZES["desktop"])
         expect(page.locator(".process")).to_have_count(9)
         expect(page.locator(".process", has_text="barrage-fanout-1")).to_contain_text("barrage: 1 partition")
-        expect(page.locator(".chart")).to_have_count(6)
-        self.assertEqual(page.locator(".chart-line").evaluate_all("lines => lines.filter((line) => line.getAttribute('d')).length"), 7)
+        expect(page.locator(".chart")).to_have_count(10)
+        self.assertEqual(page.locator(".chart-line").evaluate_all("lines => lines.filter((line) => line.getAttribute('d')).length"), 20)
         expect(page.get_by_text("gap in deliveries")).to_be_visible()
+        expect(page.get_by_text("No gap:")).to_be_visible()
+        expect(page.locator("dt", has_text="due to viewers").locator("+ dd")).to_have_text("16,188,000")
+        expect(page.locator("section", has=page.get_by_role("heading", name="Drops and refusals"))).to_contain_text("barrage: feed budget")
         before = page.evaluate("() => livePlazaOps.source.report.now")
         page.wait_for_function("before => livePlazaOps.source.report.now > before", arg=before)
         self.assertEqual(page.evaluate("() => livePlazaOps.source.samples.length"), 900)
+        self.assertEqual(self.faults, [])
+
+    def test_partitions_have_owners_until_their_process_is_killed(self):
+        page = self.page(viewport=SIZES["desktop"])
+        row = page.get_by_role("row", name="barrage barrage-fanout")
+        expect(row.get_by_role("cell")).to_have_text(["1barrage-fanout-1", "2barrage-fanout-2"])
+        page.locator(".process", has_text="barrage-fanout-2").get_by_role("button").press("Enter")
+        page.get_by_role("button", name="Kill it").press("Enter")
+        expect(row.get_by_role("cell").last).to_have_text("–nobody")
+        expect(page.get_by_text("1 process has ended.")).to_be_visible()
+        expect(row.get_by_role("cell").last).to_have_text("2barrage-fanout-2", timeout=15_000)
         self.assertEqual(self.faults, [])
 
     def test_a_process_is_killed_after_a_question_and_the_clock_shows_its_recovery(self):

@@ -63,6 +63,22 @@ package struct CounterGrowth: Sendable {
         return sums
     }
 
+    /// The drops of the last round by a label, `class` or `reason`: of the feed budget, and for slow readers.
+    func lastRoundDrops(by label: String) -> [String: Double] {
+        var sums: [String: Double] = [:]
+        for (series, value) in self.lastRoundGrowth where value > 0 {
+            if series.name == MetricNames.Barrage.dropped {
+                sums[series.labels[label] ?? "", default: 0] += value
+            } else if series.name == MetricNames.Gateway.shed {
+                sums[series.labels[label] ?? Self.slowReader, default: 0] += value
+            }
+        }
+        return sums
+    }
+
+    /// The reason of all items that gateways shed; their metric has no label for it.
+    static let slowReader = "slowReader"
+
     /// Whether a metric is a counter or a bucket of a histogram, by its name.
     private static func isCounter(_ name: String) -> Bool { name.hasSuffix("_total") || name.hasSuffix("_bucket") }
 }

@@ -9,6 +9,8 @@ package struct DashboardModel: Sendable {
     package static let maxSamples = 900
 
     private var growth = CounterGrowth()
+    private var ledger = ClusterLedger()
+    private var partitions = PartitionTable()
     private var latency = LatencyWindow(MetricNames.Gateway.call)
     private var samples = SampleRing<DashboardSample>(capacity: Self.maxSamples)
     private var recoveryClock = RecoveryClock()
@@ -25,33 +27,60 @@ package struct DashboardModel: Sendable {
     /// Adds a whole round: the states and metrics of all processes.
     ///
     /// - Parameters:
-    ///   - readings: all processes.
+    ///   - readings: all processes; empty if the cluster's state cannot be read.
+    ///   - partitionCount: the number of partitions of each topic; 0 if it is unknown.
     ///   - time: in milliseconds since the dashboard began.
-    package mutating func addRound(_ readings: [ProcessReading], at time: Int) {
-        self.updateStates(readings, at: time)
+    package mutating func addRound(_ readings: [ProcessReading], partitionCount: Int = 0, at time: Int) {
+        self.observe(readings, at: time)
+        // A process that is ready and has not answered this time is assumed to be as it was.
+        self.readings = self.readings(readings) { known, current in current.isReady && known.pid == current.pid }
+        self.partitions.update(readings, partitionCount: partitionCount)
         self.growth.add(readings)
         self.latency.addRound(self.growth.lastRoundGrowth)
         let seconds = self.lastRoundTime.map { Double(time - $0) / 1000 } ?? 0
         self.samples.append(
-            DashboardSample(readings, growth: self.growth, latency: self.latency, at: time, after: seconds))
+            DashboardSample(
+                readings, growth: self.growth, ledger: self.ledger, latency: self.latency, at: time, after: seconds))
         self.lastRoundTime = time
     }
 
     /// Updates the states of processes between two rounds; their metrics remain those of the last round.
     package mutating func updateStates(_ readings: [ProcessReading], at time: Int) {
+        self.observe(readings, at: time)
+        self.readings = self.readings(readings) { known, current in current.pid != nil && known.pid == current.pid }
+    }
+
+    private mutating func observe(_ readings: [ProcessReading], at time: Int) {
         self.recoveryClock.observe(readings, at: time)
-        // Between two rounds the caller reads no metrics.
-        let knownMetrics = Dictionary(self.readings.map { ($0.name, $0.metrics) }) { first, _ in first }
-        self.readings = readings.map { reading in
+        self.ledger.add(readings, at: time)
+    }
+
+    /// Fills in the known metrics of processes that were read without metrics, if `isSame` says that they still hold.
+    private func readings(
+        _ readings: [ProcessReading], isSame: (_ known: ProcessReading, _ current: ProcessReading) -> Bool
+    ) -> [ProcessReading] {
+        let knownReadings = Dictionary(self.readings.map { ($0.name, $0) }) { first, _ in first }
+        return readings.map { reading in
             var reading = reading
-            if reading.metrics == nil, reading.isReady { reading.metrics = knownMetrics[reading.name] ?? nil }
+            if reading.metrics == nil, let known = knownReadings[reading.name], isSame(known, reading) {
+                reading.metrics = known.metrics
+            }
             return reading
         }
     }
 
     /// Records that the dashboard has killed a process.
-    package mutating func processKilled(_ name: String, pid: Int32, at time: Int) {
+    ///
+    /// - Parameters:
+    ///   - name: the name of the process.
+    ///   - pid: its process id.
+    ///   - lastMetrics: its metrics just before the kill, and when they were asked for; nil if it did not answer.
+    ///   - time: when it was killed, in milliseconds since the dashboard began.
+    package mutating func processKilled(
+        _ name: String, pid: Int32, lastMetrics: (table: MetricsTable, at: Int)? = nil, at time: Int
+    ) {
         self.recoveryClock.processKilled(name, pid: pid, at: time)
+        self.ledger.processKilled(name, pid: pid, lastMetrics: lastMetrics, at: time)
     }
 
     /// The report for a page.
@@ -66,23 +95,13 @@ package struct DashboardModel: Sendable {
         return DashboardReport(
             now: time, next: self.samples.count, samples: self.samples.samples(from: number),
             processes: self.readings.map { DashboardReport.Process($0) },
-            drops: dropped.merging(shed.map { ("\($0.key) slowReader", $0.value) }) { $0 + $1 },
-            refusals: self.growth.totalGrowth(of: MetricNames.Barrage.refused, by: ["reason"]), ledger: self.ledger,
+            owners: self.partitions.owners(in: self.readings),
+            drops: dropped.merging(shed.map { ("\($0.key) \(CounterGrowth.slowReader)", $0.value) }) { $0 + $1 },
+            refusals: self.growth.totalGrowth(of: MetricNames.Barrage.refused, by: ["reason"]),
+            ledger: self.ledger.report,
             replays: self.growth.totalGrowth(of: "gateway_replays_total"),
             replaysRefused: self.growth.totalGrowth(of: "gateway_replays_refused_total", by: ["reason"]),
-            deadLetters: self.readings.reduce(0) { $0 + ($1.metrics?.sum(MetricNames.Shell.deadLetters) ?? 0) },
-            lag: self.lag, recoveries: self.recoveryClock.entries)
-    }
-
-    /// The two ledgers, summed over the running processes: that of messages and that of deliveries.
-    private var ledger: DashboardReport.Ledger {
-        let sum = { (name: String) in self.readings.reduce(0) { $0 + ($1.metrics?.sum(name) ?? 0) } }
-        return DashboardReport.Ledger(
-            published: sum(MetricNames.Barrage.published), admitted: sum(MetricNames.Barrage.admitted),
-            refused: sum(MetricNames.Barrage.refused), dropped: sum(MetricNames.Barrage.dropped),
-            due: sum(MetricNames.Gateway.due), delivered: sum(MetricNames.Gateway.delivered),
-            shed: sum(MetricNames.Gateway.shed), disconnected: sum(MetricNames.Gateway.disconnected),
-            owed: sum("gateway_feed_owed"))
+            deadLetters: self.ledger.deadLetters, lag: self.lag, recoveries: self.recoveryClock.entries)
     }
 
     /// The records that wait to be read, by reader, summed over the processes.

@@ -37,7 +37,9 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
     /// Two ledgers: published = admitted + refused + dropped counts messages, and
     /// due = delivered + shed + disconnected + owed counts their deliveries to viewers.
     ///
-    /// An item is shed for a slow reader, or owed until the viewer's socket has taken it.
+    /// An item is shed for a slow reader, or owed until the viewer's socket has taken it. The counts are those of all
+    /// processes that the dashboard has seen, from the start of each, and also after its end. What a process counted
+    /// between its last reading and its end is missing on both sides.
     package struct Ledger: Sendable, Equatable, Encodable {
         package var published: Double
         package var admitted: Double
@@ -48,26 +50,39 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         package var shed: Double
         package var disconnected: Double
         package var owed: Double
-        /// Published messages that were neither admitted, refused nor dropped; 0 unless a message is lost.
+        /// Published messages that were neither admitted, refused nor dropped, or were counted twice; 0 unless a message
+        /// is lost.
+        ///
+        /// The gap of each process counts from its fifth reading in a row: one reading may show counts in the middle of
+        /// a change.
         package var feedGap: Double
-        /// Due items that are counted in no other column of deliveries; 0 unless an item is lost.
+        /// Due items that are counted in no other column of deliveries, or twice; 0 unless an item is lost.
         package var deliveryGap: Double
+        /// The differences in the last readings of processes that have ended, as far as they are in neither gap: counts in
+        /// the middle of a change, or a loss.
+        package var undecided: Double
+        /// The processes with a gap, with its size.
+        package var uneven: [String: Double]
+        /// How many processes with a ledger have ended.
+        package var ends: Int
+        /// For how long at most these processes have counted without being read before their ends, in sum.
+        package var unseenMilliseconds: Int
+    }
 
-        init(
-            published: Double, admitted: Double, refused: Double, dropped: Double, due: Double, delivered: Double,
-            shed: Double, disconnected: Double, owed: Double
-        ) {
-            self.published = published
-            self.admitted = admitted
-            self.refused = refused
-            self.dropped = dropped
-            self.due = due
-            self.delivered = delivered
-            self.shed = shed
-            self.disconnected = disconnected
-            self.owed = owed
-            self.feedGap = published - admitted - refused - dropped
-            self.deliveryGap = due - delivered - shed - disconnected - owed
+    /// The owners of a machine's partitions.
+    package struct Owners: Sendable, Equatable, Encodable {
+        /// The machine's name, such as `barrage`.
+        package var machine: String
+        /// The program that runs the machine, such as `barrage-fanout`.
+        package var service: String
+        /// The names of the processes that own each partition, by its number: one, or none during a takeover.
+        package var partitions: [[String]]
+
+        /// Makes the owners of a machine's partitions.
+        package init(machine: String, service: String, partitions: [[String]]) {
+            self.machine = machine
+            self.service = service
+            self.partitions = partitions
         }
     }
 
@@ -79,17 +94,19 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
     package var samples: [DashboardSample]
     /// All processes of the cluster.
     package var processes: [Process]
+    /// The owners of all partitions, by machine.
+    package var owners: [Owners]
     /// Messages that were dropped since the dashboard began, by class and reason.
     package var drops: [String: Double]
     /// Messages that were refused since the dashboard began, by reason.
     package var refusals: [String: Double]
-    /// The ledgers of the processes that run.
+    /// The ledgers of all processes that the dashboard has seen.
     package var ledger: Ledger
     /// Resumes that were replayed exactly since the dashboard began.
     package var replays: Double
     /// Resumes whose client had to load a snapshot instead, since the dashboard began, by reason.
     package var replaysRefused: [String: Double]
-    /// The number of dead letters that the running processes have written.
+    /// The number of dead letters that all processes have written that the dashboard has seen.
     package var deadLetters: Double
     /// Records that wait to be read, by reader.
     package var lag: [String: Double]

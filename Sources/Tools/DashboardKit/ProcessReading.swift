@@ -19,11 +19,13 @@ package struct ProcessReading: Sendable {
     package var lastEnd: String?
     /// The process's metrics; nil if it has none, did not answer, or was not asked for them.
     package var metrics: MetricsTable?
+    /// When the metrics were asked for, in milliseconds since the dashboard began; nil: at the time of the round.
+    package var metricsReadAt: Int?
 
     /// Makes a reading.
     package init(
         name: String, kind: String, pid: Int32?, isReady: Bool, problem: String? = nil, restarts: Int = 0,
-        lastEnd: String? = nil, metrics: MetricsTable? = nil
+        lastEnd: String? = nil, metrics: MetricsTable? = nil, metricsReadAt: Int? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -33,6 +35,7 @@ package struct ProcessReading: Sendable {
         self.restarts = restarts
         self.lastEnd = lastEnd
         self.metrics = metrics
+        self.metricsReadAt = metricsReadAt
     }
 }
 
@@ -76,6 +79,9 @@ package struct MetricsTable: Sendable, Equatable {
         }
         return Series(name: String(text[..<brace]), labels: labels)
     }
+
+    /// Whether the page has a value of a metric.
+    func contains(_ name: String) -> Bool { self.values.keys.contains { $0.name == name } }
 
     /// The sum of a metric over all its labels.
     package func sum(_ name: String) -> Double {

@@ -27,10 +27,14 @@ final class DashboardCluster: Sendable {
         var nextRoundAt = self.elapsedMilliseconds
         while !Task.isCancelled {
             let isRoundDue = self.elapsedMilliseconds >= nextRoundAt
-            let readings = await self.readings(withMetrics: isRoundDue)
+            let (readings, partitionCount) = await self.readings(withMetrics: isRoundDue)
             let time = self.elapsedMilliseconds
             self.model.withLock { model in
-                isRoundDue ? model.addRound(readings, at: time) : model.updateStates(readings, at: time)
+                if isRoundDue {
+                    model.addRound(readings, partitionCount: partitionCount, at: time)
+                } else {
+                    model.updateStates(readings, at: time)
+                }
             }
             if isRoundDue { nextRoundAt = max(nextRoundAt + 1000, time) }
             // If a round takes longer than a second, the next round begins after 50 ms.
@@ -51,16 +55,17 @@ final class DashboardCluster: Sendable {
     /// Kills a process with SIGKILL.
     ///
     /// - Returns: false if the cluster has no such process, or it is down.
-    func kill(_ name: String) -> Bool {
-        // The pid that the page showed may belong to another program by now. So the pid is read again, and the process
-        // must be a child of the cluster's supervisor.
-        guard let state = try? ClusterState.read(runDirectory: self.access.runDirectory),
-            let pid = state.processes.first(where: { $0.name == name })?.pid,
-            Self.parent(of: pid) == state.supervisor
-        else { return false }
+    func kill(_ name: String) async -> Bool {
+        guard let process = self.process(name) else { return false }
+        // What the process counts after its last reading is never seen. So its metrics are read just before the kill.
+        let readAt = self.elapsedMilliseconds
+        let page = await runOnDedicatedThread("dashboard") { process.opsPort.flatMap { HealthProbe.metrics(port: $0) } }
+        let metrics = page.map { (table: MetricsTable(MetricsPage($0)), at: readAt) }
+        // The process may have ended meanwhile, and its pid may belong to another program.
+        guard let pid = process.pid, self.process(name)?.pid == pid else { return false }
         let time = self.elapsedMilliseconds
         guard Foundation.kill(pid, SIGKILL) == 0 else { return false }
-        self.model.withLock { $0.processKilled(name, pid: pid, at: time) }
+        self.model.withLock { $0.processKilled(name, pid: pid, lastMetrics: metrics, at: time) }
         Subcommands.printLine("\(name) (pid \(pid)) was killed by the page")
         return true
     }
@@ -78,19 +83,32 @@ final class DashboardCluster: Sendable {
         return nil
     }
 
-    private func readings(withMetrics: Bool) async -> [ProcessReading] {
+    /// A process that runs as a child of the cluster's supervisor; nil if there is none of this name.
+    private func process(_ name: String) -> ClusterState.Process? {
+        // The pid in the state may belong to another program, if the process has just ended.
+        guard let state = try? ClusterState.read(runDirectory: self.access.runDirectory),
+            let process = state.processes.first(where: { $0.name == name }), let pid = process.pid,
+            Self.parent(of: pid) == state.supervisor
+        else { return nil }
+        return process
+    }
+
+    /// Reads all processes, and the number of partitions of each topic; without a cluster there are none.
+    private func readings(withMetrics: Bool) async -> (readings: [ProcessReading], partitionCount: Int) {
         // A process that has ended and is not started again yet is in the state, too, without a pid.
         guard let state = try? await ClusterState.read(runDirectory: self.access.runDirectory).checkingReadiness()
-        else { return [] }
-        return await runOnDedicatedThread("dashboard") {
+        else { return ([], 0) }
+        let readings = await runOnDedicatedThread("dashboard") {
             state.processes.map { process in
+                let readAt = self.elapsedMilliseconds
                 let page = process.opsPort.flatMap { withMetrics ? HealthProbe.metrics(port: $0) : nil }
                 return ProcessReading(
                     name: process.name, kind: process.kind, pid: process.pid, isReady: process.ready,
                     problem: process.problem, restarts: process.restarts, lastEnd: process.lastExitDescription,
-                    metrics: page.map { MetricsTable(MetricsPage($0)) })
+                    metrics: page.map { MetricsTable(MetricsPage($0)) }, metricsReadAt: readAt)
             }
         }
+        return (readings, state.partitions)
     }
 
     /// The pid of a process's parent; nil if there is no such process.

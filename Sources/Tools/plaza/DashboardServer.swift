@@ -41,8 +41,10 @@ final class DashboardServer: Sendable {
             }
         }
         router.add(.post, "/ops/processes/{name}/kill") { request, responder in
-            let isKilled = mayKill && cluster.kill(request.parameters["name"] ?? "")
-            responder.complete(isKilled ? HTTPResponse(status: 204) : Self.failure(409))
+            Task {
+                let isKilled = mayKill ? await cluster.kill(request.parameters["name"] ?? "") : false
+                responder.complete(isKilled ? HTTPResponse(status: 204) : Self.failure(409))
+            }
         }
         let handler = router.handler()
         // With port 0 the port is known only when the server listens. Until then every request is rejected.

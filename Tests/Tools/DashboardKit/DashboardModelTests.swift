@@ -35,10 +35,13 @@ import Testing
     }
 
     @Test func `a due delivery that was neither made nor given up nor is owed is a gap`() {
-        // 111 - 100 - 10 = 1
+        // 111 - 100 - 10 = 1 in five readings
         var model = DashboardModel()
-        model.addRound([Self.gateway(delivered: 100, due: 111, owed: 10)], at: 0)
-        #expect(model.report(from: 0, at: 0).ledger.deliveryGap == 1)
+        for second in 0..<5 {
+            #expect(model.report(from: 0, at: second * 1000).ledger.deliveryGap == 0)
+            model.addRound([Self.gateway(delivered: 100, due: 111, owed: 10)], at: second * 1000)
+        }
+        #expect(model.report(from: 0, at: 5000).ledger.deliveryGap == 1)
     }
 
     @Test func `a process keeps its figures between rounds, and loses them when the process is down`() {
@@ -49,7 +52,7 @@ import Testing
         reading.metrics = nil
         model.updateStates([reading], at: 100)
         #expect(model.report(from: 0, at: 100).processes.first?.connections == 12)
-        reading.isReady = false
+        (reading.pid, reading.isReady) = (nil, false)
         model.updateStates([reading], at: 200)
         #expect(model.report(from: 0, at: 200).processes.first?.connections == nil)
     }

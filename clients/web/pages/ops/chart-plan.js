@@ -9,6 +9,19 @@ export function niceTop(value) {
 }
 
 /**
+ * What a sample has for a field.
+ *
+ * @param {object} sample
+ * @param {string} field a name, or `figures.name` for one of several figures; a sample has only those that are not 0
+ * @returns {number | null | undefined} nothing if it was not measured
+ */
+export function valueOf(sample, field) {
+  const [name, part] = field.split('.');
+  const value = sample[name];
+  return part === undefined || value === undefined || value === null ? value : value[part] ?? 0;
+}
+
+/**
  * The path of a line.
  *
  * @param {{at: number, value: number | undefined}[]} points oldest first; a missing value makes a hole

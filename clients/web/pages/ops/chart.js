@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fill, h, setText } from '../lib/dom.js';
 import { t } from '../lib/i18n.js';
-import { linePath, niceTop, thinned } from './chart-plan.js';
+import { linePath, niceTop, thinned, valueOf } from './chart-plan.js';
 import { figure } from './figures.js';
 
 const space = 'http://www.w3.org/2000/svg';
@@ -15,7 +15,8 @@ export class Chart {
 
   /**
    * @param {string} title a key of the texts
-   * @param {{field: string, t?: string}[]} series the fields of the samples, each with a key of the texts if there are several
+   * @param {{field: string, t?: string}[]} series the fields of the samples (`valueOf`), each with a key of the texts if there
+   *   are several; at most five
    * @param {string} [unit] a key of the texts
    */
   constructor(title, series, unit) {
@@ -42,20 +43,24 @@ export class Chart {
 
   show(samples, now) {
     const from = now - minutes * 60_000;
-    const lines = this.series.map(({ field }) => thinned(samples.map((sample) => ({ at: sample.at, value: sample[field] })), 450));
+    const lines = this.series.map(({ field }) => thinned(samples.map((sample) => ({ at: sample.at, value: valueOf(sample, field) })), 450));
     const top = niceTop(Math.max(0, ...lines.flat().map(({ value }) => value ?? 0)));
     lines.forEach((points, index) => {
       this.#lines[index].setAttribute('d', linePath(points, { from, to: now, top, width, height }));
-      const last = samples.at(-1)?.[this.series[index].field];
+      const last = samples.length > 0 ? valueOf(samples.at(-1), this.series[index].field) : undefined;
       setText(this.values[index], last === undefined || last === null ? '–' : `${figure(last)}${this.unit ? ` ${t(this.unit)}` : ''}`);
     });
     setText(this.top, figure(top));
   }
 }
 
-/** A list of names and figures, which may be texts; without entries it says so. */
+/** The names and figures of a list; figures may be texts. */
+export function figures(entries) {
+  return h('dl', { class: 'figures' }, entries.flatMap(([name, value, tone]) =>
+    [h('dt', {}, name), h('dd', { class: `numbers ${tone ?? ''}` }, typeof value === 'string' ? value : figure(value))]));
+}
+
+/** A list of names and figures; without entries it says so. */
 export function figureList(element, entries, empty) {
-  if (entries.length === 0) return fill(element, h('p', { class: 'quiet small', t: empty }));
-  return fill(element, h('dl', { class: 'figures' }, entries.flatMap(([name, value, tone]) =>
-    [h('dt', {}, name), h('dd', { class: `numbers ${tone ?? ''}` }, typeof value === 'string' ? value : figure(value))])));
+  return fill(element, entries.length === 0 ? h('p', { class: 'quiet small', t: empty }) : figures(entries));
 }

@@ -9,6 +9,11 @@ export function figure(value) {
   return new Intl.NumberFormat(language(), options).format(number);
 }
 
+/** A count in all its digits, such as 16,187,900: counts that must add up are not rounded. */
+export function exact(count) {
+  return new Intl.NumberFormat(language(), { maximumFractionDigits: 0 }).format(count);
+}
+
 /** Milliseconds as `1.24 s`. */
 export function seconds(milliseconds) {
   return `${(Math.max(0, milliseconds) / 1000).toFixed(2)} s`;

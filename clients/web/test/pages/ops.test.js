@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { linePath, niceTop, thinned } from '../../pages/ops/chart-plan.js';
+import { linePath, niceTop, thinned, valueOf } from '../../pages/ops/chart-plan.js';
 import { mergeSamples } from '../../pages/ops/cluster-source.js';
+import { exact, figure } from '../../pages/ops/figures.js';
+import { verdicts } from '../../pages/ops/ledger-panel.js';
+import { dropClasses, dropReasons } from '../../pages/ops/overview.js';
+import { ownerCell } from '../../pages/ops/owner-table.js';
 import { addTexts, t } from '../../pages/lib/i18n.js';
 import en from '../../pages/texts/ops-en.js';
 import zh from '../../pages/texts/ops-zh.js';
@@ -30,6 +34,40 @@ test('thinning keeps the peaks', () => {
   assert.ok(kept.some(({ value }) => value === 99));
 });
 
+test('one of several figures of a sample is 0 if the sample does not have it, and a figure that was not measured is a hole', () => {
+  const sample = { lag: 3, dropsByClass: { barrage: 2 }, p50: undefined };
+  assert.deepEqual(['lag', 'p50', 'dropsByClass.barrage', 'dropsByClass.tip'].map((field) => valueOf(sample, field)), [3, undefined, 2, 0]);
+  assert.equal(valueOf({}, 'dropsByClass.barrage'), undefined);
+});
+
+test('a count that must add up has all its digits', () => {
+  assert.equal(exact(16_187_900), '16,187,900');
+  assert.equal(figure(16_187_900), '16.2M');
+});
+
+test('the ledger says that there is no gap only if nothing is open', () => {
+  const keys = (more) => verdicts({ feedGap: 0, deliveryGap: 0, undecided: 0, uneven: {}, ends: 0, unseenMilliseconds: 0, ...more }).map(({ key }) => key);
+  assert.deepEqual(keys({}), ['ops.ledger.even', 'ops.ledger.claim']);
+  assert.deepEqual(keys({ undecided: 2 }), ['ops.ledger.undecidedText', 'ops.ledger.claim']);
+  for (const gap of [{ feedGap: 1 }, { deliveryGap: 1 }]) assert.deepEqual(keys(gap), ['ops.ledger.uneven', 'ops.ledger.claim']);
+  assert.deepEqual(keys({ feedGap: 1, undecided: 2 }), ['ops.ledger.uneven', 'ops.ledger.undecidedText', 'ops.ledger.claim']);
+});
+
+test('the ledger names the processes of a gap, and how much nobody has seen of those that have ended', () => {
+  addTexts({ en, zh });
+  const say = (ledger) => verdicts({ deliveryGap: 0, undecided: 0, ...ledger }).map(({ key, values }) => t(key, values)).join(' ');
+  assert.match(say({ feedGap: 3, uneven: { 'gateway-2': 1, 'barrage-fanout-1': 2 }, ends: 0 }), /at barrage-fanout-1, gateway-2\./);
+  assert.match(say({ feedGap: 0, uneven: {}, ends: 1, unseenMilliseconds: 20 }), /1 process has ended\..* at most 0\.02 s\./);
+  assert.match(say({ feedGap: 0, uneven: {}, ends: 3, unseenMilliseconds: 1240 }), /3 processes have ended\..* at most 1\.24 s in sum\./);
+});
+
+test('a partition has the number of its owner, and it is seen that it has none or two', () => {
+  assert.deepEqual(ownerCell(['barrage-fanout-2'], 'barrage-fanout'), { text: '2', tone: 'one' });
+  assert.deepEqual(ownerCell(['barrage-fanout-1', 'barrage-fanout-2'], 'barrage-fanout'), { text: '1 2', tone: 'several' });
+  assert.deepEqual(ownerCell([], 'barrage-fanout'), { text: '–', tone: 'none' });
+  assert.equal(ownerCell(['other'], 'barrage-fanout').text, 'other');
+});
+
 test('samples are added, the oldest go, and a tool that began again replaces them', () => {
   const known = Array.from({ length: 900 }, (_, at) => ({ at }));
   const merged = mergeSamples(known, { next: 901, samples: [{ at: 900 }] }, 900);
@@ -47,6 +85,17 @@ test('the texts of the operators’ page are the same in both languages, and all
   for (const file of readdirSync(root).filter((name) => name.endsWith('.js'))) {
     for (const [, key] of readFileSync(root + file, 'utf8').matchAll(/'(ops\.[a-zA-Z0-9.]+)'/g)) assert.ok(key in en || `${key}.other` in en, `${file} names ${key}`);
   }
+});
+
+test('every class and reason of drops has a name in the charts', () => {
+  const sources = fileURLToPath(new URL('../../../../Sources/', import.meta.url));
+  const cases = (file, type) => readFileSync(sources + file, 'utf8').split(`enum ${type}`)[1].split('\n}')[0].matchAll(/^    case (\w+)/gm);
+  const classes = [...cases('Model/PlazaModel/Feed/FeedContent.swift', 'FeedClass')].map(([, name]) => name);
+  const reasons = [...cases('Services/Barrage/Core/Ledger.swift', 'DropReason')].map(([, name]) => name);
+  assert.deepEqual([...dropClasses].sort(), classes.sort());
+  assert.deepEqual([...dropReasons].sort(), [...reasons, 'slowReader'].sort());
+  for (const name of dropClasses) assert.ok(`ops.class.${name}` in en, name);
+  for (const name of dropReasons) assert.ok(`ops.reason.${name}` in en, name);
 });
 
 test('every counter of a live has a name, and one of a thing is not several', () => {
