@@ -42,6 +42,12 @@ package struct ScalePlan: Sendable {
     /// The apps of a load.
     func apps(of load: ScaleLoad) -> [String] { load == .coHost ? self.coHostApps : [AppsFile.demoApp] }
 
+    /// The time between two calls of one live while the cost of a load is measured.
+    ///
+    /// A gateway answers a read by itself, for so little that the processor time of few reads would be hidden by what an
+    /// idle gateway uses; so there are four times as many.
+    func interval(of load: ScaleLoad) -> Duration { load == .gateway ? self.interval / 4 : self.interval }
+
     /// The number of lives of a load, per instance: enough that each app has a pair of lives.
     func lives(of load: ScaleLoad) -> Int { max(self.lives, 2 * self.apps(of: load).count) }
 }

@@ -62,12 +62,12 @@ package enum ScaleRunner {
             load, lives: plan.lives(of: load) * count, apps: plan.apps(of: load), addresses: Self.addresses(cluster),
             name: "\(plan.name)-\(load.shortName)\(count)c", token: plan.token)
         defer { calls.stop() }
-        let idleTime = Duration.seconds(5)
+        let idleTime = Duration.seconds(10)
         let cpuBeforeIdle = CPUMeter(kind, in: cluster)
         try await Task.sleep(for: idleTime)
         // Processor seconds per second without load.
         let idleShare = CPUMeter(kind, in: cluster).seconds(since: cpuBeforeIdle) / (idleTime / .seconds(1))
-        let calling = Task { await calls.run(every: plan.interval) }
+        let calling = Task { await calls.run(every: plan.interval(of: load)) }
         // After two seconds, the owners of all lives send calls.
         try await Task.sleep(for: .seconds(2))
         let (cpuBefore, acknowledgedBefore, began) = (
