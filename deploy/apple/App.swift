@@ -14,17 +14,23 @@ final class Widgets: VideoViewDelegate {
 @MainActor final class AnchorPage {
     private let coreView = LiveCoreView(viewType: .pushView)
     private let widgets = Widgets()
+    private var isPlaying = false
 
     func open(_ liveID: String) {
         self.coreView.videoViewDelegate = self.widgets
         self.coreView.setLiveID(liveID)
         self.coreView.setLocalVideoMuteImage(bigImage: nil, smallImage: nil)
         self.coreView.startPreviewLiveStream(roomId: liveID, isMuteAudio: true)
-        self.coreView.startPreviewLiveStream(roomId: liveID, isMuteAudio: true) { _ in
-        } onLoading: { _ in
+        self.coreView.startPreviewLiveStream(roomId: liveID, isMuteAudio: true) { [weak self] _ in
+            self?.isPlaying = true
+        } onLoading: { [weak self] _ in
+            self?.isPlaying = false
         } onError: { user, error, text in
-            print(user, error.rawValue, text)
+            print(user, error.rawValue, error == .openMicrophoneNeedSeatUnlock, text)
         }
+        LiveCoreView.callExperimentalAPI(#"{"api":"none"}"#)
+        DeviceStore.shared.startCameraTest(cameraView: self.coreView) { _ in self.isPlaying = true }
+        DeviceStore.shared.stopCameraTest()
         self.coreView.stopPreviewLiveStream(roomId: liveID)
     }
 

@@ -34,4 +34,17 @@ struct NetworkChangeTests {
             return
         }
     }
+
+    @Test func `a client that finds a ping unanswered for long when the app is shown connects at once`() throws {
+        var harness = try CoreHarness.loggedIn()
+        harness.perform(harness.core.tick(at: 20_000))
+        #expect(harness.sent.count == 1)
+        // The device slept, so that no timer told that the ping was not answered within 10 s.
+        harness.perform(harness.core.probe(at: 600_000))
+        guard case .disconnected(CloseCode.lost) = harness.events.last else {
+            Issue.record("expected that the connection counts as lost: \(harness.events)")
+            return
+        }
+        #expect(harness.core.dueAt == 600_000)
+    }
 }

@@ -76,7 +76,7 @@ final class FakeMedia: MediaEngine {
     func setAudioRoute(_ route: AudioRoute) {}
     func setCaptureVolume(_ volume: Int) {}
     func setOutputVolume(_ volume: Int) {}
-    func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void) {}
+    func startPreview(liveID: String, isMuted: Bool, onEvent: @escaping @Sendable (PreviewEvent) -> Void) {}
     func stopPreview(liveID: String) {}
     func setReports(_ reports: MediaEngineReports?) { self.state.withLock { $0.reports = reports } }
 }

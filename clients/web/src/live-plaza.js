@@ -167,6 +167,7 @@ export class LivePlaza extends EventTarget {
   #received(event) {
     if (event.kind === 'badFrame') return this.#report(event.error);
     if (event.kind === 'tokenProviderFailed') this.#report(plazaError('failed', `the token provider failed: ${event.error}`));
+    if (event.kind === 'renewalFailed') this.#report(event.error);
     if (event.kind === 'serverTime') this.#serverOffset = event.offset;
     if (event.kind === 'loggedIn') this.#selfID = String(event.user.userID);
     if (event.kind === 'ended') this.#forgetConnection();

@@ -21,6 +21,11 @@ import { Refresher } from './refresher.js';
 const voiceTemplates = new Set([2, 50, 70]);
 /** How often the running duration of a live is counted on, in milliseconds. */
 const second = 1000;
+/**
+ * How long a client may be away, in milliseconds, and still get all notices: less than the minute for which the server
+ * keeps them, because a loss is noticed late.
+ */
+const maxAwayTimeWithNotices = 30_000;
 
 /**
  * The live that a client is in: folds what is received, reads snapshots, and ends it.
@@ -32,6 +37,12 @@ export class LiveSession {
   #refresher;
   /** @type {unknown} */
   #timer;
+  /**
+   * When the connection was lost, in milliseconds of the clock; undefined while it is open.
+   *
+   * @type {number | undefined}
+   */
+  #lostAt;
 
   /** @param {SessionOwner} owner */
   constructor(owner) {
@@ -105,6 +116,8 @@ export class LiveSession {
       case 'feed': return this.#feed(event);
       case 'counts': return this.#counts(event);
       case 'notice': return this.local(event.live, `notice.${event.name}`, event.body, { at: event.at });
+      case 'disconnected': this.#lostAt ??= this.#owner.clock.now(); return;
+      case 'loggedIn': this.#lostAt = undefined; return;
       case 'resumed': return this.#resumed(event.replayed);
       case 'left': return this.#end();
       case 'ended.live': return this.#liveEnded(event.live, 'endedByHost', event.statistics);
@@ -254,15 +267,20 @@ export class LiveSession {
   /** @param {boolean} replayed */
   #resumed(replayed) {
     const fold = this.#fold;
+    const awayTime = this.#lostAt === undefined ? 0 : this.#owner.clock.now() - this.#lostAt;
+    this.#lostAt = undefined;
     if (fold === undefined) return;
     if (!replayed) {
       this.#refresher.soon('details');
-      // A viewer may have been muted, unmuted or invited meanwhile.
-      const others = this.#isHost(fold) ? [] : ['ownMute', 'seatRequests'];
-      for (const name of ['audience', 'statistics', ...others]) this.#refresher.later(name);
+      for (const name of ['audience', 'statistics']) this.#refresher.later(name);
     }
-    // Notices are kept for a minute only.
-    if (this.#isHost(fold)) for (const name of this.#snapshotsForHosts(fold)) this.#refresher.later(name);
+    // Notices are kept for a minute only, so some may be missing, also if the feed is replayed.
+    if (this.#isHost(fold)) {
+      for (const name of this.#snapshotsForHosts(fold)) this.#refresher.later(name);
+    } else if (!replayed || awayTime >= maxAwayTimeWithNotices) {
+      // A viewer may have been muted, unmuted or invited meanwhile.
+      for (const name of ['ownMute', 'seatRequests']) this.#refresher.later(name);
+    }
   }
 
   /**

@@ -86,7 +86,10 @@ export class Refresher {
    */
   #attempt(name, failures) {
     this.now(name).catch((error) => {
-      if (failures < maxRetries && error?.code !== ReplyCode.unknownMethod) this.#schedule(name, backOff(failures, this.#random(), 1000, 30_000), failures + 1);
+      if (failures < maxRetries && error?.code !== ReplyCode.unknownMethod) {
+        const pause = backOff(failures, this.#random(), 1000, 30_000);
+        this.#schedule(name, Math.max(pause, error?.retryAfter ?? 0), failures + 1);
+      }
     });
   }
 

@@ -6,11 +6,16 @@ internal import PlazaModel
 /// A call that is sent again has the same id as before, so that the server applies it at most once.
 struct CallQueue: Sendable {
     private var calls: [UnfinishedCall] = []
+    /// The last joins, leaves and ends of lives that have timed out on the present connection, where their replies may
+    /// still come.
+    private var timedOut: [UnfinishedCall] = []
     private let random: RandomSource
     private var sendRate = SendRate()
 
     /// The maximum number of unanswered calls that the server allows a session.
     private static let maxUnanswered = 16
+    /// The maximum number of timed-out calls that are kept.
+    private static let maxTimedOut = 16
     /// The maximum number of times that a call is repeated because the server was busy.
     private static let maxRepeats = 3
     /// The pause before a repeat if the server does not state one, in milliseconds.
@@ -35,10 +40,19 @@ struct CallQueue: Sendable {
         self.calls.contains { $0.method == method && $0.live == live }
     }
 
+    /// Whether a call that makes the user join this live is unfinished.
+    func containsJoin(of live: LiveID) -> Bool { self.calls.contains { $0.isJoining && $0.live == live } }
+
+    /// Removes and returns the timed-out call that a reply with this id answers.
+    mutating func takeTimedOut(id: Int64) -> UnfinishedCall? {
+        self.timedOut.firstIndex { $0.id == id }.map { self.timedOut.remove(at: $0) }
+    }
+
     mutating func remove(handle: Int) { self.calls.removeAll { $0.handle == handle } }
 
     /// Marks all calls as not sent, because the connection is lost.
     mutating func connectionLost() {
+        self.timedOut = []
         for index in self.calls.indices { self.calls[index].isSent = false }
     }
 
@@ -62,7 +76,7 @@ struct CallQueue: Sendable {
 
     /// Marks the calls that can be sent now as sent, and returns their frames in order.
     ///
-    /// Calls behind an unanswered join wait, because the server would refuse them with `notInRoom`. A call gets its id
+    /// Calls behind an unanswered join wait, because the server would reject them with `notInRoom`. A call gets its id
     /// when it is first sent, because each new call of a session, including a login, needs a higher id than all calls
     /// before it.
     mutating func takeFrames(at now: Double, makeID: () -> Int64) -> [[UInt8]] {
@@ -85,6 +99,8 @@ struct CallQueue: Sendable {
         guard self.calls.contains(where: { $0.deadline <= now }) else { return [] }
         let expired = self.calls.filter { $0.deadline <= now }
         self.calls.removeAll { $0.deadline <= now }
+        self.timedOut += expired.filter { $0.isSent && $0.movesUser }
+        self.timedOut.removeFirst(max(0, self.timedOut.count - Self.maxTimedOut))
         return expired
     }
 

@@ -127,8 +127,7 @@ struct ClientCore: Sendable {
     mutating func call(
         _ method: String, params: [UInt8], live: LiveID?, at now: Double
     ) -> (handle: Int, actions: [ClientAction]) {
-        let handle = self.nextHandle
-        self.nextHandle += 1
+        let handle = self.makeHandle()
         if self.state == .idle || self.state == .ended {
             self.actions.append(.callEnded(handle: handle, .failure(ErrorInfo(.notLoggedIn, "log in first"))))
         } else if self.calls.count >= Self.maxUnfinishedCalls {
@@ -165,6 +164,8 @@ struct ClientCore: Sendable {
     ///
     /// `spread`: the attempt is made at a random moment within this many milliseconds; 0 for at once.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
+        // After a sleep of the device, much may be overdue of which no timer has told: timers stand still meanwhile.
+        self.handleDue(at: now)
         let needsPing = self.link.probe(spread: spread, at: now)
         if needsPing { self.sendPing(at: now) }
         return self.takeActions()
@@ -190,6 +191,11 @@ struct ClientCore: Sendable {
 
     /// Handles everything that is due at `now`.
     mutating func tick(at now: Double) -> [ClientAction] {
+        self.handleDue(at: now)
+        return self.takeActions()
+    }
+
+    private mutating func handleDue(at now: Double) {
         for call in self.calls.takeExpired(at: now) {
             let error = ErrorInfo(.timedOut, "no answer in time", retryAfter: Self.retryPause)
             self.endCall(call, .failure(error))
@@ -198,7 +204,6 @@ struct ClientCore: Sendable {
         self.applyLinkEffects()
         if self.state == .open, self.link.heartbeat.pingAt <= now { self.sendPing(at: now) }
         self.sendCalls(at: now)
-        return self.takeActions()
     }
 }
 
@@ -213,8 +218,32 @@ extension ClientCore {
             if case .success(.pong(let time)) = content {
                 self.serverTimeReceived(time, sentAt: self.ping.sentAt, at: now)
             }
-        default: if let call = self.calls.call(id: id) { self.callReplyReceived(call, content, at: now) }
+        default:
+            if let call = self.calls.call(id: id) {
+                self.callReplyReceived(call, content, at: now)
+            } else if let call = self.calls.takeTimedOut(id: id) {
+                self.lateReplyReceived(call, content.result, at: now)
+            }
         }
+    }
+
+    /// Handles the reply to a join, a leave or an end of a live that has timed out already.
+    ///
+    /// A late leave or end is applied. A late join is undone: its caller was told of a failure, and the server would
+    /// refuse to let the user join another live.
+    private mutating func lateReplyReceived(
+        _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: Double
+    ) {
+        guard call.isJoining else { return self.emit(self.place.callEnded(call, result)) }
+        guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.place.live,
+            !self.calls.containsJoin(of: live)
+        else { return }
+        let params = (try? OutgoingFrame.params(["live": .text(live.text)])) ?? []
+        self.calls.add(
+            UnfinishedCall(
+                handle: self.makeHandle(), method: "live.leave", params: params, live: live,
+                deadline: now + self.options.callTimeout))
+        self.sendCalls(at: now)
     }
 
     private mutating func renewalReplyReceived(_ content: ReplyContent, at now: Double) {
@@ -331,6 +360,11 @@ extension ClientCore {
     private mutating func emit(_ events: [ClientEvent]) {
         self.applyLinkEffects()
         for event in events { self.actions.append(.event(event)) }
+    }
+
+    private mutating func makeHandle() -> Int {
+        defer { self.nextHandle += 1 }
+        return self.nextHandle
     }
 
     private mutating func makeID() -> Int64 {

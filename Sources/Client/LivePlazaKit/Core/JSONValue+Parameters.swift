@@ -13,7 +13,7 @@ extension JSONValue {
 
     /// A time span in whole seconds, rounded up.
     ///
-    /// A value that no integer can hold, such as infinity, is sent as 0, which the server refuses or replaces by its
+    /// A value that no integer can hold, such as infinity, is sent as 0, which the server rejects or replaces by its
     /// default.
     static func seconds(_ interval: Double) -> JSONValue {
         .integer(Int64(exactly: interval.rounded(.up)) ?? 0)

@@ -53,8 +53,6 @@ struct Link: Sendable {
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
     private static let answerTimeout = 10_000.0
-    /// How long the client waits for the token provider before it asks again.
-    private static let tokenTimeout = 30_000.0
     /// The minimum pause while the system has no network.
     private static let offlinePause = 30_000.0
     /// The maximum time in which a stopping gateway may ask its clients to leave; longer times are shortened to it.
@@ -76,7 +74,7 @@ struct Link: Sendable {
     /// Connects; before that, asks for a new token if the present one has expired or expires soon.
     mutating func startConnecting(at now: Double) {
         guard self.tokens.needsNewToken(at: now) else { return self.connect(at: now) }
-        self.enter(.fetchingToken, until: now + Self.tokenTimeout)
+        self.enter(.fetchingToken, until: now + TokenKeeper.answerTimeout)
         self.effects.append(.perform(.fetchToken))
     }
 
@@ -160,11 +158,21 @@ struct Link: Sendable {
         case .open:
             if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
             guard self.tokens.renewAt <= now else { return }
-            // The token provider is not asked again before it has answered this request.
-            self.tokens.renewAt = .infinity
+            guard !self.tokens.isRequested else { return self.tokenRequestTimedOut(at: now) }
+            self.tokens.recordRequest(at: now)
             self.effects.append(.perform(.fetchToken))
         case .idle, .ended: break
         }
+    }
+
+    /// The token provider has not answered: it is asked again after a pause.
+    ///
+    /// A late answer still counts.
+    private mutating func tokenRequestTimedOut(at now: Double) {
+        // The returned pause is not needed: `tokens` also stores when the token provider is asked again.
+        _ = self.tokens.recordFailure(at: now)
+        let error = ErrorInfo(.timedOut, "the token provider does not answer")
+        self.effects.append(.perform(.event(.tokenRenewalFailed(error))))
     }
 
     /// Closes the connection, and connects again later.

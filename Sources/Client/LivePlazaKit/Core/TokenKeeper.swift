@@ -6,8 +6,11 @@
 struct TokenKeeper: Sendable {
     /// The token; nil if none is known.
     private(set) var text: String?
-    /// When the provider is asked for a newer token; infinite without a provider, and while it is being asked.
-    var renewAt = Double.infinity
+    /// When the provider is asked for a newer token, or counts as failed if it is being asked; infinite without a
+    /// provider.
+    private(set) var renewAt = Double.infinity
+    /// Whether the provider was asked on an open connection, and has not answered yet.
+    private(set) var isRequested = false
     let hasProvider: Bool
     private let random: RandomSource
     /// How often in a row the provider has failed.
@@ -19,6 +22,8 @@ struct TokenKeeper: Sendable {
     private static let renewalMargin = 60_000.0
     /// The minimum number of milliseconds between two requests to the provider on an open connection.
     private static let minRetryPause = 1000.0
+    /// How long the client waits for the token provider before it asks again.
+    static let answerTimeout = 30_000.0
 
     init(hasProvider: Bool, random: @escaping RandomSource) {
         self.hasProvider = hasProvider
@@ -41,21 +46,30 @@ struct TokenKeeper: Sendable {
     /// Uses this token from now on, and sets when it is renewed.
     mutating func use(_ token: TokenValue, at now: Double) {
         self.failures = 0
+        self.isRequested = false
         self.text = token.text
-        self.renewAt =
-            self.hasProvider
-            ? now + Self.renewalDelay(remainingTime: token.remainingTime, random: self.random()) : .infinity
+        guard self.hasProvider else { return }
+        let delay = Self.renewalDelay(remainingTime: token.remainingTime, random: self.random())
+        // A provider that gives tokens that have expired is not asked without a pause.
+        self.renewAt = now + max(Self.minRetryPause, delay)
     }
 
     /// Whether a login needs a new token from the provider.
     func needsNewToken(at now: Double) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
 
-    /// Records that the provider has failed.
+    /// Records that the provider is being asked on an open connection.
+    mutating func recordRequest(at now: Double) {
+        self.isRequested = true
+        self.renewAt = now + Self.answerTimeout
+    }
+
+    /// Records that the provider has failed, or has not answered in time.
     ///
     /// - Returns: how many milliseconds to wait before the provider is asked again.
     mutating func recordFailure(at now: Double) -> Double {
         let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, max: 30_000)
         self.failures += 1
+        self.isRequested = false
         // The random pause may be almost 0. Without a token, `needsNewToken` is true in any case.
         if self.text != nil { self.renewAt = now + max(Self.minRetryPause, pause) }
         return pause

@@ -30,6 +30,9 @@ struct UnfinishedCall: Sendable {
     /// A `live.create` counts too: this client sends it only with `join`, so that the server also makes the user join.
     var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
 
+    /// Whether the call, if it succeeds, changes in which live the user is.
+    var movesUser: Bool { self.isJoining || self.method == "live.leave" || self.method == "live.end" }
+
     init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
         self.handle = handle
         self.method = method

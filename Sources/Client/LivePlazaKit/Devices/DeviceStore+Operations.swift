@@ -85,11 +85,14 @@ extension DeviceStore {
         }
     }
 
-    /// Calls `open`, and waits until it calls the closure that it gets.
-    private static func waitForCompletion(
+    /// Calls `open`, and waits until it calls the closure that it gets; further calls of the closure have no effect.
+    static func waitForCompletion(
         of open: (@escaping @Sendable (DeviceError) -> Void) -> Void
     ) async -> DeviceError {
-        await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
+        await withCheckedContinuation { continuation in
+            let waitingCaller = Locked<CheckedContinuation<DeviceError, Never>?>(continuation)
+            open { fault in waitingCaller.withLock { $0.take() }?.resume(returning: fault) }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ internal import PlazaModel
 /// media.
 public final class DeviceStore: Sendable {
     /// The client's engine, which makes the calls; not the media engine.
-    private let engine: PlazaEngine
+    let engine: PlazaEngine
     private let media = Locked(Media())
     /// The seat and the last calls, which are used on the delivery queue only.
     ///

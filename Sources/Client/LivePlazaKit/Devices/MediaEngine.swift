@@ -39,8 +39,8 @@ public protocol MediaEngine: AnyObject, Sendable {
     /// - Parameters:
     ///   - liveID: the live.
     ///   - isMuted: whether to play without sound.
-    ///   - tell: receives the preview's events; may be called on any thread, any number of times.
-    func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void)
+    ///   - onEvent: receives the preview's events; may be called on any thread, any number of times.
+    func startPreview(liveID: String, isMuted: Bool, onEvent: @escaping @Sendable (PreviewEvent) -> Void)
     /// Ends the preview of a live.
     func stopPreview(liveID: String)
     /// Hands over the object by which this engine reports what it measures; nil after the app has replaced this engine.

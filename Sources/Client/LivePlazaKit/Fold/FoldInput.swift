@@ -27,7 +27,7 @@ enum LocalChange: Sendable {
     /// The app has added a message to the list of this client only. (The feed's items of the class `tip` are something
     /// else: users who join and leave.)
     case tip(Barrage)
-    /// The server has refused a message because this user is muted.
+    /// The server has rejected a message because this user is muted.
     case selfMuted
     /// This user has accepted or declined the application of `user`.
     case applicationAnswered(user: String)

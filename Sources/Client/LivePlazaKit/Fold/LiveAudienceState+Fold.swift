@@ -11,7 +11,7 @@ extension LiveAudienceState {
         case .snapshot(let snapshot): self.reduce(snapshot, context.selfID)
         case .counts(let counts): self.show(counts)
         case .item(let entry): self.reduce(entry.content, &context)
-        // A client that does not know yet that its user is muted learns it when the server refuses a message.
+        // A client that does not know yet that its user is muted learns it when the server rejects a message.
         case .local(.selfMuted): self.addMute(of: self.knownUser(context.selfID))
         default: break
         }

@@ -108,21 +108,17 @@ open class LiveCoreView: UIView {
             onError?("", .failed, "DeviceStore has no media engine, which plays previews")
             return
         }
-        engine.startPreview(liveID: roomId, isMuted: isMuteAudio) { event in
-            Self.onMain {
-                switch event {
-                case .playing(let userID): onPlaying?(userID)
-                case .loading(let userID): onLoading?(userID)
-                case .failed(let userID, let error): onError?(userID, TUIError(rawValue: error.code), error.message)
-                }
-            }
-        }
+        let closures = PreviewClosures(onPlaying: onPlaying, onLoading: onLoading, onError: onError)
+        engine.startPreview(liveID: roomId, isMuted: isMuteAudio) { event in Self.onMain { closures.report(event) } }
     }
 
     /// Ends the preview of the live with this id.
     public func stopPreviewLiveStream(roomId: String) {
         self.plaza.deviceStore.mediaEngine?.stopPreview(liveID: roomId)
     }
+
+    /// Ignores the call: LivePlaza has no experimental methods (R3.53).
+    public static func callExperimentalAPI(_ jsonStr: String) {}
 
     // MARK: Private
 
@@ -154,7 +150,7 @@ open class LiveCoreView: UIView {
     /// queue.
     private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
         if Thread.isMainThread {
-            MainActor.assumeIsolated(body)
+            assumeOnMainThread(body)
         } else {
             DispatchQueue.main.async(execute: body)
         }
@@ -162,29 +158,9 @@ open class LiveCoreView: UIView {
 }
 
 /// Receives the id of a user whose preview plays.
-public typealias TUIPlayOnPlayingBlock = @Sendable (String) -> Void
+public typealias TUIPlayOnPlayingBlock = (String) -> Void
 /// Receives the id of a user whose preview is being loaded.
-public typealias TUIPlayOnLoadingBlock = @Sendable (String) -> Void
+public typealias TUIPlayOnLoadingBlock = (String) -> Void
 /// Receives the id of a user whose preview cannot be shown, the error, and a text for developers.
-public typealias TUIPlayOnErrorBlock = @Sendable (String, TUIError, String) -> Void
-
-/// The code of an error; PROTOCOL.md, section 13, lists them.
-public struct TUIError: RawRepresentable, Sendable, Hashable {
-    /// The number of the code.
-    public let rawValue: Int
-
-    /// The code with this number.
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// The call has succeeded.
-    public static let success = TUIError(rawValue: 0)
-    /// The call failed for a reason without a code of its own.
-    public static let failed = TUIError(rawValue: -1)
-    /// Too many calls in too short a time.
-    public static let freqLimit = TUIError(rawValue: -2)
-    /// A parameter is missing or wrong.
-    public static let invalidParameter = TUIError(rawValue: -1001)
-    /// The microphone's seat must be unlocked first.
-    public static let openMicrophoneNeedSeatUnlock = TUIError(rawValue: -2360)
-}
+public typealias TUIPlayOnErrorBlock = (String, TUIError, String) -> Void
 #endif

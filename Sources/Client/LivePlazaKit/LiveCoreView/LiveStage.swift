@@ -45,8 +45,10 @@ public struct LiveStage: UIViewRepresentable {
         return view
     }
 
-    /// Shows another live, if the id has changed.
+    /// Shows another live, and uses other widgets and pictures, if they have changed.
     public func updateUIView(_ view: LiveCoreView, context: Context) {
+        if view.videoViewDelegate !== self.delegate { view.videoViewDelegate = self.delegate }
+        if view.videoRenderer !== self.renderer { view.videoRenderer = self.renderer }
         guard context.coordinator.liveID != self.liveID else { return }
         context.coordinator.liveID = self.liveID
         view.setLiveID(self.liveID, of: self.plaza)

@@ -59,7 +59,7 @@ final class DefaultStageWidgets: StageWidgetDelegate {
         let user = seat.userInfo
         if user.userID.isEmpty { return nil }
         // The model is used by `LiveCoreView` alone, on the main actor.
-        return MainActor.assumeIsolated {
+        return assumeOnMainThread {
             let label = UILabel(frame: .zero)
             label.text = user.userName.isEmpty ? user.userID : user.userName
             label.textColor = .white

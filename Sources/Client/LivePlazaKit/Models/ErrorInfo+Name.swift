@@ -188,7 +188,7 @@ extension ErrorInfo.Name {
     public static let giftsNotEnabled = ErrorInfo.Name(rawValue: "giftsNotEnabled")
     /// The gift or the category does not exist.
     public static let noSuchGift = ErrorInfo.Name(rawValue: "noSuchGift")
-    /// The app's backend rejected the gift, or did not answer.
+    /// The app's backend refused the gift, or did not answer.
     public static let giftCheckFailed = ErrorInfo.Name(rawValue: "giftCheckFailed")
     /// Gifts are disabled in this live.
     public static let giftsOffInLive = ErrorInfo.Name(rawValue: "giftsOffInLive")

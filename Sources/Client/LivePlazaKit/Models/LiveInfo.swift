@@ -176,8 +176,3 @@ extension LiveInfo {
         return params
     }
 }
-
-extension Timestamp {
-    /// The whole seconds since 1970, the unit in which the SDK gives times to apps.
-    var seconds: Int64 { self.milliseconds / 1000 }
-}

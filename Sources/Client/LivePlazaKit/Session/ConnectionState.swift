@@ -24,6 +24,10 @@ struct ConnectionState: Sendable {
     var timerDueAt = Double.infinity
     /// How often the token provider was asked; failures of earlier requests are ignored.
     var tokenFetchCount = 0
+    /// The present request to the token provider.
+    var tokenFetch: Task<Void, Never>?
+    /// When the connection was lost, in milliseconds of the clock; nil while it is open.
+    var lostAt: Double?
 
     /// Passes an event to the core, and returns the actions that follow.
     mutating func updateCore(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {

@@ -36,8 +36,9 @@ extension PlazaEngine {
         self.updateCore { core, now in core.start(tokenValue, at: now) }
     }
 
-    /// Ends the connection at the app's request; unfinished calls fail.
+    /// Ends the connection at the app's request; unfinished calls fail, and so does a login.
     func disconnect() {
+        self.finishLogin(.failure(ErrorInfo(.notLoggedIn, "the client has ended")))
         self.updateCore { core, _ in core.stop() }
         self.forgetConnection()
         self.endLiveSession()
@@ -153,8 +154,12 @@ extension PlazaEngine {
     private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt
-        // `due` is infinite if nothing will be due; then the timer is only removed.
-        guard connection.timer == nil || due < connection.timerDueAt || !due.isFinite else { return }
+        // `due` is infinite if nothing will be due; then the timer is only removed. A timer that is overdue has stood
+        // still while the device slept, and may fire much later.
+        guard
+            connection.timer == nil || due < connection.timerDueAt || !due.isFinite
+                || connection.timerDueAt <= self.clock.now
+        else { return }
         connection.timer?.cancel()
         self.connection?.timer = nil
         guard due.isFinite else { return }
@@ -173,6 +178,7 @@ extension PlazaEngine {
     /// Drops the connection and its timer; later events of the connection are ignored.
     func forgetConnection() {
         self.connection?.timer?.cancel()
+        self.connection?.tokenFetch?.cancel()
         self.connection = nil
     }
 

@@ -10,6 +10,9 @@ internal import PlazaWire
 extension PlazaEngine {
     /// The interval at which the displayed duration of a live is increased.
     private static var durationTickMilliseconds: Double { 1000 }
+    /// How long a client may be away, in milliseconds, and still get all notices: less than the minute for which the
+    /// server keeps them, because a loss is noticed late.
+    private static var maxAwayTimeWithNotices: Double { 30_000 }
 
     /// The id of the live that the client is in; empty if it is in none.
     var currentLiveID: String { self.liveSession?.fold.liveID.text ?? "" }
@@ -86,13 +89,16 @@ extension PlazaEngine {
             }
             self.applyInput(.notice(notice.content, at: notice.at), in: notice.live)
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
+        case .disconnected:
+            if self.connection?.lostAt == nil { self.connection?.lostAt = self.clock.now }
         // `.ended` is the end of the client itself, not of the live.
         case .left, .ended: self.endLiveSession()
         // This client has ended the live; an end by others is a feed item.
         case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
         case .kickedOut(let live, let reason, _): self.exitLive(live, .kickedOut(LiveKickedOutReason(reason)))
         case .resumeFailed(let live, let error): self.resumeFailed(live, error)
-        case .loggedIn, .serverTime, .disconnected, .draining, .tokenRenewed, .tokenRenewalFailed, .badFrame: break
+        case .loggedIn: self.connection?.lostAt = nil
+        case .serverTime, .draining, .tokenRenewed, .tokenRenewalFailed, .badFrame: break
         }
     }
 
@@ -184,15 +190,20 @@ extension PlazaEngine {
     ///
     /// `replayed`: whether the server sends the feed items that the client has missed.
     private func resumed(replayed: Bool) {
+        let awayTime = self.connection?.lostAt.map { self.clock.now - $0 } ?? 0
+        self.connection?.lostAt = nil
         guard self.liveSession != nil else { return }
         if !replayed {
             self.readNow([.details])
             self.readLater([.audience, .statistics])
-            // A viewer may have been muted, unmuted or invited meanwhile.
-            if !self.isHost { self.readLater([.ownMute, .seatRequests]) }
         }
-        // The server keeps notices for a minute only, so some may be missing.
-        if self.isHost { self.readLater(self.snapshotsForHosts) }
+        // The server keeps notices for a minute only, so some may be missing, also if the feed is replayed.
+        if self.isHost {
+            self.readLater(self.snapshotsForHosts)
+        } else if !replayed || awayTime >= Self.maxAwayTimeWithNotices {
+            // A viewer may have been muted, unmuted or invited meanwhile.
+            self.readLater([.ownMute, .seatRequests])
+        }
     }
 
     /// The snapshots that only hosts (the owner and the admins) read; the owner also reads the requests between lives.

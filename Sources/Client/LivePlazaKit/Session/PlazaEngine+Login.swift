@@ -14,6 +14,7 @@ extension PlazaEngine {
     func login(
         token: String?, name: String? = nil, avatarURL: String? = nil
     ) async throws(ErrorInfo) -> UserProfile {
+        await self.logoutEnded()
         guard self.waitingLogin == nil, self.loginState.connectionStatus == .disconnected else {
             throw ErrorInfo(.failed, "log out first")
         }
@@ -43,11 +44,22 @@ extension PlazaEngine {
     ///
     /// - Throws: `notLoggedIn`.
     func logout() async throws(ErrorInfo) {
+        guard self.logoutWaiters == nil else { return await self.logoutEnded() }
         let status = self.loginState.connectionStatus
         guard status != .disconnected else { throw ErrorInfo(.notLoggedIn, "log in first") }
+        self.logoutWaiters = []
         if status == .connected, let live = self.liveSession?.fold.liveID { await self.leave(live) }
         self.finishLogin(.failure(ErrorInfo(.failed, "logged out")))
         self.disconnect()
+        let waiters = self.logoutWaiters ?? []
+        self.logoutWaiters = nil
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits for the end of a logout, so that a login that follows it at once finds no former login.
+    private func logoutEnded() async {
+        guard self.logoutWaiters != nil else { return }
+        await withCheckedContinuation { self.logoutWaiters?.append($0) }
     }
 
     /// Changes how others see the user; nil leaves a field as it is.
@@ -90,6 +102,7 @@ extension PlazaEngine {
     func clientEventReceived(_ event: ClientEvent) {
         switch event {
         case .badFrame(let error): return self.report(error)
+        case .tokenRenewalFailed(let error): return self.report(error)
         case .serverTime(let offset): return self.serverTimeOffset.withLock { $0 = offset }
         case .loggedIn(let user): self.selfID = user.userID.text
         case .ended: self.forgetConnection()

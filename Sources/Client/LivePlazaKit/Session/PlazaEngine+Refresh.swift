@@ -63,7 +63,7 @@ extension PlazaEngine {
             }
             let pause = BackOff.pause(
                 failures: failures, random: engine.random(), first: Self.firstRetryPause, max: Self.maxRetryPause)
-            engine.scheduleRead(name, after: pause, failures: failures + 1)
+            engine.scheduleRead(name, after: max(pause, error.retryMilliseconds ?? 0), failures: failures + 1)
         }
     }
 

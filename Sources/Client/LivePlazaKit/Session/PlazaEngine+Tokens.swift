@@ -7,7 +7,9 @@ extension PlazaEngine {
         guard let connection = self.connection, let provider = connection.tokenProvider else { return }
         let fetchNumber = connection.tokenFetchCount + 1
         self.connection?.tokenFetchCount = fetchNumber
-        self.task { engine in
+        // A request without an answer is given up, so that a provider that never answers holds at most one.
+        connection.tokenFetch?.cancel()
+        self.connection?.tokenFetch = self.task { engine in
             let token: Result<String, any Error>
             do { token = .success(try await provider()) } catch { token = .failure(error) }
             guard engine.connection?.number == connection.number else { return }

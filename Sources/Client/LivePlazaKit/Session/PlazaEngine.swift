@@ -32,6 +32,8 @@ actor PlazaEngine {
     var waitingLogin: CheckedContinuation<Result<UserProfile, ErrorInfo>, Never>?
     /// Ends the wait for a login that takes too long.
     var loginTimer: PlazaTimer?
+    /// The callers that wait for the end of a logout; nil while there is none.
+    var logoutWaiters: [CheckedContinuation<Void, Never>]?
 
     /// The user's id; empty before the first login.
     var selfID = ""

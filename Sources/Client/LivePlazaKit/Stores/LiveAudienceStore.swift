@@ -81,7 +81,7 @@ public final class LiveAudienceStore: @unchecked Sendable {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             if engine.currentLiveID == liveID { return try await engine.refresh(.audience) }
-            // Outside the live the server refuses this call. It is made nevertheless, to throw the server's error.
+            // Outside the live the server rejects this call. It is made nevertheless, to throw the server's error.
             _ = try await engine.perform(
                 StoreCall("audience.list", ["count": .whole(LiveAudienceState.maxListedViewers)]), in: liveID)
         }

@@ -44,7 +44,10 @@ extension LiveListStore {
     private func fetchPage(
         _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
+        let shownCursor = self.state.value.liveListCursor
         let page = try await self.readPage(cursor, query, engine)
+        // A page behind a list that was replaced meanwhile, for example by that of another category, is of no use.
+        guard cursor.isEmpty || shownCursor == self.state.value.liveListCursor else { return }
         self.show(Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives), page.cursor)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LivePlazaTesting
 import PlazaModel
 import PlazaWire
 import Testing
@@ -242,6 +243,62 @@ import Testing
         harness.queue.drain()
     }
 
+    /// Rules: R2.23.
+    @Test func `a token provider that does not answer is asked again on the open connection`() {
+        let requestCount = Locked(0)
+        let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
+            // The login makes the first request. The renewal makes the second one, which gets no answer.
+            let isHanging = requestCount.withLock { count in
+                count += 1
+                return count == 2
+            }
+            if isHanging { await withCheckedContinuation { caller in waitingCallers.withLock { $0.append(caller) } } }
+            return requestCount.withLock { $0 } == 1 ? Self.tokenFor100Seconds : Self.laterToken
+        }
+        harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
+        harness.actAsServer { $0.open() }
+        harness.reply(
+            "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
+        let socket = harness.network.socket
+        // The token is valid for 100 s, and is renewed 20 s before its end and half of 20 s before that.
+        harness.advance(by: 70_000)
+        #expect(requestCount.withLock { $0 } == 2)
+        _ = harness.stores.takeShownItems()
+        harness.advance(by: 29_999)
+        #expect(requestCount.withLock { $0 } == 2)
+        // The wait for the answer ends after 30 s, and the next request follows after a second.
+        harness.advance(by: 1001)
+        #expect(requestCount.withLock { $0 } == 3)
+        let fault = ErrorInfo(.timedOut, "the token provider does not answer")
+        #expect(harness.stores.takeShownItems() == [.plazaEvent(.fault(fault))])
+        #expect(harness.network.socket === socket)
+        #expect(socket?.sent.filter { $0.method == "login" }.count == 2, "the new token is sent on the open connection")
+        // A continuation must be resumed, so the second request gets its answer at the end of the test.
+        for caller in waitingCallers.withLock({ $0 }) { caller.resume() }
+        harness.queue.drain()
+    }
+
+    @Test func `a client whose device slept connects at once when the app is shown`() {
+        let harness = EngineHarness()
+        harness.login()
+        harness.engine.onQueue { $0.setOnline(false) }
+        harness.actAsServer { $0.end(code: CloseCode.lost) }
+        let socket = harness.network.socket
+        // The pause without a network lasts 30 s. The device sleeps longer, so that its timers do not fire in time.
+        harness.clock.advance(to: harness.clock.now + 600_000)
+        harness.engine.onQueue { $0.probe() }
+        harness.queue.drain()
+        #expect(harness.network.socket !== socket)
+        // The attempt takes too long while the device sleeps again: the next one follows at once, too.
+        let second = harness.network.socket
+        harness.clock.advance(to: harness.clock.now + 600_000)
+        harness.engine.onQueue { $0.probe() }
+        harness.queue.drain()
+        harness.advance(by: 0)
+        #expect(harness.network.socket !== second)
+    }
+
     @Test func `a login fails with the error of its token provider, which is also published as a fault`() {
         let harness = EngineHarness { throw ErrorInfo(code: -5, message: "no account") }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
@@ -253,6 +310,8 @@ import Testing
 
     /// A token with the claims {"exp":1700000101}, which is 100 s after the beginning of a test.
     private static let tokenFor100Seconds = "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
+    /// A token with the claims {"exp":1700003600}.
+    private static let laterToken = "h.eyJleHAiOjE3MDAwMDM2MDB9.s"
 
     /// A feed frame with one chat message, the item of this number.
     private static func message(_ number: Int64) -> JSONValue {

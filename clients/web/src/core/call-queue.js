@@ -7,6 +7,8 @@ import { isRetriable } from './reply-policy.js';
 const maxOpen = 16;
 /** How many calls are sent in any second. The server closes a connection that sends 200 frames in one. */
 const maxRate = 100;
+/** How many timed-out calls are kept. */
+const maxTimedOut = 16;
 /** How often a call is repeated because the server was busy. */
 const maxRepeats = 3;
 
@@ -42,6 +44,13 @@ export class CallQueue {
    * @type {Map<number, UnfinishedCall>}
    */
   #sent = new Map();
+  /**
+   * The last joins, leaves and ends of lives that have timed out on the present connection, where their replies may still
+   * come; by id.
+   *
+   * @type {Map<number, UnfinishedCall>}
+   */
+  #timedOut = new Map();
   #random;
   /**
    * When the last calls were sent, at most `maxRate` of them.
@@ -103,6 +112,29 @@ export class CallQueue {
     return undefined;
   }
 
+  /**
+   * The first unfinished call that makes the user join a live.
+   *
+   * @param {string} live
+   * @returns {UnfinishedCall | undefined}
+   */
+  findJoin(live) {
+    for (const call of this.#calls.values()) if (call.isJoining && call.live === live) return call;
+    return undefined;
+  }
+
+  /**
+   * Takes the timed-out call that a reply with this id answers.
+   *
+   * @param {number} id
+   * @returns {UnfinishedCall | undefined}
+   */
+  takeTimedOut(id) {
+    const call = this.#timedOut.get(id);
+    this.#timedOut.delete(id);
+    return call;
+  }
+
   /** The join that was sent and has no reply yet; there is at most one, because calls behind a join wait. */
   sentJoin() {
     for (const call of this.#calls.values()) if (call.isJoining && call.isSent) return call;
@@ -111,6 +143,7 @@ export class CallQueue {
 
   /** Marks all calls as not sent, because the connection is lost. */
   connectionLost() {
+    this.#timedOut.clear();
     for (const call of this.#calls.values()) call.isSent = false;
   }
 
@@ -169,7 +202,15 @@ export class CallQueue {
    */
   takeExpired(now) {
     const expired = [...this.#calls.values()].filter((call) => call.deadline <= now);
-    for (const call of expired) this.remove(call);
+    for (const call of expired) {
+      this.remove(call);
+      const movesUser = call.isJoining || call.method === 'live.leave' || call.method === 'live.end';
+      if (call.isSent && movesUser && call.id !== undefined) this.#timedOut.set(call.id, call);
+    }
+    for (const id of this.#timedOut.keys()) {
+      if (this.#timedOut.size <= maxTimedOut) break;
+      this.#timedOut.delete(id);
+    }
     return expired;
   }
 

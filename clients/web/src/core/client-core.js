@@ -165,8 +165,7 @@ export class ClientCore {
    */
   call(method, params, live, now) {
     const json = callParams(params);
-    const handle = this.#nextHandle;
-    this.#nextHandle += 1;
+    const handle = this.#makeHandle();
     const isEnded = this.state === 'idle' || this.state === 'ended';
     if (isEnded || this.#calls.size >= maxUnfinished) {
       const error = isEnded ? plazaError('notLoggedIn', 'log in first') : plazaError('overloaded', 'too many calls wait', 1000);
@@ -210,6 +209,8 @@ export class ClientCore {
    * @param {number} [spread] over how many milliseconds to spread the attempt
    */
   probe(now, spread = 0) {
+    // After a sleep of the machine, much may be overdue of which no timer has told: timers stand still meanwhile.
+    this.#doDue(now);
     if (this.#link.probe(now, spread)) this.#ping(now);
     return this.#take();
   }
@@ -244,13 +245,18 @@ export class ClientCore {
    * @param {number} now
    */
   tick(now) {
+    this.#doDue(now);
+    return this.#take();
+  }
+
+  /** @param {number} now */
+  #doDue(now) {
     for (const call of this.#calls.takeExpired(now)) {
       this.#callEnded(call, { error: plazaError('timedOut', 'no answer in time', 1000) });
     }
     this.#link.tick(now);
     if (this.state === 'open' && this.#link.heartbeat.pingAt() <= now) this.#ping(now);
     this.#sendCalls(now);
-    return this.#take();
   }
 
   /**
@@ -268,11 +274,29 @@ export class ClientCore {
       if (frame.result?.kind === 'done') this.#serverTime(frame.result.body.at, this.#pingSentAt, now);
     } else {
       const call = this.#calls.get(frame.id);
-      if (call === undefined || (frame.error && this.#calls.repeatsLater(call, frame.error, now))) return;
+      if (call === undefined) return this.#lateReply(frame, now);
+      if (frame.error && this.#calls.repeatsLater(call, frame.error, now)) return;
       this.#calls.remove(call);
       this.#callEnded(call, frame);
       this.#sendCalls(now);
     }
+  }
+
+  /**
+   * Takes the reply to a join, a leave or an end of a live that has timed out already. A late leave or end is applied. A
+   * late join is undone: its caller was told of a failure, and the server would refuse to let the user join another live.
+   *
+   * @param {import('./frames.js').ReplyFrame} frame
+   * @param {number} now
+   */
+  #lateReply(frame, now) {
+    const call = this.#calls.takeTimedOut(frame.id);
+    if (call === undefined) return;
+    if (!call.isJoining) return this.#events(this.#place.callEnded(call, frame));
+    const { live } = call;
+    if (frame.error || !live || live === this.#place.live || this.#calls.findJoin(live) !== undefined) return;
+    this.#calls.add(this.#makeHandle(), 'live.leave', callParams({ live }), live, now + this.#options.callTimeout, false);
+    this.#sendCalls(now);
   }
 
   /**
@@ -384,6 +408,12 @@ export class ClientCore {
   /** @param {CoreEvent[]} events */
   #events(events) {
     for (const event of events) this.#actions.push({ type: 'event', event });
+  }
+
+  #makeHandle() {
+    const handle = this.#nextHandle;
+    this.#nextHandle += 1;
+    return handle;
   }
 
   #makeID() {

@@ -2,12 +2,10 @@
 import { backOff } from './back-off.js';
 import { allowsReconnect, CloseCode, plazaError } from './errors.js';
 import { Heartbeat } from './heartbeat.js';
-import { TokenKeeper } from './token-keeper.js';
+import { answerTimeout as tokenTimeout, TokenKeeper } from './token-keeper.js';
 
 /** How long a connection may take to open, and a login or a ping to be answered, in milliseconds. */
 const answerTimeout = 10_000;
-/** How long the token provider may take, in milliseconds; then it is asked again. */
-const tokenTimeout = 30_000;
 /** How long to wait at least while the system has no network, in milliseconds. */
 const offlinePause = 30_000;
 /** A gateway that stops asks its clients to leave within some time; longer ones are cut to this, in milliseconds. */
@@ -171,9 +169,21 @@ export class Link {
     } else if (this.state === 'open') {
       if (Math.min(this.#drainAt, this.heartbeat.lostAt()) <= now) return this.disconnect(now);
       if (this.tokens.renewAt > now) return;
-      this.tokens.renewAt = Infinity;
+      if (this.tokens.isRequested) return this.#tokenTimedOut(now);
+      this.tokens.requested(now);
       this.#owner.act({ type: 'fetchToken' });
     }
+  }
+
+  /**
+   * The token provider has not answered: it is asked again after a pause. A late answer still counts.
+   *
+   * @param {number} now
+   */
+  #tokenTimedOut(now) {
+    this.tokens.failed(now);
+    const error = plazaError('timedOut', 'the token provider does not answer');
+    this.#owner.act({ type: 'event', event: { kind: 'renewalFailed', error } });
   }
 
   /**

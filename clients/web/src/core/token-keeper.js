@@ -4,6 +4,9 @@ import { backOff } from './back-off.js';
 /** How long before its end a token is renewed at the latest, if its life allows; in milliseconds. */
 const margin = 60_000;
 
+/** How long the token provider may take, in milliseconds; then it is asked again. */
+export const answerTimeout = 30_000;
+
 /**
  * Reads when a token ends, without verifying it: that is the server's task.
  *
@@ -46,8 +49,10 @@ export function renewalDelay(left, random) {
 export class TokenKeeper {
   /** @type {string | undefined} */
   text;
-  /** When a newer token is asked for; infinite without a provider, and while one is asked for. */
+  /** When a newer token is asked for, or the provider counts as failed if it is being asked; infinite without a provider. */
   renewAt = Infinity;
+  /** Whether the provider was asked on an open connection, and has not answered yet. */
+  isRequested = false;
   #hasProvider;
   #random;
   /**
@@ -84,12 +89,14 @@ export class TokenKeeper {
    */
   use(token, now) {
     this.#failures = 0;
+    this.isRequested = false;
     this.text = token.text;
     if (!this.#hasProvider) return;
     this.#end = tokenEnd(token.text);
     this.#share = this.#random();
     this.#lead = renewalLead(token.left, this.#share);
-    this.renewAt = now + Math.max(0, token.left - this.#lead);
+    // A provider that gives tokens that have ended is not asked without a pause.
+    this.renewAt = now + Math.max(1000, token.left - this.#lead);
   }
 
   /**
@@ -101,7 +108,7 @@ export class TokenKeeper {
    */
   serverTime(time, now) {
     // While the provider is asked, or left alone after a failure, its answer or the pause decides.
-    if (this.#end === undefined || this.renewAt === Infinity || this.#failures > 0) return;
+    if (this.#end === undefined || this.isRequested || this.#failures > 0) return;
     const left = this.#end - time;
     // What is left shrinks; the lead follows from the whole of it.
     this.#lead = Math.max(this.#lead, renewalLead(left, this.#share));
@@ -118,7 +125,17 @@ export class TokenKeeper {
   }
 
   /**
-   * The provider has failed.
+   * The provider is being asked on an open connection.
+   *
+   * @param {number} now
+   */
+  requested(now) {
+    this.isRequested = true;
+    this.renewAt = now + answerTimeout;
+  }
+
+  /**
+   * The provider has failed, or has not answered in time.
    *
    * @param {number} now
    * @returns {number} for how many milliseconds it is left alone
@@ -126,6 +143,7 @@ export class TokenKeeper {
   failed(now) {
     const pause = backOff(this.#failures, this.#random(), 1000, 30_000);
     this.#failures += 1;
+    this.isRequested = false;
     if (this.text !== undefined) this.renewAt = now + Math.max(1000, pause);
     return pause;
   }

@@ -185,7 +185,10 @@ export class LiveListStore extends Store {
    * @param {object} wanted
    */
   async #fetchPage(cursor, wanted) {
+    const shown = this.state.liveListCursor;
     const page = await this.#page(cursor, wanted);
+    // A page behind a list that was replaced meanwhile, for example by that of another category, is of no use.
+    if (cursor !== '' && shown !== this.state.liveListCursor) return;
     const old = cursor === '' ? [] : this.state.liveList;
     this[publish]({ ...this.state, liveList: merged(old, page.items), liveListCursor: page.cursor })();
   }

@@ -21,6 +21,12 @@ export class LoginStore extends Store {
   #plaza;
   /** @type {{ resolve: (profile: import('../index.js').UserProfile) => void, reject: (error: Error) => void } | undefined} */
   #waiting;
+  /**
+   * The logout that has not ended yet.
+   *
+   * @type {Promise<void> | undefined}
+   */
+  #logout;
 
   /** @param {import('../live-plaza.js').LivePlaza} plaza */
   constructor(plaza) {
@@ -42,6 +48,8 @@ export class LoginStore extends Store {
    *   someone is logged in; the token provider's own error
    */
   async login(options = {}) {
+    // A login that follows a logout at once finds no former login.
+    while (this.#logout !== undefined) await this.#logout.catch(() => {});
     if (this.#waiting !== undefined || this.state.connectionStatus !== 'disconnected') {
       throw plazaError('failed', 'log out first');
     }
@@ -74,6 +82,16 @@ export class LoginStore extends Store {
    * @throws {import('../core/errors.js').PlazaError} `notLoggedIn`
    */
   async logout() {
+    if (this.#logout !== undefined) return this.#logout;
+    this.#logout = this.#leaveAndDisconnect();
+    try {
+      await this.#logout;
+    } finally {
+      this.#logout = undefined;
+    }
+  }
+
+  async #leaveAndDisconnect() {
     if (this.state.connectionStatus === 'disconnected') throw plazaError('notLoggedIn', 'log in first');
     const { clock } = this.#plaza.parts;
     const isConnected = this.state.connectionStatus === 'connected';

@@ -184,6 +184,28 @@ describe('tokens', () => {
     assert.equal(run.network.socket.sent.filter((frame) => frame.method === 'login').length, 2);
   });
 
+  it('are asked for again on the open connection if the provider does not answer', async () => {
+    const run = make();
+    await run.login();
+    const { socket } = run.network;
+    run.network.onSent = (frame) => {
+      if (frame.method === 'ping') queueMicrotask(() => socket.reply(frame.id, 'done'));
+    };
+    await run.clock.advance(20_000);
+    socket.reply(run.last().id, 'done');
+    run.isHanging = true;
+    // Until 90 s before the end: a minute, and half of the spread.
+    await run.clock.advance(3_600_000 - 110_000);
+    assert.equal(run.asked, 2);
+    run.isHanging = false;
+    await run.clock.advance(31_000);
+    assert.equal(run.asked, 3);
+    assert.deepEqual(run.faults.map((fault) => fault.codeName), ['timedOut']);
+    assert.equal(run.network.sockets.length, 1);
+    assert.ok(run.last().params.token.startsWith('3.'));
+    run.plaza.disconnect();
+  });
+
   it('that cannot be had fail the login with the error of the provider', async () => {
     const run = make();
     run.fails = true;

@@ -60,9 +60,9 @@ describe('the renewal of a token', () => {
     assert.equal(keeper.renewAt, 540_000);
     keeper.serverTime(3_590_000, 500_000);
     assert.equal(keeper.renewAt, 500_000);
-    keeper.renewAt = Infinity;
+    keeper.requested(500_000);
     keeper.serverTime(3_500_000, 500_000);
-    assert.equal(keeper.renewAt, Infinity);
+    assert.equal(keeper.renewAt, 530_000);
     keeper.failed(500_000);
     keeper.serverTime(3_590_000, 500_100);
     assert.equal(keeper.renewAt, 501_000);
