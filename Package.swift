@@ -243,6 +243,7 @@ let testTargets: [Target] = [
             "KafkaClient",
             "EmbeddedBroker", "Repository",
         ]),
+    library("MachineTestSupport", in: "../Tests/Services/MachineTestSupport", ["MachineKit"]),
     library("TallyMachine", in: "../Tests/Services/Runtime/TallyMachine", ["MachineKit", "PlazaModel"]),
     executable(
         "TallyService", in: "../Tests/Services/Runtime/TallyService",
@@ -255,17 +256,26 @@ let testTargets: [Target] = [
     tests("MachineKitTests", in: "Model/MachineKit", ["MachineKit"]),
     tests("PlazaModelTests", in: "Model/PlazaModel", ["Repository", "PlazaModel", "MachineKit"]),
     tests("PlazaWireTests", in: "Model/PlazaWire", ["PlazaWire", "PlazaModel", "MachineKit"], exclude: ["Golden"]),
-    tests("DirectoryCoreTests", in: "Services/Directory", ["DirectoryCore", "PlazaModel", "MachineKit"]),
+    tests(
+        "DirectoryCoreTests", in: "Services/Directory",
+        ["DirectoryCore", "PlazaModel", "MachineKit", "MachineTestSupport"]),
     tests("AudienceCoreTests", in: "Services/Audience/Core", ["AudienceCore", "PlazaModel", "MachineKit"]),
-    tests("BarrageCoreTests", in: "Services/Barrage", ["BarrageCore", "PlazaModel", "MachineKit"]),
-    tests("StageCoreTests", in: "Services/Stage", ["StageCore", "PlazaModel", "MachineKit"]),
+    tests(
+        "BarrageCoreTests", in: "Services/Barrage", ["BarrageCore", "PlazaModel", "MachineKit", "MachineTestSupport"]),
+    tests("StageCoreTests", in: "Services/Stage", ["StageCore", "PlazaModel", "MachineKit", "MachineTestSupport"]),
     tests("GatewayCoreTests", in: "Services/Gateway/Core", ["GatewayCore", "PlazaModel", "MachineKit"]),
     tests(
         "PermissionTests", in: "Services/Permissions",
-        ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaModel", "MachineKit"]),
+        [
+            "DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaModel", "MachineKit",
+            "MachineTestSupport",
+        ]),
     tests(
         "RecordSizeTests", in: "Services/RecordSizes",
-        ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaWire", "PlazaModel", "MachineKit"]),
+        [
+            "DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaWire", "PlazaModel", "MachineKit",
+            "MachineTestSupport",
+        ]),
     tests("CompressionTests", in: "Platform/Compression", ["Compression"]),
     tests("ChildProcessTests", in: "Platform/Process", ["ChildProcess", "Concurrency", "TestSupport"]),
     tests(

@@ -14,15 +14,13 @@ import Testing
         "Sources/Platform/Observability/Tracer.swift": "the times of spans, for people",
         "Sources/Platform/Observability/Log.swift": "the time of a line, for people",
         "Sources/Services/Gateway/HTTP/PagesAPI.swift": "the expiry of a token for trying out that the gateway signs",
-        "Sources/Services/Gateway/Shard/ShardSessions.swift":
-            "the time that a sign-in notice shows; the offsets of notices decide which sign-in is later",
-        "Sources/Services/Gateway/Calls/ShardWebhooks.swift": "the time that a webhook request shows",
         "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
             "a token's expiry: at login it becomes a remaining time, which the monotonic clock then counts",
         "Sources/Services/Gateway/Startup/Gateway+Reads.swift":
-            "the time by which clients set their clocks; the machines end battles and requests by the broker's time",
+            "the time by which clients set their clocks, and that webhook requests and sign-in notices show; the "
+            + "machines end battles and requests by the broker's time, and offsets decide which sign-in is later",
         "Sources/Services/Gateway/Delivery/RecentOffsetFinder.swift":
             "where a reader begins: if a wrong clock makes the cache begin too late, what the cache lacks is replayed "
             + "by offset; the in-memory broker runs on the same host",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import MachineKit
 package import PlazaModel
 
 extension ClientCore {
@@ -48,8 +49,8 @@ extension ClientCore {
         case loggingIn
         /// Calls are sent and answered; `waiting` or `ended` follows.
         case open
-        /// The client reconnects at the time `until`, in milliseconds of the client's clock; `connecting` follows.
-        case waiting(until: Int64)
+        /// The client reconnects at the time `until`; `connecting` follows.
+        case waiting(until: MonotonicTime)
         /// The client has ended and cannot be restarted.
         case ended
     }

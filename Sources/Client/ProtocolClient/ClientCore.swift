@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import MachineKit
+package import MachineKit
 package import PlazaModel
 internal import PlazaWire
 
@@ -9,9 +9,9 @@ internal import PlazaWire
 /// states of lives.
 ///
 /// Each method handles one event, and appends to `actions` what the surrounding code, which has the socket, must do.
-/// `now` is the time of the event in milliseconds of any monotonic clock. If the connection breaks while a call is open
-/// (sent and not answered), the client sends the call again after the next login, with the same id in the same session.
-/// Therefore the server never applies the call twice (I15).
+/// `now` is the time of the event. If the connection breaks while a call is open (sent and not answered), the client
+/// sends the call again after the next login, with the same id in the same session. Therefore the server never applies
+/// the call twice (I15).
 package struct ClientCore: Sendable {
     package private(set) var state = State.idle
     /// The position in the feed of the live, and counts of missing and repeated items.
@@ -20,9 +20,9 @@ package struct ClientCore: Sendable {
     package private(set) var reconnectCount = 0
 
     /// The maximum time in which a stopping gateway may ask its clients to leave; a longer time counts as this one.
-    private static let maxDrainMilliseconds: Int64 = 60_000
+    private static let maxDrainTime = Milliseconds.seconds(60)
     /// The pause before a call that has timed out, or that this client has refused, may be repeated.
-    private static let retryPauseMilliseconds: Int64 = 1000
+    static let retryPause = Milliseconds.seconds(1)
 
     private let options: Options
     private var joinedLive: JoinedLive?
@@ -34,9 +34,9 @@ package struct ClientCore: Sendable {
     /// The id of the login on the current connection; 0 before the first login.
     private var loginID: Int64 = 0
     /// When a frame was last sent.
-    private var lastSentAt: Int64 = 0
+    private var lastSentAt = MonotonicTime.distantPast
     /// When to disconnect from a gateway that announced its stop; nil if the gateway has announced none.
-    private var drainDisconnectAt: Int64?
+    private var drainDisconnectAt: MonotonicTime?
     private var random: SeededRandom
 
     package init(_ options: Options, seed: UInt64) {
@@ -65,7 +65,7 @@ package struct ClientCore: Sendable {
     }
 
     /// Handles the opening of the WebSocket: sends the login.
-    package mutating func connected(at now: Int64, into actions: inout [Action]) {
+    package mutating func connected(at now: MonotonicTime, into actions: inout [Action]) {
         guard self.state == .connecting else { return }
         self.state = .loggingIn
         self.loginID = self.makeID()
@@ -77,7 +77,7 @@ package struct ClientCore: Sendable {
     }
 
     /// Handles the close of the WebSocket, or a failed attempt to open it (code 1006).
-    package mutating func disconnected(code: UInt16, at now: Int64, into actions: inout [Action]) {
+    package mutating func disconnected(code: UInt16, at now: MonotonicTime, into actions: inout [Action]) {
         guard self.state != .ended, self.state != .idle else { return }
         self.drainDisconnectAt = nil
         self.calls.connectionLost()
@@ -98,7 +98,7 @@ package struct ClientCore: Sendable {
     ///
     /// - Returns: the call's id; the action `callEnded` reports the end of the call.
     package mutating func call(
-        _ method: String, params: [UInt8], live: LiveID?, at now: Int64, into actions: inout [Action]
+        _ method: String, params: [UInt8], live: LiveID?, at now: MonotonicTime, into actions: inout [Action]
     ) -> Int64 {
         let id = self.makeID()
         if self.state == .ended {
@@ -107,18 +107,18 @@ package struct ClientCore: Sendable {
         }
         guard self.calls.count < self.options.maxUnfinishedCalls else {
             let error = ReplyError(
-                .overloaded, "\(self.calls.count) calls wait already", retryAfter: Self.retryPauseMilliseconds)
+                .overloaded, "\(self.calls.count) calls wait already", retryAfter: Self.retryPause.count)
             actions.append(.callEnded(id, .failure(error: error)))
             return id
         }
-        let deadline = now + Milliseconds(self.options.callTimeout).count
+        let deadline = now + Milliseconds(self.options.callTimeout)
         self.calls.append(.init(method: method, params: params, live: live, deadline: deadline), id: id)
         self.sendQueuedCalls(at: now, into: &actions)
         return id
     }
 
     /// Handles a received text, except for feed frames, which `feedReceived` handles.
-    package mutating func received(_ text: [UInt8], at now: Int64, into actions: inout [Action]) {
+    package mutating func received(_ text: [UInt8], at now: MonotonicTime, into actions: inout [Action]) {
         guard let frame = try? Wire.decode(ServerFrame.self, from: text) else { return }
         switch frame {
         case .reply(self.loginID, let outcome): self.loginReplyReceived(outcome, at: now, into: &actions)
@@ -134,8 +134,9 @@ package struct ClientCore: Sendable {
         case .drain(let milliseconds):
             // The client disconnects at a random time, so that not all clients of the gateway connect to the next
             // gateway at once.
-            let drainMilliseconds = min(Self.maxDrainMilliseconds, max(0, milliseconds))
-            self.drainDisconnectAt = now + Int64.random(in: 0...drainMilliseconds, using: &self.random)
+            let drainMilliseconds = min(Self.maxDrainTime.count, max(0, milliseconds))
+            self.drainDisconnectAt =
+                now + Milliseconds(Int64.random(in: 0...drainMilliseconds, using: &self.random))
             actions.append(.event(.draining))
         }
     }
@@ -152,27 +153,27 @@ package struct ClientCore: Sendable {
     }
 
     /// Handles what is due at `now`: reconnects, timeouts of calls and pings; must be called a few times a second.
-    package mutating func tick(at now: Int64, into actions: inout [Action]) {
+    package mutating func tick(at now: MonotonicTime, into actions: inout [Action]) {
         if case .waiting(let until) = self.state, until <= now {
             self.state = .connecting
             actions.append(.connect(toNextAddress: true))
         }
         while let id = self.calls.firstExpired(at: now) {
-            let error = ReplyError(.timedOut, "no answer in time", retryAfter: Self.retryPauseMilliseconds)
+            let error = ReplyError(.timedOut, "no answer in time", retryAfter: Self.retryPause.count)
             self.endCall(id, .failure(error: error), into: &actions)
         }
         if let drainDisconnectAt = self.drainDisconnectAt, drainDisconnectAt <= now {
             self.drainDisconnectAt = nil
             actions.append(.disconnect)
         }
-        if self.state == .open, now - self.lastSentAt >= Milliseconds(self.options.pingInterval).count {
+        if self.state == .open, now - self.lastSentAt >= Milliseconds(self.options.pingInterval) {
             self.send(OutgoingCall(id: self.makeID(), method: "ping"), at: now, into: &actions)
         }
     }
 }
 
 extension ClientCore {
-    private mutating func loginReplyReceived(_ outcome: Outcome, at now: Int64, into actions: inout [Action]) {
+    private mutating func loginReplyReceived(_ outcome: Outcome, at now: MonotonicTime, into actions: inout [Action]) {
         guard self.state == .loggingIn else { return }
         switch outcome {
         case .success(let result): self.loginSucceeded(result, at: now, into: &actions)
@@ -180,7 +181,7 @@ extension ClientCore {
         }
     }
 
-    private mutating func loginSucceeded(_ result: CallResult, at now: Int64, into actions: inout [Action]) {
+    private mutating func loginSucceeded(_ result: CallResult, at now: MonotonicTime, into actions: inout [Action]) {
         self.state = .open
         self.backOff.reset()
         switch result {
@@ -219,7 +220,9 @@ extension ClientCore {
     }
 
     /// Ends the call that a reply answers, and records joins and leaves.
-    private mutating func replyReceived(_ id: Int64, _ outcome: Outcome, at now: Int64, into actions: inout [Action]) {
+    private mutating func replyReceived(
+        _ id: Int64, _ outcome: Outcome, at now: MonotonicTime, into actions: inout [Action]
+    ) {
         // Replies to pings and to calls that have timed out end here: they answer no unfinished call.
         guard let call = self.calls[id] else { return }
         if case .success(let result) = outcome {
@@ -255,14 +258,14 @@ extension ClientCore {
     }
 
     /// Sends queued calls in order, up to the limit of open calls.
-    private mutating func sendQueuedCalls(at now: Int64, into actions: inout [Action]) {
+    private mutating func sendQueuedCalls(at now: MonotonicTime, into actions: inout [Action]) {
         guard self.state == .open else { return }
         for frame in self.calls.openQueuedCalls(maxOpen: self.options.maxOpenCalls, at: now) {
             self.send(frame, at: now, into: &actions)
         }
     }
 
-    private mutating func send(_ frame: OutgoingCall, at now: Int64, into actions: inout [Action]) {
+    private mutating func send(_ frame: OutgoingCall, at now: MonotonicTime, into actions: inout [Action]) {
         self.lastSentAt = now
         actions.append(.send(frame.bytes))
     }

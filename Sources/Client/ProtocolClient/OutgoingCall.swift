@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// A frame that asks the server to carry out a method.
 struct OutgoingCall {
@@ -6,16 +7,16 @@ struct OutgoingCall {
     let method: String
     /// The parameters as JSON; empty for a call without parameters.
     var params: [UInt8] = []
-    /// The milliseconds since the call was first sent; nil when it is sent for the first time.
+    /// The time since the call was first sent; nil when it is sent for the first time.
     ///
-    /// The server remembers the outcome of a call only for a while. It refuses a call that is older, because it cannot
+    /// The server remembers the outcome of a call only for a while. It rejects a call that is older, because it cannot
     /// know whether the call was applied before (PROTOCOL.md, section 4.1).
-    var age: Int64?
+    var age: Milliseconds?
 
     /// The frame as JSON.
     var bytes: [UInt8] {
         var bytes = Array("{".utf8)
-        if let age = self.age { bytes += Array("\"age\":\(age),".utf8) }
+        if let age = self.age { bytes += Array("\"age\":\(age.count),".utf8) }
         bytes += Array("\"id\":\(self.id),\"method\":\"\(self.method)\"".utf8)
         if !self.params.isEmpty {
             bytes += Array(",\"params\":".utf8)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import EventLoop
+internal import MachineKit
 package import PlazaModel
 internal import PlazaWire
 
@@ -40,9 +41,9 @@ package final class PlazaClient: Sendable {
         let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
             let call = PendingCall(method: method, params: bytes, live: live, caller: continuation)
             if !self.post(.call(call)) {
-                // `retryAfter` is in milliseconds.
-                continuation.resume(
-                    returning: .failure(error: ReplyError(.overloaded, "too many calls wait", retryAfter: 1000)))
+                let error = ReplyError(
+                    .overloaded, "too many calls wait", retryAfter: ClientCore.retryPause.count)
+                continuation.resume(returning: .failure(error: error))
             }
         }
         switch outcome {

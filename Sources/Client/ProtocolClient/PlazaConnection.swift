@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 package import PlazaModel
 package import WebSocket
 
@@ -90,7 +91,7 @@ package final class PlazaConnection {
     func tick() { self.withCore { core, now, actions in core.tick(at: now, into: &actions) } }
 
     /// Lets `body` call the core with the present time, and performs the actions that the core appends.
-    private func withCore(_ body: (inout ClientCore, Int64, inout [ClientCore.Action]) -> Void) {
+    private func withCore(_ body: (inout ClientCore, MonotonicTime, inout [ClientCore.Action]) -> Void) {
         var actions: [ClientCore.Action] = []
         body(&self.core, self.group.now, &actions)
         for action in actions { self.perform(action) }

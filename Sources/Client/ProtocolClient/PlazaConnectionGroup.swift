@@ -43,8 +43,8 @@ package final class PlazaConnectionGroup {
         self.sockets.stopSweeping()
     }
 
-    /// The loop's time in milliseconds of the monotonic clock.
-    var now: Int64 { self.sockets.loop.now.milliseconds }
+    /// The loop's time.
+    var now: MonotonicTime { self.sockets.loop.now }
 
     func add(_ connection: PlazaConnection) {
         connection.groupIndex = self.connections.count

@@ -3,10 +3,10 @@ internal import MachineKit
 
 /// The pauses before reconnects: at most 100 ms after the first failure, doubled by each further one to at most 5 s.
 struct ReconnectBackOff: Sendable {
-    /// The longest first pause in milliseconds.
-    private static let maxFirstPause = 100
-    /// The longest pause in milliseconds.
-    private static let maxPause = 5_000
+    /// The longest first pause.
+    private static let maxFirstPause = Milliseconds(100)
+    /// The longest pause.
+    private static let maxPause = Milliseconds.seconds(5)
     /// After this many failures the longest pause is reached: 100 ms doubled six times is more than 5 s.
     private static let maxDoublings = 6
 
@@ -17,11 +17,12 @@ struct ReconnectBackOff: Sendable {
     ///
     /// The pause has full jitter, so that the clients of a dead gateway do not reconnect at the same moment.
     ///
-    /// - Returns: the pause before the next attempt, in milliseconds.
-    mutating func nextPause(using random: inout SeededRandom) -> Int64 {
-        let longestPause = min(Self.maxPause, Self.maxFirstPause << min(self.failureCount, Self.maxDoublings))
+    /// - Returns: the pause before the next attempt.
+    mutating func nextPause(using random: inout SeededRandom) -> Milliseconds {
+        let longestPause = min(
+            Self.maxPause, Milliseconds(Self.maxFirstPause.count << min(self.failureCount, Self.maxDoublings)))
         self.failureCount += 1
-        return Int64.random(in: 0...Int64(longestPause), using: &random)
+        return Milliseconds(Int64.random(in: 0...longestPause.count, using: &random))
     }
 
     mutating func reset() { self.failureCount = 0 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// The calls of a client that have no outcome yet: open (sent on the current connection) or queued.
@@ -9,14 +10,14 @@ struct UnfinishedCalls: Sendable {
         let params: [UInt8]
         /// The live to join or leave; nil for other calls.
         let live: LiveID?
-        /// When the call fails if it has no reply by then, in milliseconds of the client's clock.
-        let deadline: Int64
+        /// When the call fails if it has no reply by then.
+        let deadline: MonotonicTime
         /// When the call was first sent on any connection; nil if it was never sent.
-        fileprivate var firstSentAt: Int64?
+        fileprivate var firstSentAt: MonotonicTime?
         /// Whether the call was sent on the current connection.
         fileprivate var isOpen = false
 
-        init(method: String, params: [UInt8], live: LiveID?, deadline: Int64) {
+        init(method: String, params: [UInt8], live: LiveID?, deadline: MonotonicTime) {
             self.method = method
             self.params = params
             self.live = live
@@ -61,7 +62,7 @@ struct UnfinishedCalls: Sendable {
     /// The id of the oldest call if its deadline has passed, otherwise nil.
     ///
     /// All calls wait equally long, so no other call expires earlier.
-    func firstExpired(at now: Int64) -> Int64? {
+    func firstExpired(at now: MonotonicTime) -> Int64? {
         guard let id = self.order.first, let call = self.calls[id], call.deadline <= now else { return nil }
         return id
     }
@@ -75,13 +76,13 @@ struct UnfinishedCalls: Sendable {
     /// Opens queued calls in order, until `maxOpen` calls are open.
     ///
     /// - Returns: the frames to send.
-    mutating func openQueuedCalls(maxOpen: Int, at now: Int64) -> [OutgoingCall] {
+    mutating func openQueuedCalls(maxOpen: Int, at now: MonotonicTime) -> [OutgoingCall] {
         var frames: [OutgoingCall] = []
         guard self.openCount < maxOpen else { return frames }
         for id in self.order {
             guard self.openCount < maxOpen else { break }
             guard let call = self.calls[id], !call.isOpen else { continue }
-            let age = call.firstSentAt.map { max(0, now - $0) }
+            let age = call.firstSentAt.map { max(Milliseconds(0), now - $0) }
             frames.append(OutgoingCall(id: id, method: call.method, params: call.params, age: age))
             self.calls[id]?.isOpen = true
             self.calls[id]?.firstSentAt = call.firstSentAt ?? now

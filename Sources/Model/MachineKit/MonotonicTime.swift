@@ -12,6 +12,6 @@
     /// Makes a time from milliseconds of the monotonic clock; a number out of bounds becomes `distantPast` or
     /// `distantFuture`.
     @inlinable package init(milliseconds: Int64) {
-        self.milliseconds = min(max(milliseconds, Int64.min / 4), Int64.max / 4)
+        self.milliseconds = Self.clamped(milliseconds)
     }
 }

@@ -13,9 +13,23 @@
 
 extension TimePoint {
     /// The earliest point, before every other point.
-    @inlinable package static var distantPast: Self { Self(milliseconds: .min / 4) }
+    @inlinable package static var distantPast: Self { Self(milliseconds: .min) }
     /// The latest point, after every other point.
-    @inlinable package static var distantFuture: Self { Self(milliseconds: .max / 4) }
+    @inlinable package static var distantFuture: Self { Self(milliseconds: .max) }
+
+    /// The point that is `count` seconds after the clock's zero; a number out of bounds becomes the nearest bound.
+    @inlinable package static func seconds(_ count: Int64) -> Self {
+        Self(milliseconds: Milliseconds.seconds(count).count)
+    }
+    /// Whole seconds since the clock's zero; a fraction is cut off.
+    @inlinable package var seconds: Int64 { self.milliseconds / 1000 }
+
+    /// The nearest number of milliseconds that a point in time may have.
+    ///
+    /// A quarter of what an `Int64` holds: the difference of two points is a span (`Milliseconds`), which may be half.
+    @inlinable package static func clamped(_ milliseconds: Int64) -> Int64 {
+        min(max(milliseconds, Int64.min / 4), Int64.max / 4)
+    }
 
     @inlinable package static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
     /// The point `span` later.

@@ -10,11 +10,8 @@
 
     /// Makes a time from milliseconds since 1970; a number out of bounds becomes `distantPast` or `distantFuture`.
     @inlinable package init(milliseconds: Int64) {
-        self.milliseconds = min(max(milliseconds, Int64.min / 4), Int64.max / 4)
+        self.milliseconds = Self.clamped(milliseconds)
     }
-
-    /// Whole seconds since 1970; a fraction is cut off.
-    @inlinable package var seconds: Int64 { self.milliseconds / 1000 }
 
     @usableFromInline package init(from decoder: any Decoder) throws {
         self.init(milliseconds: try decoder.singleValueContainer().decode(Int64.self))

@@ -11,14 +11,6 @@
 
     /// Makes a time from milliseconds since 1970; a number out of bounds becomes `distantPast` or `distantFuture`.
     @inlinable package init(milliseconds: Int64) {
-        self.milliseconds = min(max(milliseconds, Int64.min / 4), Int64.max / 4)
+        self.milliseconds = Self.clamped(milliseconds)
     }
-
-    /// The time that is `count` seconds after 1970.
-    @inlinable package static func seconds(_ count: Int64) -> WallTime {
-        WallTime(milliseconds: Milliseconds.seconds(count).count)
-    }
-
-    /// Whole seconds since 1970; a fraction is cut off.
-    @inlinable package var seconds: Int64 { self.milliseconds / 1000 }
 }

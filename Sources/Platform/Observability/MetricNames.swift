@@ -108,7 +108,7 @@ package enum MetricNames {
     package enum Gateway {
         /// WebSocket connections that are logged in.
         package static let connections = "gateway_connections"
-        /// Connections, frames and calls that a limit rejected or ended, by reason.
+        /// Connections, frames and calls that a limit refused or ended, by reason.
         package static let refusals = "gateway_refusals_total"
         /// Calls, by method and outcome.
         package static let calls = "gateway_calls_total"
@@ -133,7 +133,7 @@ package enum MetricNames {
         package static let published = "barrage_published_total"
         /// Messages that entered a feed, by class.
         package static let admitted = "barrage_admitted_total"
-        /// Messages that were rejected, by reason.
+        /// Messages that were refused, by reason.
         package static let refused = "barrage_refused_total"
         /// Messages dropped by the feed budget, by class and reason.
         package static let dropped = "barrage_dropped_total"

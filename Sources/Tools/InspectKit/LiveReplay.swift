@@ -177,7 +177,7 @@ extension CallRecord {
     /// The class of the feed item that the call asked for; nil for a call that asks for none.
     ///
     /// The kind `refused` stands for a message or gift that the gateway found invalid, and `forbidden` for one that the
-    /// app's backend rejected. Only `forbidden` says whether it was a gift.
+    /// app's backend refused. Only `forbidden` says whether it was a gift.
     var feedClass: FeedClass? {
         switch self.kind {
         case "sendText", "sendCustom", "refused": .barrage

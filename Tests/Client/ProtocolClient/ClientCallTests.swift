@@ -35,7 +35,7 @@ import Testing
         #expect(sent.map(\.id) == ids)
         harness.reply(ids[1], .success(result: .done))
         let firstSentAt = harness.now
-        harness.now += 700
+        harness.now = harness.now + Milliseconds(700)
         harness.loseConnection()
         let callWhileDisconnected = harness.call("barrage.sendText")
         #expect(harness.takeSentCalls().isEmpty)
@@ -43,12 +43,12 @@ import Testing
         let resent = harness.takeSentCalls()
         // A call that is sent again states its age; a call that was never sent has no age.
         let age = harness.now - firstSentAt
-        #expect(age >= 700)
+        #expect(age >= Milliseconds(700))
         #expect(resent.map(\.age) == [age, age, age, age, nil])
         #expect(resent.map(\.id) == [ids[0], ids[2], ids[3], ids[4], callWhileDisconnected])
         #expect(resent.allSatisfy { $0.method == "barrage.sendText" })
         // Each call is sent once on each connection, however much time passes.
-        harness.core.tick(at: harness.now + 5000, into: &harness.actions)
+        harness.tick(after: .seconds(5))
         #expect(harness.takeSentCalls().isEmpty)
     }
 
@@ -106,17 +106,17 @@ import Testing
     @Test func `a call without a reply times out, also while there is no connection`() {
         var harness = ClientHarness.loggedIn()
         let first = harness.call()
-        harness.now += 5000
+        harness.now = harness.now + .seconds(5)
         let second = harness.call()
         harness.loseConnection()
         _ = harness.takeActions()
-        // A call may take 15,000 ms. The first call was made at 1000 and ends at 16,000, the second one 5000 ms later.
-        harness.core.tick(at: 15_999, into: &harness.actions)
+        // A call may take 15 s. The first call was made at 1 s and ends at 16 s, the second one 5 s later.
+        harness.tick(at: MonotonicTime(milliseconds: 15_999))
         #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))
-        harness.core.tick(at: 16_000, into: &harness.actions)
+        harness.tick(at: .seconds(16))
         #expect(harness.takeActions() == [.callEnded(first, error)])
-        harness.core.tick(at: 21_000, into: &harness.actions)
+        harness.tick(at: .seconds(21))
         #expect(harness.takeActions() == [.callEnded(second, error)])
     }
 
@@ -124,11 +124,11 @@ import Testing
         var harness = ClientHarness.loggedIn()
         // 16 calls may wait for a reply at once; the 17th is queued.
         for _ in 0..<17 { _ = harness.call() }
-        harness.now += 1
+        harness.now = harness.now + Milliseconds(1)
         #expect(harness.takeSentCalls().count == 16)
         let queuedCall = harness.call()
-        // A call may take 15 s. The 17 calls were made at 1000 and time out now; `queuedCall` was made 1 ms later.
-        harness.core.tick(at: 16_000, into: &harness.actions)
+        // A call may take 15 s. The 17 calls were made at 1 s and time out now; `queuedCall` was made 1 ms later.
+        harness.tick(at: .seconds(16))
         let nextCall = harness.call()
         #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queuedCall, nextCall])
     }
@@ -138,7 +138,7 @@ import Testing
         let id = harness.call()
         _ = harness.takeActions()
         for text in ["", "{", "7", "{}", #"{"reply":{}}"#, #"{"later":{"a":1}}"#, #"{"reply":{"id":"x"}}"#] {
-            harness.core.received(Array(text.utf8), at: harness.now, into: &harness.actions)
+            harness.receive(Array(text.utf8))
         }
         #expect(harness.takeActions().isEmpty)
         harness.reply(id, .success(result: .done))

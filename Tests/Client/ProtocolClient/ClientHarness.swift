@@ -9,8 +9,8 @@ import Testing
 struct ClientHarness {
     var core: ClientCore
     var actions: [ClientCore.Action] = []
-    /// The time of the client's clock in milliseconds; a test begins at 1 s.
-    var now: Int64 = 1000
+    /// The time of the client's clock; a test begins at 1 s.
+    var now = MonotonicTime.seconds(1)
 
     /// The close code of a connection that ended without a close frame, for example because the network was lost.
     static let lostCode: UInt16 = 1006
@@ -19,8 +19,8 @@ struct ClientHarness {
     struct Call: Decodable, Equatable {
         var id: Int64
         var method: String
-        /// The milliseconds since the call was first sent; nil unless the call is sent again.
-        var age: Int64?
+        /// The time since the call was first sent; nil unless the call is sent again.
+        var age: Milliseconds?
     }
 
     /// The error of a test whose client has connected and has not sent a login.
@@ -88,10 +88,30 @@ struct ClientHarness {
                     session: "phone", user: UserInfo(userID: "alice"), gateway: "g", notices: notices)))
     }
 
-    /// Receives a frame of the server.
-    mutating func receive(_ frame: ServerFrame) {
-        self.core.received(Wire.encode(frame), at: self.now, into: &self.actions)
+    /// When the client reconnects; nil unless it waits for that.
+    var reconnectAt: MonotonicTime? {
+        if case .waiting(let until) = self.core.state { until } else { nil }
     }
+
+    /// Lets the client do what is due at this time, without advancing `now`.
+    mutating func tick(at time: MonotonicTime) { self.core.tick(at: time, into: &self.actions) }
+
+    /// Advances `now` by `span`, and lets the client do what is due then.
+    mutating func tick(after span: Milliseconds = Milliseconds(0)) {
+        self.now = self.now + span
+        self.tick(at: self.now)
+    }
+
+    /// Ends the connection with this close code.
+    mutating func disconnect(code: UInt16 = ClientHarness.lostCode) {
+        self.core.disconnected(code: code, at: self.now, into: &self.actions)
+    }
+
+    /// Receives a frame of the server.
+    mutating func receive(_ frame: ServerFrame) { self.receive(Wire.encode(frame)) }
+
+    /// Receives a text of the server.
+    mutating func receive(_ text: [UInt8]) { self.core.received(text, at: self.now, into: &self.actions) }
 
     /// Receives the reply to the call with this id.
     mutating func reply(_ id: Int64, _ outcome: Outcome) { self.receive(.reply(id: id, outcome)) }
@@ -120,9 +140,9 @@ struct ClientHarness {
 
     /// Ends the connection with `code`, and advances the time until the client reconnects.
     mutating func loseConnection(code: UInt16 = ClientHarness.lostCode) {
-        self.core.disconnected(code: code, at: self.now, into: &self.actions)
-        if case .waiting(let until) = self.core.state { self.now = until }
-        self.core.tick(at: self.now, into: &self.actions)
+        self.disconnect(code: code)
+        self.now = self.reconnectAt ?? self.now
+        self.tick()
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineKit
 import PlazaModel
 import PlazaWire
 import ProtocolClient
@@ -61,8 +62,8 @@ import Testing
                 .disconnect, .event(.ended(code: disconnectCode.code)), .callEnded(call, .failure(error: error)),
             ])
         // Later events of the socket change nothing.
-        harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
-        harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
+        harness.disconnect(code: 1000)
+        harness.tick(after: .seconds(60))
         #expect(harness.takeActions().isEmpty)
     }
 
@@ -71,11 +72,11 @@ import Testing
         var harness = ClientHarness.loggedIn()
         let call = harness.call()
         _ = harness.takeActions()
-        harness.core.disconnected(code: code, at: harness.now, into: &harness.actions)
+        harness.disconnect(code: code)
         #expect(harness.core.state == .ended)
         let error = ReplyError(.failed, "the connection ended with code \(code)")
         #expect(harness.takeActions() == [.event(.ended(code: code)), .callEnded(call, .failure(error: error))])
-        harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
+        harness.tick(after: .seconds(60))
         #expect(harness.takeActions().isEmpty)
         // A call of an ended client fails at once.
         let lateCall = harness.call()
@@ -89,23 +90,23 @@ import Testing
     @Test(arguments: [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4004, 4099, 4200] as [UInt16])
     func `after any other code the client reconnects to another address`(code: UInt16) {
         var harness = ClientHarness.loggedIn()
-        harness.core.disconnected(code: code, at: harness.now, into: &harness.actions)
+        harness.disconnect(code: code)
         #expect(harness.takeActions() == [.event(.disconnected(code: code))])
-        guard case .waiting(let until) = harness.core.state else {
+        guard let until = harness.reconnectAt else {
             Issue.record("the client does not wait")
             return
         }
         // Nothing happens before the pause is over, unless the pause is 0.
-        harness.core.tick(at: until - 1, into: &harness.actions)
+        harness.tick(at: until - Milliseconds(1))
         #expect(until == harness.now || harness.takeActions().isEmpty)
-        harness.core.tick(at: until, into: &harness.actions)
+        harness.tick(at: until)
         #expect(harness.takeActions() == [.connect(toNextAddress: true)])
         #expect(harness.core.reconnectCount == 1)
     }
 
     @Test func `a client whose options forbid reconnects ends when its connection is lost`() {
         var harness = ClientHarness.loggedIn(ClientHarness.options { $0.reconnectsAutomatically = false })
-        harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
+        harness.disconnect()
         #expect(harness.core.state == .ended)
     }
 
@@ -114,26 +115,26 @@ import Testing
         var harness = ClientHarness(seed: seed)
         harness.core.start(into: &harness.actions)
         for attempt in 0..<12 {
-            harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
-            guard case .waiting(let until) = harness.core.state else {
+            harness.disconnect()
+            guard let until = harness.reconnectAt else {
                 Issue.record("the client does not wait")
                 return
             }
             // The limit is 100 ms after the first failure, doubles with each further one, and is at most 5 s. The shift
             // by 6 gives 6.4 s, which is above this maximum already.
             let maxPause = min(5000, 100 << min(attempt, 6))
-            #expect((0...Int64(maxPause)).contains(until - harness.now), "attempt \(attempt)")
-            harness.now = until
-            harness.core.tick(at: harness.now, into: &harness.actions)
+            let pause = until - harness.now
+            #expect((0...Int64(maxPause)).contains(pause.count), "attempt \(attempt)")
+            harness.tick(after: pause)
         }
         // After a successful login the limit is 100 ms again.
         harness.logIn()
-        harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
-        guard case .waiting(let until) = harness.core.state else {
+        harness.disconnect()
+        guard let until = harness.reconnectAt else {
             Issue.record("the client does not wait")
             return
         }
-        #expect(until - harness.now <= 100)
+        #expect(until - harness.now <= Milliseconds(100))
     }
 
     @Test func `clients whose gateway has failed do not all reconnect at the same time`() {
@@ -143,12 +144,11 @@ import Testing
             harness.core.start(into: &harness.actions)
             // After six failures the limit of the pause is 5 s, because 100 ms << 6 = 6.4 s is above this maximum.
             for _ in 0..<6 {
-                harness.core.disconnected(code: ClientHarness.lostCode, at: harness.now, into: &harness.actions)
-                harness.core.tick(at: harness.now + 5000, into: &harness.actions)
+                harness.disconnect()
+                harness.tick(after: .seconds(5))
             }
-            // This connection is lost at the time 0, so `until` is the length of the pause.
-            harness.core.disconnected(code: ClientHarness.lostCode, at: 0, into: &harness.actions)
-            if case .waiting(let until) = harness.core.state { pauses.insert(until) }
+            harness.disconnect()
+            if let until = harness.reconnectAt { pauses.insert((until - harness.now).count) }
         }
         // Of 200 random pauses from 0 to 5000 ms most differ, some are near 0, and some are near 5000 ms.
         #expect(pauses.count > 150)
@@ -157,30 +157,29 @@ import Testing
     }
 
     @Test func `when a gateway announces its stop, its clients leave at random moments within the given time`() {
-        var moments: Set<Int64> = []
+        var moments: Set<Milliseconds> = []
         for seed in 0..<50 as Range<UInt64> {
             var harness = ClientHarness.loggedIn(seed: seed)
             harness.receive(.drain(reconnectWithin: 700))
             #expect(harness.takeActions() == [.event(.draining)])
             // Ticks every 10 ms, until the client disconnects.
-            var waitedMilliseconds: Int64 = 0
-            while harness.takeActions().isEmpty, waitedMilliseconds <= 1000 {
-                harness.core.tick(at: harness.now + waitedMilliseconds, into: &harness.actions)
-                if harness.actions == [.disconnect] {
-                    moments.insert(waitedMilliseconds)
-                    break
-                }
-                waitedMilliseconds += 10
+            let drainedAt = harness.now
+            harness.tick()
+            while harness.actions.isEmpty, harness.now - drainedAt <= .seconds(1) {
+                harness.tick(after: Milliseconds(10))
             }
+            #expect(harness.takeActions() == [.disconnect])
+            let waited = harness.now - drainedAt
+            moments.insert(waited)
             // The time that the gateway gave, and one tick.
-            #expect(waitedMilliseconds <= 700 + 10)
+            #expect(waited <= Milliseconds(700 + 10))
             harness.loseConnection(code: 1000)
             #expect(harness.core.state == .connecting)
             _ = harness.takeActions()
             // The stop was announced by the previous gateway, so it does not end the connection to the next one.
             harness.logIn()
             _ = harness.takeActions()
-            harness.core.tick(at: harness.now + 2000, into: &harness.actions)
+            harness.tick(after: .seconds(2))
             #expect(!harness.takeActions().contains(.disconnect))
         }
         // 50 clients choose among 70 possible moments, so many moments must differ.
@@ -196,8 +195,8 @@ import Testing
         harness.core.stop(into: &harness.actions)
         let error = ReplyError(.failed, "the client was stopped")
         #expect(harness.takeActions() == [.disconnect, .callEnded(call, .failure(error: error))])
-        harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
-        harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
+        harness.disconnect(code: 1000)
+        harness.tick(after: .seconds(60))
         #expect(harness.takeActions().isEmpty)
     }
 
@@ -206,24 +205,22 @@ import Testing
         // A ping is due when the client has sent nothing for 20 s. The login was sent now.
         var lastPingAt = harness.now
         for _ in 0..<1000 {
-            harness.now += 50
-            harness.core.tick(at: harness.now, into: &harness.actions)
+            harness.tick(after: Milliseconds(50))
             for call in harness.takeSentCalls() {
                 #expect(call.method == "ping")
-                #expect(harness.now - lastPingAt >= 20_000)
+                #expect(harness.now - lastPingAt >= .seconds(20))
                 lastPingAt = harness.now
             }
-            #expect(harness.now - lastPingAt < 20_050)
+            #expect(harness.now - lastPingAt < Milliseconds(20_050))
         }
         // The clock began at 1 s, and 1000 steps of 50 ms take 50 s. So two pings were sent: at 21 s and at 41 s.
-        #expect(lastPingAt > 40_000)
+        #expect(lastPingAt > .seconds(40))
         // Any call replaces a ping. The last ping was sent at 41 s, and now a call is sent at 51 + 15 = 66 s. Therefore
         // no ping is due at 76 s.
-        harness.now += 15_000
+        harness.now = harness.now + .seconds(15)
         _ = harness.call("live.list")
         _ = harness.takeActions()
-        harness.now += 10_000
-        harness.core.tick(at: harness.now, into: &harness.actions)
+        harness.tick(after: .seconds(10))
         #expect(harness.takeSentCalls().isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 internal import ProtocolClient
@@ -10,10 +11,10 @@ public enum ClientFuzz: FuzzTarget {
         var core = ClientCore(ClientCore.Options(token: "t", session: "s"), seed: 1)
         var actions: [ClientCore.Action] = []
         core.start(into: &actions)
-        var now: Int64 = 1000
+        var now = MonotonicTime.seconds(1)
         core.connected(at: now, into: &actions)
         for line in input.split(separator: UInt8(ascii: "\n")) {
-            now += 100
+            now = now + Milliseconds(100)
             let frame = Array(line)
             if let scan = FeedScan(frame.span) {
                 _ = core.feedReceived(scan)
@@ -26,6 +27,6 @@ public enum ClientFuzz: FuzzTarget {
         }
         // 1006: the connection is lost without a close frame. After a minute the client tries to reconnect.
         core.disconnected(code: 1006, at: now, into: &actions)
-        core.tick(at: now + 60_000, into: &actions)
+        core.tick(at: now + .seconds(60), into: &actions)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -39,23 +40,18 @@ struct BarrageHarness {
         _ = self.send(.opened(epoch: epoch, owner: "alice"))
     }
 
+    private var moment: Moment { Moment(now: self.now, offset: self.offset, standstill: self.standstill) }
+
     /// Handles the due rows, then one input; returns the effects.
     mutating func send(_ command: BarrageCommand, to key: LiveKey = key) -> [Effect] {
-        var effects: [Effect] = []
         self.offset += 1
-        let moment = Moment(now: self.now, offset: self.offset, standstill: self.standstill)
-        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
-        self.machine.handle(BarrageInput(key, command), in: &self.rows, at: moment, into: &effects)
-        return effects
+        return self.machine.effects(of: BarrageInput(key, command), in: &self.rows, at: self.moment)
     }
 
     /// Advances the time; returns the effects of the rows that fell due.
     mutating func advance(milliseconds: Int64) -> [Effect] {
         self.now = self.now + Milliseconds(milliseconds)
-        var effects: [Effect] = []
-        let moment = Moment(now: self.now, offset: self.offset, standstill: self.standstill)
-        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
-        return effects
+        return self.machine.effectsOfDueRows(in: &self.rows, at: self.moment)
     }
 
     /// Sends a text; returns the outcome in the reply.

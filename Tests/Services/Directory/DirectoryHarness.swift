@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -24,12 +25,9 @@ struct DirectoryHarness {
 
     /// Handles the due rows, then one input; returns the effects.
     mutating func send(_ command: DirectoryCommand) -> [Effect] {
-        var effects: [Effect] = []
         self.offset += 1
         let moment = Moment(now: self.now, offset: self.offset)
-        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
-        self.machine.handle(DirectoryInput(app: app, command), in: &self.rows, at: moment, into: &effects)
-        return effects
+        return self.machine.effects(of: DirectoryInput(app: app, command), in: &self.rows, at: moment)
     }
 
     /// Sends an input, then the commands that the directory sends to itself because of that input.
@@ -67,9 +65,7 @@ struct DirectoryHarness {
     /// Advances the time; returns the effects of the rows that fell due.
     mutating func advance(_ span: Milliseconds) -> [Effect] {
         self.now = self.now + span
-        var effects: [Effect] = []
-        self.machine.handleDue(in: &self.rows, at: Moment(now: self.now, offset: self.offset), into: &effects)
-        return effects
+        return self.machine.effectsOfDueRows(in: &self.rows, at: Moment(now: self.now, offset: self.offset))
     }
 
     /// A directory in which alice has created and owns the live `show`, with her call 1.

@@ -3,6 +3,7 @@ import AudienceCore
 import BarrageCore
 import DirectoryCore
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 
@@ -15,19 +16,14 @@ struct MachineWithRows<M: Machine> where M.Effect == Effect {
 
     /// Handles all rows that are due at `moment`.
     mutating func handleDue(until moment: Moment) -> [Effect] {
-        var effects: [Effect] = []
-        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
-        self.rows.commit()
-        return effects
+        defer { self.rows.commit() }
+        return self.machine.effectsOfDueRows(in: &self.rows, at: moment)
     }
 
     /// Handles the due rows, then one input; returns the effects.
     mutating func handle(_ input: M.Input, at moment: Moment) -> [Effect] {
-        var effects: [Effect] = []
-        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
-        self.machine.handle(input, in: &self.rows, at: moment, into: &effects)
-        self.rows.commit()
-        return effects
+        defer { self.rows.commit() }
+        return self.machine.effects(of: input, in: &self.rows, at: moment)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import PlazaWire
 import Testing
@@ -55,10 +56,8 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
     /// Handles the due rows and one input, and notes the sizes of the records that the effects write.
     @discardableResult mutating func send(_ input: M.Input) -> [Effect] {
         self.offset += 1
-        var effects: [Effect] = []
         let moment = Moment(now: self.now, offset: self.offset)
-        self.machine.handleDue(in: &self.journal, at: moment, into: &effects)
-        self.machine.handle(input, in: &self.journal, at: moment, into: &effects)
+        let effects = self.machine.effects(of: input, in: &self.journal, at: moment)
         self.journal.commit()
         for effect in effects { self.ledger.note(effect) }
         return effects

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -33,10 +34,8 @@ struct MachineHarness<M: Machine> {
     mutating func advance(milliseconds: Int64) -> [Effect] where M.Effect == Effect {
         self.moment.now = self.moment.now + Milliseconds(milliseconds)
         self.moment.offset += 1
-        var effects: [Effect] = []
-        self.machine.handleDue(in: &self.journal, at: self.moment, into: &effects)
-        self.journal.commit()
-        return effects
+        defer { self.journal.commit() }
+        return self.machine.effectsOfDueRows(in: &self.journal, at: self.moment)
     }
 }
 

@@ -91,7 +91,7 @@ extension SimulatedGateway {
     /// `purpose`: the change that the successful call makes to the connection.
     /// `live`: the live that the client must be in; nil if it need not be in any.
     ///
-    /// - Throws: The reason of a refusal, such as that the client is not in `live`.
+    /// - Throws: The reason of a rejection, such as that the client is not in `live`.
     private mutating func forward(
         _ effect: Effect, _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ number: Int
     ) throws(ReplyError) {
@@ -99,7 +99,7 @@ extension SimulatedGateway {
         switch connection.core.verdict(on: id, purpose, in: live) {
         case .proceed: self.beginCall(id, purpose, effect, number)
         case .repeated: return
-        case .refused(let error):
+        case .rejected(let error):
             // If the live does not exist, `requireLive` throws `noSuchRoom`, which is more exact than `notInRoom`.
             if error.code == .notInRoom, let live { _ = try self.requireLive(self.model.running(connection.key(live))) }
             throw error

@@ -125,7 +125,7 @@ extension SimulatedGateway {
         switch connection.core.verdict(on: id, .resume(point), in: nil) {
         // The call is open already, and gets one reply.
         case .repeated: return
-        case .refused(let error): return self.reply(id, .failure(error: error), to: number)
+        case .rejected(let error): return self.reply(id, .failure(error: error), to: number)
         case .proceed: break
         }
         var caller = connection.caller(id, self.id)

@@ -31,7 +31,7 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     /// Rejects a message or gift that the gateway found invalid before it asked the app's backend
     /// (WEBHOOKS.md, section 5).
     case refused(why: Rejection, caller: Caller)
-    /// Rejects a message or gift because the app's backend rejected it or did not answer; the sender gets `error`.
+    /// Rejects a message or gift because the app's backend refused it or did not answer; the sender gets `error`.
     indirect case forbidden(error: ReplyError, isGift: Bool, caller: Caller)
     /// The caller's speaking level, 0 to 100; 0 means silent.
     case speaking(level: Int, caller: Caller)

@@ -101,7 +101,7 @@ extension ReplyCode {
     /// The app has no gifts; if only the live has disabled gifts, the code is `giftsOffInLive`.
     package static let giftsNotEnabled = ReplyCode(102001)
     package static let noSuchGift = ReplyCode(102002)
-    /// The app's backend rejected a gift or did not answer.
+    /// The app's backend refused a gift or did not answer.
     package static let giftCheckFailed = ReplyCode(102004)
     package static let giftsOffInLive = ReplyCode(102008)
     // Codes of messages and tokens.

@@ -39,9 +39,9 @@ package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable 
     case speakingLevel = 19
     /// A custom message has an empty business id.
     case noBusinessID = 20
-    /// The app's backend rejected the message or did not answer.
+    /// The app's backend refused the message or did not answer.
     case messageForbidden = 21
-    /// The app's backend rejected the gift or did not answer.
+    /// The app's backend refused the gift or did not answer.
     case giftForbidden = 22
 
     /// The reply code that the sender receives.

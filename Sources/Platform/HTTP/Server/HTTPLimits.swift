@@ -22,7 +22,7 @@ package enum HTTPHeadDecision: Sendable {
     case reject(HTTPResponse)
 }
 
-/// Why a server rejected a connection or request, or closed a connection before its end; for metrics.
+/// The limit because of which a server refused a connection or request, or closed a connection before its end; for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
     /// The address has reached its limit of connections; or the server is nearly full, and the address has more
     /// connections than any other.

@@ -4,7 +4,7 @@
 package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Kind: Sendable, Equatable {
-        /// The producer's bounded queue is full: retry later, or reject the request that caused the record.
+        /// The producer's bounded queue is full: retry later, or refuse the request that caused the record.
         case queueFull
         /// No response was received in time; the outcome is unknown.
         case timedOut
@@ -28,9 +28,9 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case invalidRecord
         /// The broker does not support this operation.
         case unsupported
-        /// The group's coordinator rejected the session timeout: create another consumer with a longer timeout.
+        /// The group's coordinator refused the session timeout: create another consumer with a longer timeout.
         case sessionRefused
-        /// The broker rejected the user or the password; retries are useless until one of them is changed.
+        /// The broker refused the user or the password; retries are useless until one of them is changed.
         case authenticationFailed
         /// TLS failed: the broker's certificate is not trusted or is for another host, or the broker does not use TLS.
         case tlsFailed

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// The errors with which an app's backend rejected calls of a session, stored to answer repeated calls (I15).
+/// The errors with which an app's backend refused calls of a session, stored to answer repeated calls (I15).
 ///
 /// The errors have a separate row, because the session's window contains only numbers and most sessions have no such
 /// errors.
@@ -14,7 +14,7 @@ package struct BackendErrors: Hashable, Sendable, Codable {
         var error: ReplyError
     }
 
-    /// The errors, in the order in which the calls were rejected.
+    /// The errors, in the order in which the calls were refused.
     private(set) var entries: [Entry] = []
 
     private enum CodingKeys: String, CodingKey {
@@ -36,7 +36,7 @@ package struct BackendErrors: Hashable, Sendable, Codable {
 }
 
 extension BarrageMachine {
-    /// Rejects a message or gift that the app's backend rejected, or for which the backend gave no answer.
+    /// Rejects a message or gift that the app's backend refused, or for which the backend gave no answer.
     ///
     /// A repeated call gets its first outcome, even if the backend decides differently the second time.
     func rejectByBackend(
@@ -66,7 +66,7 @@ extension BarrageMachine {
         effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
     }
 
-    /// The outcome in the reply to a repeated call, with the backend's own error if the backend rejected the call.
+    /// The outcome in the reply to a repeated call, with the backend's own error if the backend refused the call.
     func outcome(
         of recorded: MessageOutcome, to caller: Caller, about key: LiveKey, under rules: AppRules, in rows: BarrageRows
     ) -> Outcome {

@@ -14,7 +14,7 @@ package struct BarrageKey: RowKey {
         case calls
         /// The count of the users who sent gifts to a live.
         case givers
-        /// The errors with which the app's backend rejected a session's calls to a live.
+        /// The errors with which the app's backend refused a session's calls to a live.
         case backend
 
         /// The name in the stored key.
@@ -44,7 +44,7 @@ package struct BarrageKey: RowKey {
     }
     /// The count of the users who sent gifts to a live.
     package static func givers(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .givers, live: live, session: "") }
-    /// The errors with which the app's backend rejected a session's calls to a live.
+    /// The errors with which the app's backend refused a session's calls to a live.
     package static func backend(_ live: LiveKey, _ session: SessionID) -> BarrageKey {
         BarrageKey(kind: .backend, live: live, session: session)
     }
@@ -102,7 +102,7 @@ package enum BarrageRow: JournalRow, Codable {
     case feed(row: CopyOnWrite<FeedRow>)
     case calls(window: MessageWindow)
     case givers(count: UniqueCount)
-    /// The errors of the calls that the backend rejected; `words` is their name in stored rows.
+    /// The errors of the calls that the backend refused; `words` is their name in stored rows.
     case backend(words: BackendErrors)
 
     package var due: Timestamp? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import Observability
 package import PlazaModel
 package import Tokens
@@ -48,6 +49,6 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
         }
         return TokenIdentity(
             app: AppID(claims.app), user: UserID(claims.user), role: claims.role == .server ? .server : .user,
-            name: claims.name, avatarURL: claims.avatar, expiresAt: claims.expires * 1000)
+            name: claims.name, avatarURL: claims.avatar, expiresAt: .seconds(claims.expires))
     }
 }

@@ -146,7 +146,7 @@ final class ShardCalls {
             frame.id, .success(result: .done), to: client, method: frame.method, stopwatch: stopwatch)
     }
 
-    /// The error with which a join of a server's token is refused (PROTOCOL.md 4.3).
+    /// The error with which a join of a server's token is rejected (PROTOCOL.md 4.3).
     static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
     /// Forwards a call to its machine.
@@ -159,7 +159,7 @@ final class ShardCalls {
     ///   - live: The live that the caller must be in, if any.
     ///   - client: The caller.
     ///   - isAlreadyCounted: Whether `countForwardedCall` has counted the call.
-    /// - Throws: The error with which the call is refused.
+    /// - Throws: The error with which the call is rejected.
     func forward(
         _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client,
         isAlreadyCounted: Bool = false
@@ -173,7 +173,7 @@ final class ShardCalls {
 
     /// Returns whether a call may be forwarded; false if a call with this id is open already.
     ///
-    /// - Throws: The error with which the call is refused.
+    /// - Throws: The error with which the call is rejected.
     func canForward(
         _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
@@ -182,7 +182,7 @@ final class ShardCalls {
         switch client.core.verdict(on: id, purpose, in: live, waiting: waitingCallCount) {
         case .proceed: return true
         case .repeated: return false
-        case .refused(let error):
+        case .rejected(let error):
             // If the live does not exist, the client must get `noSuchRoom` instead of `notInRoom` (PROTOCOL.md 4.3).
             if error.code == .notInRoom, let live {
                 try self.gateway.checkExists(LiveKey(client.app, live))
@@ -218,7 +218,7 @@ final class ShardCalls {
         try self.gateway.admission.admitForwardedCall(of: user, in: client.app)
     }
 
-    /// Writes a call's record to its inbox topic; throws the error with which the call is refused.
+    /// Writes a call's record to its inbox topic; throws the error with which the call is rejected.
     func send(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
         // While the broker does not answer, its circuit breaker lets no call pass.
         guard self.gateway.admitBrokerCall() else {
@@ -285,7 +285,7 @@ final class ShardCalls {
         if self.isRepeated(id, client) { return }
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
-        // `admit` has counted the call once; that count stays even if the call is refused here.
+        // `admit` has counted the call once; that count stays even if the call is rejected here.
         case .server: try self.gateway.admission.admitServerCall(naming: userCount, of: client.app)
         }
     }

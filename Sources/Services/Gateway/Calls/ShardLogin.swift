@@ -147,14 +147,14 @@ final class ShardLogin {
     ///
     /// The ticket is the proof of the earlier join.
     ///
-    /// - Returns: The error with which the resume is refused; nil if the join was sent, by this call or by an earlier
+    /// - Returns: The error with which the resume is rejected; nil if the join was sent, by this call or by an earlier
     ///   copy of it that is still open.
     private func resume(_ frame: CallFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
         if client.role == .server { return ShardCalls.serverCannotJoin }
         switch client.core.verdict(on: frame.id, .resume(point)) {
         case .proceed: break
         case .repeated: return nil
-        case .refused(let error): return error
+        case .rejected(let error): return error
         }
         let caller = Caller(
             user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
@@ -171,6 +171,6 @@ final class ShardLogin {
 
     /// Converts the token's expiry to the loop's monotonic time.
     private func expiry(of identity: TokenIdentity) -> MonotonicTime {
-        self.shard.now + max(Milliseconds(0), WallTime(milliseconds: identity.expiresAt) - WallClock.now)
+        self.shard.now + max(Milliseconds(0), identity.expiresAt - WallClock.now)
     }
 }

@@ -48,7 +48,7 @@ final class ShardSharedReads {
     ///   - isLateRetry: Whether the call was first sent longer ago than its outcome is stored.
     ///   - stopwatch: Runs since the call was received.
     /// - Returns: True if the call waits, or another reply answers it; false if the call must be forwarded by itself.
-    /// - Throws: The error with which the call is refused.
+    /// - Throws: The error with which the call is rejected.
     func addCall(
         _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
         stopwatch: Stopwatch

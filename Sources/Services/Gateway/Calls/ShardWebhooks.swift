@@ -232,7 +232,6 @@ final class ShardWebhooks {
     private func askStep(_ content: BeforeContent, _ key: LiveKey, _ frame: CallFrame, _ client: Client) -> NextStep {
         .ask(
             WebhookRequest(
-                id: "\(client.session.text)/\(frame.id)", key: key,
-                at: Timestamp(milliseconds: WallClock.now.milliseconds), content: content))
+                id: "\(client.session.text)/\(frame.id)", key: key, at: Gateway.clientTime, content: content))
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import MachineKit
 package import PlazaModel
 
 /// The identity and rights that a valid token grants.
@@ -13,12 +14,12 @@ package struct TokenIdentity: Hashable, Sendable {
     package var name: String?
     /// The user's avatar, if the token sets it.
     package var avatarURL: String?
-    /// The token's expiry, in milliseconds since 1970.
-    package var expiresAt: Int64
+    /// When the token expires.
+    package var expiresAt: WallTime
 
     /// Creates an identity.
     package init(
-        app: AppID, user: UserID, role: CallerRole, name: String? = nil, avatarURL: String? = nil, expiresAt: Int64
+        app: AppID, user: UserID, role: CallerRole, name: String? = nil, avatarURL: String? = nil, expiresAt: WallTime
     ) {
         self.app = app
         self.user = user

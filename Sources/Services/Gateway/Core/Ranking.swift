@@ -19,9 +19,7 @@ package struct RankingEntry: Hashable, Sendable {
 /// Snapshots of the order of lives, so that paging through a list neither skips nor repeats a live whose rank changes
 /// meanwhile (I3, stable paging).
 ///
-/// All pages of one listing use the snapshot and the direction of the first page. A cursor is the text
-/// `gateway.snapshot.rank`. The rank is the number of lives that the earlier pages have examined; in an ascending
-/// listing, it has the prefix `a`.
+/// All pages of one listing use the snapshot and the direction of the first page (`ListCursor`).
 package struct Ranking: Sendable {
     /// The interval between snapshots.
     package static let interval = Milliseconds.seconds(5)
@@ -119,8 +117,10 @@ package struct Ranking: Sendable {
             }
             rank += 1
         }
-        let rankText = isListAscending ? "a\(rank)" : "\(rank)"
-        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(rankText)" : "")
+        guard rank < keys.count else { return (items, "") }
+        let next = ListCursor(
+            gateway: self.gateway, snapshot: snapshot.id, rank: rank, isAscending: isListAscending)
+        return (items, next.text)
     }
 
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
@@ -131,17 +131,11 @@ package struct Ranking: Sendable {
         _ cursor: String, _ isFirstPageAscending: Bool, at now: MonotonicTime
     ) -> (snapshot: Snapshot?, rank: Int, isAscending: Bool)? {
         if cursor.isEmpty { return (self.snapshots.last, 0, isFirstPageAscending) }
-        // The parts are found from the end, because the gateway's id may contain dots.
-        guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
-        let rankText = cursor[cursor.index(after: lastDot)...]
-        let isAscending = rankText.hasPrefix("a")
-        guard let rank = Int(isAscending ? rankText.dropFirst() : rankText), rank >= 0,
-            let firstDot = cursor[..<lastDot].lastIndex(of: "."),
-            let id = Int64(cursor[cursor.index(after: firstDot)..<lastDot]),
-            cursor[..<firstDot] == self.gateway.text,
-            let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.createdAt <= Self.lifetime
+        guard let cursor = ListCursor(text: cursor), cursor.gateway == self.gateway,
+            let snapshot = self.snapshots.first(where: { $0.id == cursor.snapshot }),
+            now - snapshot.createdAt <= Self.lifetime
         else { return nil }
-        return (snapshot, rank, isAscending)
+        return (snapshot, cursor.rank, cursor.isAscending)
     }
 }
 

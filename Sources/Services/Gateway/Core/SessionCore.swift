@@ -9,7 +9,7 @@ package enum CallVerdict: Hashable, Sendable {
     /// Ignore the call: the client has repeated an open call, and one reply answers both copies.
     case repeated
     /// Do not forward the call; reply with this error.
-    case refused(ReplyError)
+    case rejected(ReplyError)
 }
 
 /// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
@@ -111,21 +111,21 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///   - purpose: The change that the call makes to the client if it succeeds.
     ///   - requiredLive: The live that the caller must be in, if any.
     ///   - waiting: The number of the session's calls that are accepted but not yet forwarded; they count as open.
-    /// - Returns: Whether to forward, ignore or refuse the call.
+    /// - Returns: Whether to forward, ignore or reject the call.
     package func verdict(
         on id: Int64, _ purpose: CallPurpose, in requiredLive: LiveID? = nil, waiting: Int = 0
     ) -> CallVerdict {
         switch self.calls.rejection(of: id, waiting: waiting) {
         case .repeated: return .repeated
         case .full:
-            return .refused(
+            return .rejected(
                 ReplyError(.overloaded, "\(OpenCalls<Record>.limit) calls are open already", retryAfter: 200))
         case nil: break
         }
         switch purpose {
         case .plain:
             if let requiredLive, self.live != requiredLive {
-                return .refused(ReplyError(.notInRoom, "join the live before acting in it"))
+                return .rejected(ReplyError(.notInRoom, "join the live before acting in it"))
             }
             return .proceed
         case .leave:
@@ -136,7 +136,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             // The join and the rename could reach presence in either order, and the displayed name would depend on that
             // order.
             guard case .entering = self.membership else { return .proceed }
-            return .refused(ReplyError(.unavailable, "you are about to enter a live", retryAfter: 200))
+            return .rejected(ReplyError(.unavailable, "you are about to enter a live", retryAfter: 200))
         case .join(let live), .create(let live, _), .joinCreated(let live, _): return self.verdict(entering: live)
         case .resume(let point): return self.verdict(entering: point.live)
         }
@@ -148,7 +148,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case .outside: return .proceed
         case .inside(let currentLive, _), .entering(let currentLive, _):
             if currentLive == live { return .proceed }
-            return .refused(ReplyError(.inAnotherRoom, "leave \(currentLive.text) before you join another live"))
+            return .rejected(ReplyError(.inAnotherRoom, "leave \(currentLive.text) before you join another live"))
         }
     }
 

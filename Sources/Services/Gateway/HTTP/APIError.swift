@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import PlazaModel
 internal import PlazaWire
 
-/// The error and the HTTP status with which a request is refused.
+/// The error and the HTTP status with which a request is rejected.
 struct APIError: Error {
     var status: Int
     var error: ReplyError

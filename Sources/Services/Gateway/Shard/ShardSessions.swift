@@ -2,7 +2,6 @@
 internal import EventLoop
 internal import GatewayCore
 internal import MachineKit
-internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
@@ -142,8 +141,7 @@ extension ShardSessions {
         // A sign-in belongs to no live, so the notice has an empty one.
         let content = client.signIn.makeNotice(for: client.session, at: self.shard.now)
         let notice = Notice(
-            to: client.userKey, live: LiveID(""), at: Timestamp(milliseconds: WallClock.now.milliseconds),
-            content: content)
+            to: client.userKey, live: LiveID(""), at: Gateway.clientTime, content: content)
         do throws(ReplyError) {
             // The sent record is needed only for calls, which are resent; `repeatSignIn` writes a lost notice again.
             _ = try self.shard.calls.send(TopicRecord(.notice(notice)), "login")

@@ -34,8 +34,8 @@ private struct NumberClient: AttackClient {
     let live: String
     private var writer = CallWriter()
     private var turns = 0
-    /// The last list's cursor without its rank, up to and with the dot; nil until a list was received.
-    private var cursorPrefix: String?
+    /// The last list's cursor without its rank, up to and with the dot; before the first list, one of the same form.
+    private var cursorBeforeRank = ListCursor(gateway: "gateway-1", snapshot: 1, rank: 0).textBeforeRank
 
     init(token: String, live: String) {
         self.token = token
@@ -45,8 +45,8 @@ private struct NumberClient: AttackClient {
     mutating func opened() -> [AttackAction] { [self.writer.login(self.token)] }
 
     mutating func replied(_ outcome: Outcome) -> [AttackAction] {
-        if case .success(.lives(_, let cursor)) = outcome, let dot = cursor.lastIndex(of: ".") {
-            self.cursorPrefix = String(cursor[...dot])
+        if case .success(.lives(_, let text)) = outcome, let cursor = ListCursor(text: text) {
+            self.cursorBeforeRank = cursor.textBeforeRank
         }
         return []
     }
@@ -54,8 +54,7 @@ private struct NumberClient: AttackClient {
     mutating func takeTurn() -> [AttackAction] {
         self.turns += 1
         let number = HostileNumbers.all[self.turns / Self.callKinds % HostileNumbers.all.count]
-        // A cursor is `gateway.snapshot.rank`.
-        let cursor = self.cursorPrefix.map { $0 + number } ?? "gateway-1.1.\(number)"
+        let cursor = self.cursorBeforeRank + number
         switch self.turns % Self.callKinds {
         case 0: return [self.writer.call("live.list", "{\"count\":1}")]
         case 1: return [self.writer.call("live.list", "{\"cursor\":\"\(cursor)\"}")]

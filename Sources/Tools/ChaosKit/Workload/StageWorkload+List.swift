@@ -14,7 +14,7 @@ extension StageWorkload {
     /// A gateway orders its list anew every 5 s, so a walk counts only after an earlier one in the same gateway had both
     /// lives.
     func runListWalks(until isOver: () -> Bool) async {
-        var preparedGateways: Set<Substring> = []
+        var preparedGateways: Set<GatewayID> = []
         var round = 0
         while !isOver() {
             round += 1
@@ -34,10 +34,10 @@ extension StageWorkload {
     ///
     /// - Returns: the lives of each page, and the gateway; nil if a page could not be read, or if there was one page
     ///   only, whose gateway is not known.
-    private func walkList() async -> (pages: [[LiveID]], gateway: Substring)? {
+    private func walkList() async -> (pages: [[LiveID]], gateway: GatewayID)? {
         var pages: [[LiveID]] = []
         var cursor = ""
-        var gateway: Substring?
+        var gateway: GatewayID?
         repeat {
             let params = CallParams(count: Self.livesPerPage, cursor: cursor)
             guard case .lives(let entries, let nextCursor)? = try? await self.lister.call("live.list", params) else {
@@ -45,20 +45,9 @@ extension StageWorkload {
             }
             pages.append(entries.map(\.info.liveID))
             cursor = nextCursor
-            // A cursor is the gateway's id, the number of its order of lives and a rank, joined by dots.
-            if !cursor.isEmpty { gateway = Self.droppingLastParts(of: cursor) }
+            if let cursor = ListCursor(text: cursor) { gateway = cursor.gateway }
         } while !cursor.isEmpty
         return gateway.map { (pages, $0) }
-    }
-
-    /// The text without its last two parts that follow a dot.
-    private static func droppingLastParts(of cursor: String) -> Substring {
-        var text = cursor[...]
-        for _ in 1...2 {
-            guard let dot = text.lastIndex(of: ".") else { return text }
-            text = text[..<dot]
-        }
-        return text
     }
 
     /// Lets lives of other hosts begin and end.

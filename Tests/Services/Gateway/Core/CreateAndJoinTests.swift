@@ -74,7 +74,7 @@ import Testing
         #expect(session.membership == .outside)
     }
 
-    @Test func `when the create is refused, no join is made`() {
+    @Test func `when the create is rejected, no join is made`() {
         var session = Session(at: 0)
         session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.roomExists, "taken"))
@@ -116,10 +116,10 @@ import Testing
         #expect(session.openCallCount == 1, "call 6 is still open")
     }
 
-    @Test func `a create with a join is refused while the client joins another live`() {
+    @Test func `a create with a join is rejected while the client joins another live`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("bistro"), "join", at: 0)
-        guard case .refused(let error) = session.verdict(on: 2, .create("arena", isLateRetry: false), in: nil) else {
+        guard case .rejected(let error) = session.verdict(on: 2, .create("arena", isLateRetry: false), in: nil) else {
             Issue.record("the create was accepted, although the client joins another live")
             return
         }

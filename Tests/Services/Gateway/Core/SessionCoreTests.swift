@@ -44,14 +44,14 @@ import Testing
     @Test func `a client is in one live at a time`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
-        guard case .refused(let error) = session.verdict(on: 2, .join("bistro"), in: nil) else {
+        guard case .rejected(let error) = session.verdict(on: 2, .join("bistro"), in: nil) else {
             Issue.record("a second join was accepted while the first was open")
             return
         }
         #expect(error.code == .inAnotherRoom)
         _ = session.callAnswered(1, self.joined(100))
         #expect(session.live == "arena" && session.ticket == Ticket(100))
-        guard case .refused = session.verdict(on: 2, .join("bistro"), in: nil) else {
+        guard case .rejected = session.verdict(on: 2, .join("bistro"), in: nil) else {
             Issue.record("a join of a second live was accepted")
             return
         }
@@ -64,11 +64,11 @@ import Testing
         #expect(session.verdict(on: 4, .join("bistro"), in: nil) == .proceed)
     }
 
-    @Test func `a call that acts in a live is refused if the caller is not in it`() {
+    @Test func `a call that acts in a live is rejected if the caller is not in it`() {
         let session = self.sessionInLive()
         #expect(session.verdict(on: 9, .plain, in: "arena") == .proceed)
         #expect(session.verdict(on: 9, .plain, in: nil) == .proceed)
-        guard case .refused(let error) = session.verdict(on: 9, .plain, in: "bistro") else {
+        guard case .rejected(let error) = session.verdict(on: 9, .plain, in: "bistro") else {
             Issue.record("a call in another live was accepted")
             return
         }
@@ -78,7 +78,7 @@ import Testing
             "the leave may be the repetition of one that succeeded, so presence must answer it")
     }
 
-    @Test func `a client whose join is refused is in no live`() {
+    @Test func `a client whose join is rejected is in no live`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.banned, "banned"))
@@ -128,7 +128,7 @@ import Testing
             #expect(session.verdict(on: id, .plain, in: nil) == .proceed)
             session.registerCall(id, .plain, "x", at: 0)
         }
-        guard case .refused(let error) = session.verdict(on: 26, .plain, in: nil) else {
+        guard case .rejected(let error) = session.verdict(on: 26, .plain, in: nil) else {
             Issue.record("a seventeenth call was accepted")
             return
         }
@@ -136,7 +136,7 @@ import Testing
 
         #expect(session.recordLost(12)?.id == 12, "call 12 fails, so it is not open any more")
         #expect(session.verdict(on: 26, .plain, in: nil) == .proceed)
-        guard case .refused = session.verdict(on: 26, .plain, in: nil, waiting: 1) else {
+        guard case .rejected = session.verdict(on: 26, .plain, in: nil, waiting: 1) else {
             Issue.record("a call that waits to be forwarded did not count as open")
             return
         }

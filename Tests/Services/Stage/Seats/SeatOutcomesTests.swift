@@ -17,7 +17,7 @@ struct SeatOutcomesTests {
     /// A different outcome for each call: in turn an error, a seat, and a success without a result.
     private static func outcome(_ counter: Int64) -> SeatOutcome {
         switch counter % 3 {
-        case 0: SeatOutcome(result: .refused(error: ReplyError(.seatLocked, "seat \(counter)")))
+        case 0: SeatOutcome(result: .rejected(error: ReplyError(.seatLocked, "seat \(counter)")))
         case 1: SeatOutcome(result: .seat(index: Int(counter)), revision: counter * 8)
         default: SeatOutcome(result: .done, revision: nil)
         }

@@ -165,7 +165,7 @@ package final class KafkaConsumer {
             if error.isFatal { throw error }
             outcome.partitionErrors[partition] = error
         case .failed(let error):
-            // `sessionRefused`: without this throw librdkafka would propose the rejected session timeout again and
+            // `sessionRefused`: without this throw librdkafka would propose the refused session timeout again and
             // again.
             if error.isFatal || error.kind == .sessionRefused { throw error }
             outcome.errors.append(error)

@@ -130,7 +130,7 @@ package struct SeatMachine: Machine {
             outcome.revision = step.publish(self.settings)
             step.store(in: &journal)
         } catch {
-            outcome.result = .refused(error: error)
+            outcome.result = .rejected(error: error)
         }
         journal.record(outcome, of: caller, key, at: index, moment)
         if let reply = outcome.reply(to: caller, input.key) { effects.append(reply) }

@@ -11,7 +11,15 @@ package struct SeatOutcome: Equatable, Sendable {
         case done
         /// The caller got the seat `index`; nil means that the caller made an application instead.
         case seat(index: Int?)
-        case refused(error: ReplyError)
+        case rejected(error: ReplyError)
+
+        /// The names in rows, which older releases read.
+        private enum CodingKeys: String, CodingKey {
+            case passedOn
+            case done
+            case seat
+            case rejected = "refused"
+        }
     }
 
     package var result: Result
@@ -25,7 +33,7 @@ package struct SeatOutcome: Equatable, Sendable {
         case .passedOn: return nil
         case .done: outcome = .success(result: .done)
         case .seat(let index): outcome = .success(result: .seat(index: index))
-        case .refused(let error): outcome = .failure(error: error)
+        case .rejected(let error): outcome = .failure(error: error)
         }
         // The gateway sends the reply only after it has read this revision, so that clients read their own changes.
         let required = self.revision.map { RequiredRevision(.stages, key.live, revision: $0) }
@@ -44,7 +52,7 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
             case passedOn
             case done
             case seat(index: Int?)
-            case refused
+            case rejected
         }
         /// The call's counter: the number of the request in its session.
         var counter: Int64
@@ -83,11 +91,11 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         case .passedOn: result = .passedOn
         case .done: result = .done
         case .seat(let seatIndex): result = .seat(index: seatIndex)
-        case .refused:
+        case .rejected:
             guard let rejectedCall = self.rejectedCalls.first(where: { $0.counter == entry.counter }) else {
                 preconditionFailure("a rejected call without its error")
             }
-            result = .refused(error: rejectedCall.error)
+            result = .rejected(error: rejectedCall.error)
         }
         return SeatOutcome(result: result, revision: entry.revision)
     }
@@ -124,9 +132,9 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         case .passedOn: result = .passedOn
         case .done: result = .done
         case .seat(let index): result = .seat(index: index)
-        case .refused(let error):
+        case .rejected(let error):
             self.rejectedCalls.append(RejectedCall(counter: counter, error: error))
-            result = .refused
+            result = .rejected
         }
         return Entry(counter: counter, result: result, revision: outcome.revision)
     }

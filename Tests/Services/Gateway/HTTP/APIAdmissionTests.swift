@@ -37,9 +37,8 @@ import Tokens
                 "POST /v1/lives HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\nContent-Length: \(bytes)\r\n\r\n"
             let sent = Array(head.utf8)
             _ = unsafe sent.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            var receiveTimeout = timeval(
-                tv_sec: Int(seconds), tv_usec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1_000_000))
-            unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &receiveTimeout, socklen_t(MemoryLayout<timeval>.size))
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&entry, 1, Int32(seconds * 1000)) == 1 else { return "" }
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = unsafe recv(socket, &buffer, buffer.count, 0)
             return String(decoding: buffer[..<max(0, count)], as: UTF8.self)

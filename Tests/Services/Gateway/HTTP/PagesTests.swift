@@ -8,6 +8,7 @@ import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
+import Repository
 import Settings
 import Testing
 import Tokens
@@ -96,7 +97,7 @@ import Tokens
         let token = try tokens.token(user: "mira", name: "Mira", at: now)
         let identity = try AppKeyAuthenticator(apps: FakeCluster.Tokens.appsFile).authenticate(token)
         #expect(identity.user == "mira" && identity.role == .user && identity.name == "Mira")
-        #expect(identity.expiresAt == (now.seconds + 3600) * 1000)
+        #expect(identity.expiresAt == .seconds(now.seconds + 3600))
         #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, at: now) }
         #expect(throws: APIError.self) { try tokens.token(user: "a", name: "line\nbreak", at: now) }
         #expect(throws: APIError.self, "a name has at most 100 bytes") {
@@ -135,8 +136,7 @@ import Tokens
 
     /// Rules: R13.31.
     @Test func `the pages of the source tree are found, read and compressed`() throws {
-        let top = try #require(#filePath.range(of: "/Tests/", options: .backwards))
-        let root = String(#filePath[..<top.lowerBound])
+        let root = Repository.root.path
         let folder = try #require(PagesFolder.find(program: root + "/.build/x86_64-unknown-linux-gnu/debug/gateway"))
         #expect(folder == root + "/clients/web")
         let site = try PagesFolder.read(folder)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GatewayCore
+import Repository
 import Testing
 
 @testable import Gateway
@@ -12,9 +13,7 @@ import Testing
 
     /// The size of each script as it is served, by its path: compressed if that is smaller.
     private func sizes() throws -> [String: Int] {
-        // The repository's root: the path without `Tests/Services/Gateway` and this file.
-        let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
-        let site = try PagesFolder.read("\(root)/clients/web")
+        let site = try PagesFolder.read(Repository.root.path + "/clients/web")
         let scripts = site.files.filter { $0.path.hasSuffix(".js") }
         return Dictionary(uniqueKeysWithValues: scripts.map { ($0.path, $0.gzip?.count ?? $0.body.count) })
     }
