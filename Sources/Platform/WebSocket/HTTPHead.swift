@@ -75,8 +75,9 @@ package struct HTTPHead: Equatable, Sendable {
         // control characters, a value may contain only the tab (9).
         guard name.allSatisfy(Self.isTokenByte) else { throw .malformed }
         if value.contains(where: { ($0 < 0x20 && $0 != 9) || $0 == 0x7F }) { throw .malformed }
-        return Field(
-            name: String(decoding: name, as: UTF8.self).lowercased(), value: String(decoding: value, as: UTF8.self))
+        // No value that this server reads has other characters than ASCII. Many combining marks would take long to compare.
+        let text = String(decoding: value.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+        return Field(name: String(decoding: name, as: UTF8.self).lowercased(), value: text)
     }
 
     /// Whether a byte may be in a token (RFC 9110, section 5.6.2).

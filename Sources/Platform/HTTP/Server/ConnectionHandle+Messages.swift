@@ -14,9 +14,11 @@ extension ConnectionHandle {
         let method = HTTPMethod(rawValue: method)
         let headers = self.readHeaders(limit: limits.headers)
         var byName: [String: String] = [:]
-        // A name that is no token is not hashed either: many combining marks would take the thread for long.
+        // Combining marks take long to hash and to compare. So a name that is no token is not hashed, and a value has a
+        // question mark for each byte that is not ASCII, which no value that this server reads has.
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (HTTPRequest.unreadable, .badRequest) }
-        for (name, value) in headers.pairs {
+        for (name, anyValue) in headers.pairs {
+            let value = String(decoding: anyValue.utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
         let encodedItems = query.split(separator: UInt8(ascii: "&"))

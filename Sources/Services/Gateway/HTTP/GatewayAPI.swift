@@ -116,8 +116,10 @@ struct GatewayAPI: Sendable {
         do throws(APIError) {
             // Throws if too many tokens of the address were refused recently.
             try self.rates.checkTokens(of: request.client)
-            let identity = try self.authenticate(token, route)
+            let identity = try self.authenticate(token)
+            // Before the role is checked, so that requests that the role does not allow count for their user, too.
             try self.rates.admit(identity, route.method(of: request))
+            try Self.checkRole(of: identity, route)
             // The server calls the closure when it has read the body.
             return .read { request, responder in self.serve(request, route, identity, responder) }
         } catch {
@@ -143,17 +145,19 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Returns the identity of a token, after checking that the token has the role that the route requires.
-    private func authenticate(_ token: String, _ route: Route) throws(APIError) -> TokenIdentity {
+    private func authenticate(_ token: String) throws(APIError) -> TokenIdentity {
         do throws(ReplyError) {
-            let identity = try self.gateway.authenticator.authenticate(token)
-            if case .server = route.access, identity.role != .server {
-                throw ReplyError(.noPermission, "this operation is for an app's server: its token has the role server")
-            }
-            return identity
+            return try self.gateway.authenticator.authenticate(token)
         } catch {
             throw APIError(error)
         }
+    }
+
+    /// Checks that a token has the role that the route requires.
+    private static func checkRole(of identity: TokenIdentity, _ route: Route) throws(APIError) {
+        guard case .server = route.access, identity.role != .server else { return }
+        throw APIError(
+            ReplyError(.noPermission, "this operation is for an app's server: its token has the role server"))
     }
 
     /// Makes a call: answers a read from the read model, or posts the call to a shard.

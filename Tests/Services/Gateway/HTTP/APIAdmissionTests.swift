@@ -151,6 +151,19 @@ import Tokens
             "the requests for page files do not count for other resources")
     }
 
+    /// Rules: R13.1.
+    @Test func `requests that a user's role does not allow count for the user's rate`() throws {
+        let cluster = try FakeCluster { $0.userRequestsPerSecond = 2 }
+        let handler = GatewayAPI(cluster.gateway).handler
+        let token = FakeCluster.Tokens.token("anna")
+        let statuses = try (0..<10).map { _ in
+            try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token)?.status
+        }
+        #expect(statuses.prefix(2) == [403, 403])
+        // A slow machine may need so long that some later requests are within the rate again.
+        #expect(statuses.contains(429))
+    }
+
     /// Rules: R13.39.
     @Test func `requests with a valid token never count for their address, and are served beyond its rate`() throws {
         let cluster = try FakeCluster {
