@@ -14,11 +14,11 @@ extension ConnectionHandle {
         let method = HTTPMethod(rawValue: method)
         let headers = self.readHeaders(limit: limits.headers)
         var byName: [String: String] = [:]
-        // Combining marks take long to hash and to compare. So a name that is no token is not hashed, and a value has a
-        // question mark for each byte that is not ASCII, which no value that this server reads has.
+        // Combining marks take long to hash and to compare. So a name that is no token is not hashed, and a value has the
+        // control character SUB (0x1A), which no rule for a value allows, for each byte that is not ASCII.
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (HTTPRequest.unreadable, .badRequest) }
         for (name, anyValue) in headers.pairs {
-            let value = String(decoding: anyValue.utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+            let value = String(decoding: anyValue.utf8.map { $0 < 0x80 ? $0 : 0x1A }, as: UTF8.self)
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
         let encodedItems = query.split(separator: UInt8(ascii: "&"))
