@@ -87,11 +87,8 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
         case .createAndJoin(let live, let effect):
-            // The join that follows the create is counted here, as `live.join` is.
-            if !client.core.hasOpenCall(frame.id) {
-                try self.gateway.admission.admit(.membership, of: client.userKey)
-                try self.gateway.admission.admit(.join(live), of: client.userKey)
-            }
+            // The join that follows the create is counted here.
+            if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
         case .leave(let live, _) where client.core.live != live:

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
-import GatewayCore
-import MachineKit
 import PlazaModel
 import PlazaWire
 import Testing
 import Tokens
-
-@testable import Gateway
 
 /// `live.create` with the parameter `join`: one call creates the live and lets the owner join it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CreateAndJoinCallTests {
@@ -32,18 +28,6 @@ import Tokens
         let inboxRecords = records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }
         #expect(inboxRecords.count == 2, "one record creates the live, one joins it")
         #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
-    }
-
-    /// Rules: R3.66.
-    @Test func `creates with a join count for the joins and leaves of their user`() throws {
-        let cluster = try FakeCluster { $0.admission.memberships = RateLimit(1, per: .seconds(60)) }
-        let (client, _) = try cluster.client("anna")
-        #expect(self.joined(try client.call("live.create", Self.createAndJoin)) != nil)
-        guard case .failure(let error) = try client.call("live.create", #"{"live":"other","join":true}"#) else {
-            Issue.record("the second join of the minute was admitted")
-            return
-        }
-        #expect(error.code == .tooFrequent && cluster.refusalCount(.memberships) == 1)
     }
 
     /// Rules: R3.66.
