@@ -40,8 +40,8 @@ extension StrictJSON {
     /// The index of the value of the first member with this name; nil if the object at the index `object` has no such
     /// member.
     ///
-    /// Names are compared byte by byte. Swift's comparison of strings sorts the combining marks of both, which takes
-    /// minutes for a hostile name.
+    /// Names are compared byte by byte: Swift's comparison of strings takes seconds for a hostile name
+    /// (`StrictJSON+Marks.swift`).
     func member(_ name: String, of object: Int) -> Int? {
         name.withUTF8Bytes { nameBytes in
             let end = self.index(after: object)
