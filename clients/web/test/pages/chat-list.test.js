@@ -59,16 +59,16 @@ function make() {
 test('a list that is not shown keeps its messages, and makes no elements of them', async () => {
   const { chat, add, show } = make();
   await add(100);
-  const seen = chat.space.childElementCount;
+  const seen = chat.list.childElementCount;
   assert.ok(seen < 60, `${seen}`);
   await show(false);
   // As many a drawing as 40 a second are.
   for (let round = 0; round < 15; round += 1) await add(8);
   assert.equal(chat.messages.length, 220);
-  assert.ok(chat.space.childElementCount < 60, `${chat.space.childElementCount} rows of a hidden list are elements`);
+  assert.ok(chat.list.childElementCount < 60, `${chat.list.childElementCount} rows of a hidden list are elements`);
   await show(true);
-  assert.ok(chat.space.childElementCount < 60, `${chat.space.childElementCount}`);
-  assert.ok(chat.space.textContent.includes('message 220'));
+  assert.ok(chat.list.childElementCount < 60, `${chat.list.childElementCount}`);
+  assert.ok(chat.list.textContent.includes('message 220'));
   chat.dispose();
 });
 
@@ -76,7 +76,7 @@ test('who reads further up is at the same place when the list is shown again, al
   const { chat, add, show, scroll } = make();
   for (let round = 0; round < 4; round += 1) await add(200);
   await scroll(400 * rowHeight);
-  const places = () => chat.space.children.map((row) => [row.textContent, parseFloat(/translateY\((.*)px\)/.exec(row.style.transform)[1]) - chat.view.scrollTop]);
+  const places = () => chat.list.children.map((row) => [row.textContent, parseFloat(/translateY\((.*)px\)/.exec(row.style.transform)[1]) - chat.view.scrollTop]);
   const [text, before] = places().find(([, y]) => y >= 0);
   const after = () => places().find((row) => row[0] === text)?.[1];
   await show(false);
