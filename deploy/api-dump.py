@@ -4,6 +4,7 @@
 
     swift build && deploy/api-dump.py            # after a change of the API that is meant
     deploy/api-dump.py --check                   # exit status 1 and the differences if the API is another
+    deploy/apple-check.sh --write                # the same for what Apple systems alone have: LivePlazaKit-Apple.txt
 
 A line for each public declaration, with the types that it is declared in, sorted. The toolchain's
 `swift symbolgraph-extract` reads it from the built modules.
@@ -57,19 +58,27 @@ def api(product, modules):
     return sorted(lines)
 
 
+def apple_api(modules):
+    """What LivePlazaKit has for Apple systems alone: the lines that docs/api/LivePlazaKit.txt does not have."""
+    known = set((ROOT / "docs/api/LivePlazaKit.txt").read_text().splitlines())
+    return [line for line in api("LivePlazaKit", modules) if line not in known]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with docs/api and write nothing")
     parser.add_argument("--modules", type=pathlib.Path, default=ROOT / ".build/debug/Modules",
                         help="the folder of the built modules (%(default)s)")
+    parser.add_argument("--apple", action="store_true",
+                        help="the API for Apple systems alone; the modules are those of deploy/apple-check.sh")
     options = parser.parse_args()
     if not options.modules.is_dir():
         sys.exit(f"{options.modules} is no folder: run `swift build` first, or name it with --modules")
     changed = False
-    for product in PRODUCTS:
+    for product in ["LivePlazaKit-Apple"] if options.apple else PRODUCTS:
         path = ROOT / "docs/api" / f"{product}.txt"
         try:
-            lines = api(product, options.modules)
+            lines = apple_api(options.modules) if options.apple else api(product, options.modules)
         except subprocess.CalledProcessError as error:
             sys.exit(f"the API of {product} cannot be read: {error.stderr.decode()}")
         if not options.check:
@@ -82,7 +91,8 @@ def main():
             changed = True
             print(line)
     if changed:
-        sys.exit("the public API is another: run deploy/api-dump.py if that is meant, and commit docs/api")
+        command = "deploy/apple-check.sh --write" if options.apple else "deploy/api-dump.py"
+        sys.exit(f"the public API is another: run {command} if that is meant, and commit docs/api")
 
 
 if __name__ == "__main__":

@@ -139,6 +139,49 @@ struct DeviceStoreTests {
         #expect(carol.plaza.deviceStore.state.value.cameraStatus == .off)
     }
 
+    /// Rules: R7.19.
+    @Test func `a device whose media engine never answers fails after a minute, and can be opened later`() async throws
+    {
+        let (cluster, _, carol) = try await Self.makeLive()
+        let (devices, media) = (carol.plaza.deviceStore, try #require(carol.media))
+        media.defersOpening = true
+        let codes = Mutex<[Int]>([])
+        let noteEnd: @Sendable (Result<Void, ErrorInfo>) -> Void = { result in
+            if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
+        }
+        devices.openLocalCamera(isFront: true) { noteEnd($0) }
+        devices.openLocalMicrophone { noteEnd($0) }
+        cluster.advance(by: .seconds(59))
+        #expect(codes.withLock { $0 } == [])
+        cluster.advance(by: .seconds(2))
+        #expect(codes.withLock { $0 } == [-1100, -1104])
+        #expect(devices.state.value.cameraLastError == .unknownError)
+        #expect(devices.state.value.microphoneLastError == .unknownError)
+        #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .off)
+        // The media engine opens the devices too late, and closes them again.
+        media.finishOpening()
+        cluster.settle()
+        #expect(media.openDevices == [])
+        media.defersOpening = false
+        try await devices.openLocalCamera(isFront: true)
+        #expect(media.openDevices == ["camera"] && devices.state.value.cameraStatus == .on)
+    }
+
+    @Test func `a device that is opened again while its media engine does not answer stays open`() async throws {
+        let (cluster, _, carol) = try await Self.makeLive()
+        let (devices, media) = (carol.plaza.deviceStore, try #require(carol.media))
+        media.defersOpening = true
+        devices.openLocalCamera(isFront: true, completion: nil)
+        cluster.advance(by: .seconds(30))
+        devices.openLocalCamera(isFront: true, completion: nil)
+        // The limit of the first call passes; that of the second one does not.
+        cluster.advance(by: .seconds(31))
+        media.finishOpening()
+        cluster.settle()
+        #expect(media.openDevices == ["camera"])
+        #expect(devices.state.value.cameraStatus == .on)
+    }
+
     /// The arguments: an error of the media engine, its code for the camera, and its code for the microphone.
     @Test(arguments: [
         (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),

@@ -50,8 +50,8 @@ export class LivePlaza extends EventTarget {
       ...this.parts,
       call: (method, params, live) => this.call(method, params, live),
       selfID: () => this.#selfID,
-      show: (liveID, states, events) => this.#show(liveID, states, events),
-      showCurrent: (info) => this.#showCurrent(info),
+      show: (current, liveID, states, events) => this.#show(current, liveID, states, events),
+      tips: (liveID) => this.live(liveID).barrage.state.messageList,
       tellList: (type, detail) => this.liveListStore[emit](type, detail),
       report: (error) => this.#report(error),
     });
@@ -182,29 +182,34 @@ export class LivePlaza extends EventTarget {
   }
 
   /**
-   * Shows the states of a live in its stores: first all states, then the subscribers, then the events.
+   * Shows in which live the client is, and the states of a live in its stores: first all states, then the subscribers, then
+   * the events.
    *
+   * @param {import('./index.js').LiveInfo} current
    * @param {string} liveID
    * @param {import('./core/live-fold.js').LiveStates} states
    * @param {import('./core/live-fold.js').StoreEvent[]} events
    */
-  #show(liveID, states, events) {
+  #show(current, liveID, states, events) {
     const stores = /** @type {any} */ (this.live(liveID));
     const names = Object.keys(stores).filter((name) => name in states);
-    const tell = names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]));
+    const tell = [this.#showCurrent(current), ...names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]))];
     for (const action of tell) action();
     for (const { store, type, detail } of events) stores[store]?.[emit](type, detail);
   }
 
-  /** @param {import('./index.js').LiveInfo} info */
+  /**
+   * @param {import('./index.js').LiveInfo} info
+   * @returns {() => void} tells the subscribers
+   */
   #showCurrent(info) {
     const { state } = this.liveListStore;
     const { currentLive } = state;
     const keys = /** @type {(keyof import('./index.js').LiveInfo)[]} */ (Object.keys(info));
-    if (keys.every((key) => Object.is(currentLive[key], info[key]))) return;
+    if (keys.every((key) => Object.is(currentLive[key], info[key]))) return () => {};
     const isListed = state.liveList.some((other) => other.liveID === info.liveID);
     const liveList = isListed ? state.liveList.map((other) => (other.liveID === info.liveID ? info : other)) : state.liveList;
-    this.liveListStore[publish]({ ...state, liveList, currentLive: info })();
+    return this.liveListStore[publish]({ ...state, liveList, currentLive: info });
   }
 
   /** @param {import('./core/errors.js').PlazaError} error */

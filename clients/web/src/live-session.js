@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { plazaError, PlazaError, ReplyCode } from './core/errors.js';
+import { PlazaError, ReplyCode } from './core/errors.js';
+import { isOutcomeUnknown } from './core/reply-policy.js';
 import { LiveFold, initialStates } from './core/live-fold.js';
 import { emptyLiveInfo } from './core/models.js';
 import { object } from './core/read.js';
-import { Refresher } from './refresher.js';
+import { leftMeanwhile, Refresher } from './refresher.js';
 
 /**
  * @typedef {object} SessionOwner
@@ -11,8 +12,9 @@ import { Refresher } from './refresher.js';
  * @property {import('./connection/clock.js').Clock} clock
  * @property {() => number} random
  * @property {() => string} selfID
- * @property {(liveID: string, states: import('./core/live-fold.js').LiveStates, events: import('./core/live-fold.js').StoreEvent[]) => void} show
- * @property {(info: import('./index.js').LiveInfo) => void} showCurrent shows the live that the client is in
+ * @property {(current: import('./index.js').LiveInfo, liveID: string, states: import('./core/live-fold.js').LiveStates, events: import('./core/live-fold.js').StoreEvent[]) => void} show
+ *   shows in which live the client is, and the states of a live
+ * @property {(liveID: string) => readonly import('./index.js').Barrage[]} tips the app's messages in a live that is not entered yet
  * @property {(type: string, detail: object) => void} tellList dispatches an event of LiveListStore
  * @property {(error: PlazaError) => void} report
  */
@@ -89,13 +91,13 @@ export class LiveSession {
    */
   async entered(liveID) {
     const fold = this.#fold;
-    if (fold?.liveID !== liveID) throw plazaError('notInRoom', 'the live was left meanwhile');
+    if (fold?.liveID !== liveID) throw leftMeanwhile();
     if (fold.states.live.info.isEmpty) {
       try {
         await this.#refresher.now('details');
       } catch (error) {
-        // A live whose info cannot be read cannot be shown.
-        await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
+        // A live whose info cannot be read cannot be shown. It may have been left, and even joined again, meanwhile.
+        if (this.#fold === fold) await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
         throw error;
       }
       const others = this.#isHost(fold) ? this.#snapshotsForHosts(fold) : ['ownMute'];
@@ -178,10 +180,24 @@ export class LiveSession {
     return this.#refresher.now(name);
   }
 
+  /**
+   * Reads a snapshot if a call that changes it has failed, and the server may have applied the call all the same.
+   *
+   * @param {string} liveID
+   * @param {string} name
+   * @param {unknown} error
+   * @returns {boolean} whether it may
+   */
+  readIfUnknown(liveID, name, error) {
+    if (isOutcomeUnknown(error) && this.liveID === liveID) this.#refresher.soon(name);
+    return isOutcomeUnknown(error);
+  }
+
   /** @param {string} liveID */
   #begin(liveID) {
     this.#end();
     this.#fold = new LiveFold(liveID, this.#owner.selfID());
+    for (const tip of this.#owner.tips(liveID)) this.#fold.apply({ type: 'local.tip', body: /** @type {any} */ (tip) });
     this.#refresher.start();
     this.#count();
     this.#show(this.#fold, []);
@@ -194,8 +210,7 @@ export class LiveSession {
     this.#fold = undefined;
     this.#refresher.stop();
     this.#owner.clock.clearTimeout(this.#timer);
-    this.#owner.showCurrent(emptyLiveInfo);
-    this.#owner.show(fold.liveID, initialStates(), []);
+    this.#owner.show(emptyLiveInfo, fold.liveID, initialStates(), []);
   }
 
   /**
@@ -340,8 +355,7 @@ export class LiveSession {
    * @param {import('./core/live-fold.js').StoreEvent[]} events
    */
   #show(fold, events) {
-    this.#owner.showCurrent({ ...fold.states.live.info, liveID: fold.liveID, isEmpty: false });
-    this.#owner.show(fold.liveID, fold.states, events);
+    this.#owner.show({ ...fold.states.live.info, liveID: fold.liveID, isEmpty: false }, fold.liveID, fold.states, events);
   }
 
   #count() {

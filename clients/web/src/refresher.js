@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { backOff } from './core/back-off.js';
-import { ReplyCode } from './core/errors.js';
+import { plazaError, ReplyCode } from './core/errors.js';
 
 /** Over how many milliseconds reads are spread that many clients make for the same reason. */
 const spread = 5000;
@@ -16,6 +16,8 @@ export class Refresher {
   #random;
   #read;
   #isStarted = false;
+  /** How often `stop` was called: reads of an earlier stay in a live are of no use any more. */
+  #stay = 0;
   /** @type {Map<string, unknown>} */
   #timers = new Map();
   /** @type {Map<string, Promise<void>>} */
@@ -39,6 +41,7 @@ export class Refresher {
   /** Forgets what is due. */
   stop() {
     this.#isStarted = false;
+    this.#stay += 1;
     for (const timer of this.#timers.values()) this.#clock.clearTimeout(timer);
     this.#timers.clear();
     this.#running.clear();
@@ -50,10 +53,16 @@ export class Refresher {
    *
    * @param {string} name
    * @returns {Promise<void>}
+   * @throws {import('./core/errors.js').PlazaError} `notInRoom` if the live is left before the end
    */
   now(name) {
+    const stay = this.#stay;
     const before = this.#running.get(name) ?? Promise.resolve();
-    const read = before.catch(() => {}).then(() => this.#read(name));
+    const read = before.catch(() => {}).then(async () => {
+      if (stay === this.#stay) await this.#read(name);
+      // A read does not end as well as it began if there is nothing any more to show it in.
+      if (stay !== this.#stay) throw leftMeanwhile();
+    });
     this.#running.set(name, read);
     const done = () => {
       if (this.#running.get(name) === read) this.#running.delete(name);
@@ -85,8 +94,9 @@ export class Refresher {
    * @param {number} failures
    */
   #attempt(name, failures) {
+    const stay = this.#stay;
     this.now(name).catch((error) => {
-      if (failures < maxRetries && error?.code !== ReplyCode.unknownMethod) {
+      if (stay === this.#stay && failures < maxRetries && error?.code !== ReplyCode.unknownMethod) {
         const pause = backOff(failures, this.#random(), 1000, 30_000);
         this.#schedule(name, Math.max(pause, error?.retryAfter ?? 0), failures + 1);
       }
@@ -105,4 +115,9 @@ export class Refresher {
       this.#attempt(name, failures);
     }, delay));
   }
+}
+
+/** The error of what is about a live that was left before its end. */
+export function leftMeanwhile() {
+  return plazaError('notInRoom', 'the live was left meanwhile');
 }

@@ -10,7 +10,10 @@ public struct PlazaOptions: Sendable {
     /// It is called when no token is known, and before the present token expires. Nil if the client uses only the token
     /// that is passed to the login.
     public var tokenProvider: (@Sendable () async throws -> String)?
-    /// Opens the WebSockets; nil for URLSession, which this client uses on Apple systems only.
+    /// Opens the WebSockets.
+    ///
+    /// Nil means `URLSessionTransport` on Apple systems. On other systems an app must give a transport, such as that of
+    /// the product `LivePlazaTransport`.
     public var transport: (any Transport)?
     /// The queue on which the client works and on which completions, publishers and delegates are called.
     public var deliveryQueue: DispatchQueue
@@ -23,7 +26,7 @@ public struct PlazaOptions: Sendable {
     /// It has 1 to 40 letters, digits, hyphens or underscores. Nil for a new session with each login.
     public var session: String?
 
-    /// Makes options; an app must give `gateways`, and the other defaults suit most apps.
+    /// Makes options; an app must give `gateways`, and for the other options the defaults suit most apps.
     public init(
         gateways: [String] = [], tokenProvider: (@Sendable () async throws -> String)? = nil,
         transport: (any Transport)? = nil, deliveryQueue: DispatchQueue = .main, loginTimeout: Duration = .seconds(15),

@@ -18,8 +18,8 @@ extension ErrorInfo {
         ErrorInfo(.badFrame, "the server sent \(description)")
     }
 
-    /// The error for a result of another kind than its method's.
-    static let wrongResultKind = ErrorInfo.badFrame("a result of another kind")
+    /// The error for a reply whose result is not of the kind that the called method returns.
+    static let wrongResultKind = ErrorInfo.badFrame("a result that the called method does not return")
 
     /// Whether the error has this code.
     func has(_ code: ReplyCode) -> Bool { self.code == code.code }
@@ -29,4 +29,12 @@ extension ErrorInfo {
 
     /// Whether the same call, with the same id, may be tried again.
     var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }
+
+    /// Whether the server may have applied the call that has failed with this error.
+    ///
+    /// It may have if the reply did not come in time, was lost in the server, or cannot be read. Other errors, such as
+    /// `overloaded`, concern only the last copy of a call that was sent again; an earlier copy may have been applied.
+    var leavesOutcomeUnknown: Bool {
+        self.isRetriable || self.has(.requestForgotten) || self.has(.internalError) || self.has(.badFrame)
+    }
 }

@@ -28,4 +28,11 @@ extension Device {
             }
         return ErrorInfo(code: code, message: "the \(self) cannot be opened: \(fault)")
     }
+
+    /// The error of a call whose device the media engine has not opened in time.
+    var noAnswerError: ErrorInfo {
+        ErrorInfo(
+            code: self.firstErrorCode,
+            message: "the \(self) cannot be opened: no answer of the media engine within \(DeviceOpening.limit)")
+    }
 }

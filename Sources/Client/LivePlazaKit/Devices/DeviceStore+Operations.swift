@@ -8,7 +8,7 @@ extension DeviceStore {
     func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let callNumber = self.progress.withLock { $0.calls.begin(device, opens: true) }
-            try await self.startCapture(by: device, isFront: isFront)
+            try await self.startCapture(by: device, isFront: isFront, callNumber, on: engine)
             do throws(ErrorInfo) {
                 try self.throwIfReplaced(callNumber, device)
                 try await engine.reportDevice(device, isOn: true)
@@ -23,20 +23,46 @@ extension DeviceStore {
     }
 
     /// Lets the media engine open a device, and waits until it has done so or has failed.
-    private func startCapture(by device: Device, isFront: Bool) async throws(ErrorInfo) {
+    ///
+    /// A media engine that does not answer in time is told to close the device, also when it opens the device later.
+    private func startCapture(
+        by device: Device, isFront: Bool, _ callNumber: Int, on engine: isolated PlazaEngine
+    ) async throws(ErrorInfo) {
         let media = self.mediaEngine
-        let fault = await Self.waitForCompletion { completion in
+        let fault = await DeviceOpening().wait(on: engine) { completion in
             switch (media, device) {
             case (let media?, .camera): media.openCamera(isFront: isFront, completion: completion)
             case (let media?, .microphone): media.openMicrophone(completion: completion)
             case (nil, _): completion(.noError)
             }
+        } afterLimit: { [weak self] fault in
+            guard let self, fault == .noError else { return }
+            self.runInOrder { _, _ in self.closeIfUnused(device, of: media) }
         }
         self.changeState { state in
-            state[keyPath: device.lastError] = fault
+            state[keyPath: device.lastError] = fault ?? .unknownError
             if device == .camera { state.isFrontCamera = isFront }
         }
-        if fault != .noError { throw device.error(fault) }
+        switch fault {
+        case .noError?: break
+        case let fault?: throw device.error(fault)
+        case nil:
+            self.closeAfterFailure(of: callNumber, device)
+            throw device.noAnswerError
+        }
+    }
+
+    /// Lets the media engine close a device that it has opened too late, unless the app has opened the device again.
+    private func closeIfUnused(_ device: Device, of media: (any MediaEngine)?) {
+        if self.progress.withLock({ $0.calls.isOpened(device) }), media === self.mediaEngine { return }
+        Self.close(device, of: media)
+    }
+
+    private static func close(_ device: Device, of media: (any MediaEngine)?) {
+        switch device {
+        case .camera: media?.closeCamera()
+        case .microphone: media?.closeMicrophone()
+        }
     }
 
     /// Throws if a later call has opened or closed the device.
@@ -55,10 +81,7 @@ extension DeviceStore {
     /// Closes a device without a report to the seat.
     func closeNow(_ device: Device) {
         _ = self.progress.withLock { $0.calls.begin(device, opens: false) }
-        switch device {
-        case .camera: self.mediaEngine?.closeCamera()
-        case .microphone: self.mediaEngine?.closeMicrophone()
-        }
+        Self.close(device, of: self.mediaEngine)
         self.changeState { state in
             state[keyPath: device.status] = .off
             if device == .microphone { state.currentMicVolume = 0 }
@@ -82,16 +105,6 @@ extension DeviceStore {
             } catch {
                 self.closeAfterFailure(of: callNumber, device)
             }
-        }
-    }
-
-    /// Calls `open`, and waits until it calls the closure that it gets; further calls of the closure have no effect.
-    static func waitForCompletion(
-        of open: (@escaping @Sendable (DeviceError) -> Void) -> Void
-    ) async -> DeviceError {
-        await withCheckedContinuation { continuation in
-            let waitingCaller = Locked<CheckedContinuation<DeviceError, Never>?>(continuation)
-            open { fault in waitingCaller.withLock { $0.take() }?.resume(returning: fault) }
         }
     }
 }

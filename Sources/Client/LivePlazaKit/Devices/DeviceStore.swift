@@ -52,9 +52,9 @@ public final class DeviceStore: Sendable {
     ///
     /// - Parameters:
     ///   - isFront: whether to use the front camera, which is on the side of the screen.
-    ///   - completion: errors: −1100 (the camera does not start), −1101 (no permission), −1102 (in use), −1103 (there
-    ///     is none); `failed` if the camera was closed meanwhile; `seatCameraLocked` or `cameraNeedsHost`, after which
-    ///     the camera is closed again.
+    ///   - completion: errors: −1100 (the camera does not start, or the media engine has not answered within 60 s),
+    ///     −1101 (no permission), −1102 (in use), −1103 (there is none); `failed` if the camera was closed meanwhile;
+    ///     `seatCameraLocked` or `cameraNeedsHost`, after which the camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
         self.engine.start(completion, self.openOperation(.camera, isFront: isFront))
     }
@@ -74,9 +74,9 @@ public final class DeviceStore: Sendable {
 
     /// Opens the microphone, and reports it to the seat if the user sits on one.
     ///
-    /// - Parameter completion: errors: −1104 (the microphone does not start), −1105 (no permission), −1106 (in use),
-    ///   −1107 (there is none); `failed` if the microphone was closed meanwhile; `seatMicrophoneLocked` or
-    ///   `microphoneNeedsHost`, after which the microphone is closed again.
+    /// - Parameter completion: errors: −1104 (the microphone does not start, or the media engine has not answered
+    ///   within 60 s), −1105 (no permission), −1106 (in use), −1107 (there is none); `failed` if it was closed
+    ///   meanwhile; `seatMicrophoneLocked` or `microphoneNeedsHost`, after which the microphone is closed again.
     public func openLocalMicrophone(completion: CompletionClosure?) {
         self.engine.start(completion, self.openOperation(.microphone))
     }

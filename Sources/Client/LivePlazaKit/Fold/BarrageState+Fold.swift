@@ -9,7 +9,11 @@ extension BarrageState {
     /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         self.allowSendMessage = Self.maySend(context)
-        guard let message = Self.message(input, in: context.liveID) else { return }
+        if let message = Self.message(input, in: context.liveID) { self.insert(message) }
+    }
+
+    /// Inserts a message at its place in the list, and drops the oldest message beyond the maximum.
+    mutating func insert(_ message: Barrage) {
         var index = self.messageList.count
         // A message of the history is inserted before the later messages. A local tip (a message that the app has added
         // for this client only) has no number and keeps its place.
@@ -40,10 +44,7 @@ extension BarrageState {
             default: return nil
             }
             return message
-        case .local(.tip(var message)):
-            message.liveID = live.text
-            message.isLocal = true
-            return message
+        case .local(.tip(let message)): return message.localTip(in: live.text)
         default: return nil
         }
     }
@@ -57,5 +58,15 @@ extension BarrageState {
         if user == info.liveOwner.userID || info.admins.contains(user) { return true }
         return !info.isMessageDisable
             && !context.states.audience.messageBannedUserList.contains { $0.userID == user }
+    }
+}
+
+extension Barrage {
+    /// This message as a local tip of a live, which only this client shows.
+    func localTip(in liveID: String) -> Barrage {
+        var tip = self
+        tip.liveID = liveID
+        tip.isLocal = true
+        return tip
     }
 }

@@ -33,8 +33,8 @@ extension CoGuestState {
 
     private mutating func reduceForHosts(_ content: NoticeContent, _ context: inout FoldContext) {
         switch content {
+        // The event of a new application comes from `AnnouncedRequests`.
         case .applicationReceived(let guest, _, _, _):
-            context.events.append(.host(.onGuestApplicationReceived(guestUser: LiveUserInfo(guest))))
             self.applicants = self.applicants.without(guest.userID.text) + [LiveUserInfo(guest)]
         case .applicationCancelled(let guest):
             context.events.append(.host(.onGuestApplicationCancelled(guestUser: LiveUserInfo(guest))))

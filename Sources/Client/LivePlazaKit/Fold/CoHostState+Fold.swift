@@ -37,10 +37,8 @@ extension CoHostState {
 
     private mutating func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
         switch content {
-        case .coHostRequestReceived(let inviter, _, let extensionInfo):
-            let inviter = SeatUserInfo(inviter)
-            context.events.append(.coHost(.onCoHostRequestReceived(inviter: inviter, extensionInfo: extensionInfo)))
-            self.applicant = inviter
+        // The event of a new request comes from `AnnouncedRequests`.
+        case .coHostRequestReceived(let inviter, _, _): self.applicant = SeatUserInfo(inviter)
         case .coHostRequestCancelled(let inviter, let invitee, let inviteeMember):
             let inviter = SeatUserInfo(inviter)
             let inviteeInfo = inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)

@@ -40,18 +40,21 @@ extension LiveAudienceState {
             ?? LiveUserInfo(userID: user.text)
     }
 
+    /// Adds the event of a feed item, and changes the lists.
+    ///
+    /// A list stays as it is if a snapshot that contains the item's change already (a covering snapshot) has set it.
     private mutating func reduce(_ content: FeedContent, _ context: inout FoldContext) {
         let owner = context.states.live.info.liveOwner.userID
         switch content {
         // The owner is never among the audience.
         case .audienceJoined(let user, _) where user.userID.text != owner:
-            let audience = LiveUserInfo(user)
-            context.events.append(.audience(.onAudienceJoined(audience: audience)))
+            let viewer = LiveUserInfo(user)
+            context.events.append(.audience(.onAudienceJoined(audience: viewer)))
             if context.coveringSnapshots.contains(.audience) { return }
-            if self.audienceList.contains(where: { $0.userID == audience.userID }) {
-                self.audienceList = self.audienceList.replacing(audience)
+            if self.audienceList.contains(where: { $0.userID == viewer.userID }) {
+                self.audienceList = self.audienceList.replacing(viewer)
             } else if self.audienceList.count < Self.maxListedViewers {
-                self.audienceList.append(audience)
+                self.audienceList.append(viewer)
             }
         case .audienceLeft(let user) where user.userID.text != owner:
             context.events.append(.audience(.onAudienceLeft(audience: LiveUserInfo(user))))
@@ -63,11 +66,11 @@ extension LiveAudienceState {
             }
             self.messageBannedUserList = self.messageBannedUserList.replacing(LiveUserInfo(user))
         case .messageDisabled(let user, let isDisable, _):
-            let audience = LiveUserInfo(user)
-            context.events.append(.audience(.onAudienceMessageDisabled(audience: audience, isDisable: isDisable)))
-            let isCovered = user.userID == context.selfID && context.coveringSnapshots.contains(.ownMute)
-            if isCovered || context.coveringSnapshots.contains(.mutes) { return }
-            if isDisable { self.addMute(of: audience) } else { self.removeMute(of: audience) }
+            let viewer = LiveUserInfo(user)
+            context.events.append(.audience(.onAudienceMessageDisabled(audience: viewer, isDisable: isDisable)))
+            let isOwnMuteCovered = user.userID == context.selfID && context.coveringSnapshots.contains(.ownMute)
+            if isOwnMuteCovered || context.coveringSnapshots.contains(.mutes) { return }
+            if isDisable { self.addMute(of: viewer) } else { self.removeMute(of: viewer) }
         default: break
         }
     }

@@ -63,7 +63,19 @@ struct LiveFold: Sendable {
         let events = self.fold(.snapshot(snapshot))
         // The events of these inputs were returned when they were received.
         for input in laterInputs { _ = self.fold(input) }
-        return events
+        // A request that has ended since the server made the snapshot is not announced any more.
+        return events.filter { self.isStillTrue($0) }
+    }
+
+    /// Whether the request that an event of a snapshot announces is open in the present states.
+    private func isStillTrue(_ event: StoreEvent) -> Bool {
+        switch event {
+        case .host(.onGuestApplicationReceived(let guest)):
+            self.states.coGuest.applicants.contains { $0.userID == guest.userID }
+        case .coHost(.onCoHostRequestReceived(let inviter, _)):
+            self.states.coHost.applicant?.liveID == inviter.liveID
+        default: true
+        }
     }
 
     /// The snapshots that already contain the change of an input, because they are not older than it (R1.19).

@@ -16,8 +16,9 @@ extension DeviceStore {
     ///
     /// - Parameters:
     ///   - cameraView: the view that shows the picture.
-    ///   - completion: errors: −1100 (the camera does not start), −1101 (no permission), −1102 (in use), −1103 (there
-    ///     is none); `failed` if the app's media engine is no `CameraTestEngine`.
+    ///   - completion: errors: −1100 (the camera does not start, or the media engine has not answered within 60 s),
+    ///     −1101 (no permission), −1102 (in use), −1103 (there is none); `failed` if the app's media engine is no
+    ///     `CameraTestEngine`.
     public func startCameraTest(cameraView: UIView, completion: CompletionClosure?) {
         self.engine.start(completion, self.cameraTestOperation(cameraView))
     }
@@ -32,12 +33,22 @@ extension DeviceStore {
     }
 
     private func cameraTestOperation(_ view: UIView) -> StoreOperation<Void> {
-        return { _ async throws(ErrorInfo) in
+        return { engine async throws(ErrorInfo) in
             guard let tester = self.mediaEngine as? any CameraTestEngine else {
                 throw ErrorInfo(.failed, "DeviceStore has no media engine that tests the camera")
             }
-            let fault = await Self.waitForCompletion { tester.startCameraTest(in: view, completion: $0) }
-            if fault != .noError { throw Device.camera.error(fault) }
+            let fault = await DeviceOpening().wait(on: engine) { completion in
+                tester.startCameraTest(in: view, completion: completion)
+            } afterLimit: { fault in
+                if fault == .noError { tester.stopCameraTest() }
+            }
+            switch fault {
+            case .noError?: break
+            case let fault?: throw Device.camera.error(fault)
+            case nil:
+                tester.stopCameraTest()
+                throw Device.camera.noAnswerError
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ public enum TUIError: Int, Sendable {
     case needOwnerPermission = -2300
     /// Only the owner and the admins may do this.
     case needAdminPermission = -2301
-    /// The user may not make a request of this kind.
+    /// The user may not make a request of this kind; never given, because `noPermission` (100006) says it.
     case requestNoPermission = -2310
     /// The request does not exist, or has ended.
     case requestIdInvalid = -2311

@@ -26,9 +26,9 @@ public enum LiveListEvent: Sendable, Hashable {
 /// Who ended a live.
 public enum LiveEndedReason: Int, Sendable, Hashable {
     /// The owner; apps know the case by this name.
-    case endedByHost
+    case endedByHost = 1
     /// The app's server, or LivePlaza because of the app's dismissal policy.
-    case endedByServer
+    case endedByServer = 2
 
     /// `LiveEndReason` is the protocol's type.
     init(_ reason: LiveEndReason) { self = reason == .endedByHost ? .endedByHost : .endedByServer }

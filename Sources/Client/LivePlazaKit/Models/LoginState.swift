@@ -16,10 +16,10 @@ public struct LoginState: Sendable, Hashable {
 
 /// Whether a user is logged in.
 public enum LoginStatus: Int, Sendable, Hashable {
-    /// A user is logged in.
-    case logined
     /// No user is logged in.
     case unlogin
+    /// A user is logged in.
+    case logined
 }
 
 /// The state of a client's connection.

@@ -17,10 +17,11 @@ public struct PublishedState<Value> {
 
     /// The present value.
     public var wrappedValue: Value {
-        get { self.storage.subject.value }
+        get { self.storage.value }
         nonmutating set {
             self.storage.objectWillChange.send()
-            self.storage.subject.send(newValue)
+            self.storage.show(newValue)
+            self.storage.publishShown()
         }
     }
 
@@ -33,10 +34,39 @@ public struct PublishedState<Value> {
 /// Each subscription retains the storage until the subscription ends. Therefore a weak reference to the storage, such
 /// as that of `StoreRegistry`, stays valid as long as anybody receives the values.
 final class StateStorage<Value> {
-    let subject: CurrentValueSubject<Value, Never>
+    private let subject: CurrentValueSubject<Value, Never>
+    /// The value that is shown, but not published yet.
+    private let shown = Locked(Shown())
     let objectWillChange = ObservableObjectPublisher()
 
+    private struct Shown {
+        /// Nil if the subject has published the present value.
+        var value: Value?
+        /// Counts the values.
+        var number = 0
+    }
+
     init(_ value: Value) { self.subject = CurrentValueSubject(value) }
+
+    /// The present value.
+    var value: Value { self.shown.withLock { $0.value } ?? self.subject.value }
+
+    /// Sets the value, which `publishShown` publishes.
+    func show(_ value: Value) {
+        self.shown.withLock { shown in
+            shown.value = value
+            shown.number += 1
+        }
+    }
+
+    /// Publishes the value that was last set; does nothing if it is published already.
+    func publishShown() {
+        let shown = self.shown.withLock { $0 }
+        guard let value = shown.value else { return }
+        self.subject.send(value)
+        // A subscriber may have set a further value. Until the subject has this value, readers get it from `shown`.
+        self.shown.withLock { if $0.number == shown.number { $0.value = nil } }
+    }
 
     /// Publishes a part of the present value, and of each new one.
     func publisher<Part>(_ part: @escaping (Value) -> Part) -> AnyPublisher<Part, Never> {

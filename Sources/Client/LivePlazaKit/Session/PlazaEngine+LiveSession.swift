@@ -36,8 +36,9 @@ extension PlazaEngine {
         do throws(ErrorInfo) {
             try await self.refresh(.details)
         } catch {
-            // Without its info the live cannot be shown, so the client leaves the live.
-            _ = try? await self.call("live.leave", live: live)
+            // Without its info the live cannot be shown, so the client leaves the live. But the app may have left the
+            // live, and even joined it again, meanwhile.
+            if self.liveSession?.number == session.number { _ = try? await self.call("live.leave", live: live) }
             throw error
         }
         guard let entered = self.liveSession, entered.number == session.number else { throw Self.leftMeanwhileError }
@@ -46,7 +47,7 @@ extension PlazaEngine {
         return entered.fold.states.live.info
     }
 
-    private static var leftMeanwhileError: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
+    static var leftMeanwhileError: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
 
     /// Folds a change that this client has made, if it is about the live that the client is in.
     func applyLocalChange(_ change: LocalChange, in liveID: String) {
@@ -112,9 +113,10 @@ extension PlazaEngine {
     private func beginLiveSession(_ live: LiveID) {
         self.endLiveSession()
         self.liveSessionCount += 1
-        self.liveSession = LiveSession(
-            number: self.liveSessionCount, fold: LiveFold(liveID: live, selfID: UserID(self.selfID)),
-            stores: self.sinks.stores(live.text))
+        let stores = self.sinks.stores(live.text)
+        var fold = LiveFold(liveID: live, selfID: UserID(self.selfID))
+        for tip in stores.localTips { _ = fold.apply(.local(.tip(tip))) }
+        self.liveSession = LiveSession(number: self.liveSessionCount, fold: fold, stores: stores)
         self.scheduleDurationTick()
         self.showStates(publishing: [])
     }
@@ -125,9 +127,24 @@ extension PlazaEngine {
         self.liveSession = nil
         session.durationTimer?.cancel()
         for timer in session.readTimers.values { timer.cancel() }
-        self.sinks.devices()?.closeAll()
-        self.sinks.list()?.showCurrentLive(LiveInfo())
-        session.stores.show(LiveStates(), events: [])
+        let devices = self.sinks.devices()
+        self.show(LiveStates(), current: LiveInfo(), in: session.stores, publishing: []) { devices?.closeAll() }
+    }
+
+    /// Shows states in all stores, then calls the subscribers of the states that have changed, then publishes events.
+    ///
+    /// `current`: the live that the client is in.
+    /// `changeDevices`: called when the stores have the new states, before any subscriber is.
+    private func show(
+        _ states: LiveStates, current: LiveInfo, in stores: any LiveStoresSink, publishing events: [StoreEvent],
+        changeDevices: () -> Void
+    ) {
+        let changes = [self.sinks.list()?.change(ofCurrentLive: current)].compactMap { $0 } + stores.changes(to: states)
+        for change in changes { change.announce() }
+        for change in changes { change.show() }
+        changeDevices()
+        for change in changes { change.publish() }
+        stores.publish(events)
     }
 
     /// Why a client is no longer in its live, although it did not leave.
@@ -235,11 +252,11 @@ extension PlazaEngine {
         var info = session.fold.states.live.info
         info.liveID = session.fold.liveID.text
         info.isEmpty = false
-        let seats = session.fold.states.seat.seatList
-        self.sinks.devices()?.ownSeatChanged(
-            to: OwnSeat(of: self.selfID, in: seats, liveID: info.liveID), reporting: self.reportingDevices)
-        self.sinks.list()?.showCurrentLive(info)
-        session.stores.show(session.fold.states, events: events)
+        let ownSeat = OwnSeat(of: self.selfID, in: session.fold.states.seat.seatList, liveID: info.liveID)
+        let (devices, reporting) = (self.sinks.devices(), self.reportingDevices)
+        self.show(session.fold.states, current: info, in: session.stores, publishing: events) {
+            devices?.ownSeatChanged(to: ownSeat, reporting: reporting)
+        }
     }
 
     /// Increases the displayed duration each second, until the live session ends.

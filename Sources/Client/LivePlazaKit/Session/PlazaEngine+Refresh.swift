@@ -20,7 +20,7 @@ extension PlazaEngine {
     /// If the snapshot is being read already, it is read once more afterwards, because the read in progress may return
     /// a state from before the change that the caller wants to see.
     ///
-    /// - Throws: the error of the read.
+    /// - Throws: the error of the read; `notInRoom` if the client has left the live before the end of the read.
     func refresh(_ name: SnapshotName) async throws(ErrorInfo) { try await self.enqueueRead(name).value.get() }
 
     /// Reads snapshots at once, with retries.
@@ -36,11 +36,12 @@ extension PlazaEngine {
     /// Reads a snapshot after the read of it that is in progress, if there is one.
     private func enqueueRead(_ name: SnapshotName) -> Task<Result<Void, ErrorInfo>, Never> {
         let previousRead = self.liveSession?.reads[name]?.task
+        let sessionNumber = self.liveSession?.number
         self.readCount += 1
         let readNumber = self.readCount
         let task = self.task { engine in
             _ = await previousRead?.value
-            let result = await engine.readOnce(name)
+            let result = await engine.readOnce(name, ofSession: sessionNumber)
             if engine.liveSession?.reads[name]?.number == readNumber { engine.liveSession?.reads[name] = nil }
             return result
         }
@@ -79,15 +80,17 @@ extension PlazaEngine {
         }
     }
 
-    private func readOnce(_ name: SnapshotName) async -> Result<Void, ErrorInfo> {
-        guard let sessionNumber = self.liveSession?.number, let live = self.liveSession?.fold.liveID else {
-            // The client has left the live, so there is nothing to read.
-            return .success(())
+    /// Reads a snapshot of the live that the client was in when the read was requested.
+    ///
+    /// `sessionNumber`: the number of that stay in the live; nil if the client was in none.
+    private func readOnce(_ name: SnapshotName, ofSession sessionNumber: Int?) async -> Result<Void, ErrorInfo> {
+        guard let live = self.liveSession?.fold.liveID, self.liveSession?.number == sessionNumber else {
+            return .failure(Self.leftMeanwhileError)
         }
         self.liveSession?.fold.snapshotRequested(name)
         do throws(ErrorInfo) {
             let snapshot = try await self.fetch(name, of: live)
-            guard self.liveSession?.number == sessionNumber else { return .success(()) }
+            guard self.liveSession?.number == sessionNumber else { return .failure(Self.leftMeanwhileError) }
             let mustReadAgain = self.liveSession?.fold.mustReadAgain(name) ?? false
             let wasViewer = self.liveSession?.fold.states.live.info.isEmpty == false && !self.isHost
             self.applySnapshot(snapshot, in: live.text)

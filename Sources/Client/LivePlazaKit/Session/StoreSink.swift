@@ -3,18 +3,24 @@ internal import PlazaModel
 
 /// The stores of one live, as the engine sees them.
 ///
-/// The method is called on the delivery queue.
+/// The methods are called on the delivery queue.
 protocol LiveStoresSink: AnyObject, Sendable {
-    /// Shows the states in all stores, then publishes the events.
-    func show(_ states: LiveStates, events: [StoreEvent])
+    /// The messages that the app has added before the client entered the live.
+    var localTips: [Barrage] { get }
+    /// The changes of the stores whose state is another one in `states`.
+    func changes(to states: LiveStates) -> [StateChange]
+    /// Publishes events of the stores, in order.
+    func publish(_ events: [StoreEvent])
 }
 
 /// The store of the list of lives, as the engine sees it.
 ///
 /// The methods are called on the delivery queue.
 protocol ListSink: AnyObject, Sendable {
-    /// Shows the live that the client is in; an empty info if the client is in no live.
-    func showCurrentLive(_ info: LiveInfo)
+    /// The change of the state to another live, or to another info of the live, that the client is in; nil for none.
+    ///
+    /// `info`: empty if the client is in no live.
+    func change(ofCurrentLive info: LiveInfo) -> StateChange?
     func publish(_ event: LiveListEvent)
 }
 

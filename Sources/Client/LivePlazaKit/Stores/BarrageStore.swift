@@ -47,10 +47,19 @@ public final class BarrageStore: Sendable {
     }
 
     /// Adds a message to the list of this client only; it is not sent.
+    ///
+    /// The client need not have entered the live. A message that is added before stays in the list when the client
+    /// enters the live, before the messages of the live, if the app has held the store or a subscription to its state
+    /// until then.
     public func appendLocalTip(message: Barrage) {
-        let liveID = self.stores.handle.liveID
-        self.stores.handle.run(nil) { engine async throws(ErrorInfo) in
-            engine.applyLocalChange(.tip(message), in: liveID)
+        let stores = self.stores
+        stores.handle.run(nil) { engine async throws(ErrorInfo) in
+            let liveID = stores.handle.liveID
+            if engine.currentLiveID == liveID {
+                engine.applyLocalChange(.tip(message), in: liveID)
+            } else {
+                stores.addLocalTip(message)
+            }
         }
     }
 

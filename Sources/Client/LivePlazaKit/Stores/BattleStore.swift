@@ -24,6 +24,9 @@ public final class BattleStore: @unchecked Sendable {
 
     /// Asks connected hosts for a battle, or begins one at once if `config.needResponse` is false.
     ///
+    /// After `timedOut` the request may be open: the events of its answers name the battle, and another request then
+    /// fails with `battlePending`.
+    ///
     /// - Parameters:
     ///   - config: whether the hosts must accept, and the battle's duration in seconds (0 for the app's maximum).
     ///   - userIDList: the ids of the hosts to ask, all of them in `CoHostStore.state.value.connected`.

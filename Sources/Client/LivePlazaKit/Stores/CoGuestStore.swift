@@ -29,6 +29,9 @@ public final class CoGuestStore: @unchecked Sendable {
     ///
     /// In a live whose seats need no application, the user gets the seat at once.
     ///
+    /// After `timedOut` the application may be open: its answer is an event all the same, and another application then
+    /// fails with `requestRepeated`.
+    ///
     /// - Parameters:
     ///   - seatIndex: the seat; −1 for any free one.
     ///   - timeout: how long the application is open, in seconds, 1 to 1,800.
@@ -86,6 +89,9 @@ public final class CoGuestStore: @unchecked Sendable {
     }
 
     /// Invites a viewer to a seat; for the owner and admins.
+    ///
+    /// After `timedOut` the viewer stays in `CoGuestState.invitees` until the server has told whether the invitation is
+    /// open.
     ///
     /// - Parameters:
     ///   - userID: the viewer.
@@ -176,11 +182,13 @@ public final class CoGuestStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             // If the call fails, the viewer is no longer shown as invited, unless an earlier invitation is still open.
             let isNew = !engine.states(of: liveID).coGuest.invitees.contains { $0.userID == userID }
-            engine.applyLocalChange(.invited(user: userID), in: liveID)
+            let change = LocalChange.invited(user: userID)
+            engine.applyLocalChange(change, in: liveID)
             do throws(ErrorInfo) {
                 _ = try await engine.perform(call, in: liveID)
             } catch {
-                if isNew { engine.applyLocalChange(.invitationCancelled(user: userID), in: liveID) }
+                let isUnknown = engine.readIfUnknown(change, after: error, in: liveID)
+                if isNew, !isUnknown { engine.applyLocalChange(.invitationCancelled(user: userID), in: liveID) }
                 throw error
             }
         }

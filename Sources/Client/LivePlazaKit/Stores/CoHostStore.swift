@@ -24,6 +24,8 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// Asks the host of another live to connect.
     ///
+    /// After `timedOut` the host stays in `CoHostState.invitees` until the server has told whether the request is open.
+    ///
     /// - Parameters:
     ///   - liveId: the other live.
     ///   - layoutTemplate: how the hosts are arranged.
@@ -145,7 +147,8 @@ public final class CoHostStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             // If the call fails, the host is no longer shown as asked, except for an earlier request, which stays open.
             let isNew = !engine.states(of: liveID).coHost.invitees.contains { $0.liveID == target }
-            engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
+            let change = LocalChange.coHostRequested(lives: [target])
+            engine.applyLocalChange(change, in: liveID)
             do throws(ErrorInfo) {
                 guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
                     throw .wrongResultKind
@@ -154,7 +157,10 @@ public final class CoHostStore: @unchecked Sendable {
                 // asked.
                 if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
             } catch {
-                if isNew { engine.applyLocalChange(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID) }
+                let isUnknown = engine.readIfUnknown(change, after: error, in: liveID)
+                if isNew, !isUnknown {
+                    engine.applyLocalChange(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID)
+                }
                 throw error
             }
         }

@@ -267,12 +267,12 @@ extension PlazaEngine {
 
 extension LiveListStore: ListSink {
     /// Shows new info of the live that the client is in, also in the list; called on the delivery queue.
-    func showCurrentLive(_ info: LiveInfo) {
+    func change(ofCurrentLive info: LiveInfo) -> StateChange? {
         var state = self.state.value
-        if state.currentLive == info { return }
+        if state.currentLive == info { return nil }
         state.currentLive = info
         if let index = state.liveList.firstIndex(where: { $0.liveID == info.liveID }) { state.liveList[index] = info }
-        self.state.value = state
+        return self.state.change(to: state)
     }
 
     /// Publishes why the client is no longer in its live; called on the delivery queue.

@@ -79,22 +79,34 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
         }
     }
 
-    /// Shows the states of the live, then publishes the events; called on the delivery queue.
-    func show(_ states: LiveStates, events: [StoreEvent]) {
-        Self.show(states.audience, in: self.audience)
-        Self.show(states.barrage, in: self.barrage)
-        Self.show(states.seat, in: self.seat)
-        Self.show(states.coGuest, in: self.coGuest)
-        Self.show(states.coHost, in: self.coHost)
-        Self.show(states.battle, in: self.battle)
-        Self.show(states.gift, in: self.gift)
-        Self.show(states.like, in: self.like)
-        Self.show(states.summary, in: self.summary)
-        for event in events { self.publish(event) }
+    /// While the client is not in the live, the list has nothing but the app's own messages.
+    var localTips: [Barrage] { self.barrage.value.messageList }
+
+    /// Adds a message of the app in a live that the client is not in; called on the delivery queue.
+    func addLocalTip(_ message: Barrage) {
+        var state = self.barrage.value
+        state.insert(message.localTip(in: self.handle.liveID))
+        self.barrage.value = state
     }
 
-    private static func show<State: Equatable>(_ state: State, in publisher: StatePublisher<State>) {
-        if publisher.value != state { publisher.value = state }
+    func changes(to states: LiveStates) -> [StateChange] {
+        [
+            Self.change(of: self.audience, to: states.audience), Self.change(of: self.barrage, to: states.barrage),
+            Self.change(of: self.seat, to: states.seat), Self.change(of: self.coGuest, to: states.coGuest),
+            Self.change(of: self.coHost, to: states.coHost), Self.change(of: self.battle, to: states.battle),
+            Self.change(of: self.gift, to: states.gift), Self.change(of: self.like, to: states.like),
+            Self.change(of: self.summary, to: states.summary),
+        ].compactMap { $0 }
+    }
+
+    private static func change<State: Equatable>(
+        of publisher: StatePublisher<State>, to state: State
+    ) -> StateChange? {
+        publisher.value == state ? nil : publisher.change(to: state)
+    }
+
+    func publish(_ events: [StoreEvent]) {
+        for event in events { self.publish(event) }
     }
 
     private func publish(_ event: StoreEvent) {

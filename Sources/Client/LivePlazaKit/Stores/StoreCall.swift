@@ -58,9 +58,28 @@ extension PlazaEngine {
     }
 
     /// Makes a call about a live, and shows the change of the call after its success.
+    ///
+    /// If it remains unknown whether the server has applied the call, the server's state is read instead.
     func perform(_ call: StoreCall, in liveID: String) async throws(ErrorInfo) -> CallResult {
-        let result = try await self.call(call.method, call.params, live: LiveID(liveID))
-        if let change = call.change { self.applyLocalChange(change, in: liveID) }
-        return result
+        do throws(ErrorInfo) {
+            let result = try await self.call(call.method, call.params, live: LiveID(liveID))
+            if let change = call.change { self.applyLocalChange(change, in: liveID) }
+            return result
+        } catch {
+            if let change = call.change { self.readIfUnknown(change, after: error, in: liveID) }
+            throw error
+        }
+    }
+
+    /// Reads the snapshots that show a change, if the failed call that makes the change may have been applied.
+    ///
+    /// - Returns: whether the call may have been applied.
+    @discardableResult
+    func readIfUnknown(_ change: LocalChange, after error: ErrorInfo, in liveID: String) -> Bool {
+        guard error.leavesOutcomeUnknown else { return false }
+        if self.currentLiveID == liveID {
+            self.readNow(SnapshotName.allCases.filter { $0.isChanged(by: .local(change)) })
+        }
+        return true
     }
 }

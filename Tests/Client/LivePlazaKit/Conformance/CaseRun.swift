@@ -28,6 +28,8 @@ final class CaseRun {
     /// The code names of the faults that the client has reported and that no step has checked yet.
     private let faults = Locked<[String]>([])
     private var subscriptions: Set<AnyCancellable> = []
+    /// The stores of messages that the case has used, which an app holds, too: a local tip lasts as long as its store.
+    private var barrageStores: [BarrageStore] = []
     /// The live of a step that names none.
     private static let defaultLive = "concert"
 
@@ -137,9 +139,10 @@ final class CaseRun {
     private func call(_ params: CaseParams) throws {
         let name = params.text("as", default: "last")
         self.outcomes.withLock { $0[name] = nil }
+        let (store, live) = (params.text("store"), params.text("live", default: Self.defaultLive))
+        if store == "barrage" { self.barrageStores.append(self.plaza.barrageStore(liveID: live)) }
         let isKnown = self.methods.call(
-            params.text("store"), params.text("method"), CaseParams(value: params.value.members["params"] ?? .null),
-            live: params.text("live", default: Self.defaultLive)
+            store, params.text("method"), CaseParams(value: params.value.members["params"] ?? .null), live: live
         ) { [outcomes] result in outcomes.withLock { $0[name] = result } }
         guard isKnown else { throw CaseFailure("this runner does not know the store or its method") }
     }

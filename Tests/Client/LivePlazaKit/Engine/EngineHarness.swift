@@ -27,12 +27,21 @@ final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
 
     func add(_ item: ShownItem) { self.shown.withLock { $0.append(item) } }
 
-    func show(_ states: LiveStates, events: [StoreEvent]) {
+    var localTips: [Barrage] { [] }
+
+    func changes(to states: LiveStates) -> [StateChange] {
         self.states.withLock { $0 = states }
         self.add(.messages(states.barrage.messageList.map(\.sequence)))
+        return []
     }
 
-    func showCurrentLive(_ info: LivePlazaKit.LiveInfo) { self.add(.currentLive(info.liveID)) }
+    func publish(_ events: [StoreEvent]) {}
+
+    func change(ofCurrentLive info: LivePlazaKit.LiveInfo) -> StateChange? {
+        self.add(.currentLive(info.liveID))
+        return nil
+    }
+
     func publish(_ event: LiveListEvent) { self.add(.listEvent(event)) }
     func show(_ state: LoginState) { self.add(.loginStatus(state.connectionStatus)) }
     func publish(_ event: LoginEvent) { self.add(.loginEvent(event)) }

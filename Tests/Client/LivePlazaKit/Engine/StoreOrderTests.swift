@@ -63,6 +63,55 @@ import Testing
             ])
     }
 
+    @Test func `a subscriber of one store finds in the other stores what the same frame has changed`() {
+        let harness = StoreHarness()
+        let plaza = harness.makeClient()
+        harness.loginAndEnter(plaza)
+        let (audience, barrage) = (plaza.audienceStore(liveID: "concert"), plaza.barrageStore(liveID: "concert"))
+        let log = Log()
+        /// Logs what all the stores have now.
+        let note: @Sendable (String) -> Void = { store in
+            let isMuted = plaza.liveListStore.state.value.currentLive.isMessageDisable
+            let messages = barrage.state.value.messageList.count
+            let muted = audience.state.value.messageBannedUserList.count
+            log.add("\(store): \(isMuted) \(messages) \(muted)")
+        }
+        let subscriptions = [
+            plaza.liveListStore.state.subscribe().dropFirst().sink { _ in note("list") },
+            audience.state.subscribe().dropFirst().sink { _ in note("audience") },
+            barrage.state.subscribe().dropFirst().sink { _ in note("barrage") },
+            barrage.state.objectWillChange.sink { log.add("barrage will change") },
+        ]
+        guard case .object(var info) = EngineHarness.info else { return }
+        info["isMessageDisable"] = true
+        harness.receive([
+            StoreHarness.message("a"), StoreHarness.mute("bob"), ["infoChanged": ["info": .object(info)]],
+            StoreHarness.message("b"),
+        ])
+        #expect(subscriptions.count == 4)
+        #expect(log.all == ["barrage will change", "list: true 2 1", "audience: true 2 1", "barrage: true 2 1"])
+        log.clear()
+        harness.leave(plaza)
+        #expect(log.all == ["barrage will change", "list: false 0 0", "audience: false 0 0", "barrage: false 0 0"])
+    }
+
+    @Test func `a state that a subscriber sets while another one is published is kept`() {
+        let state = StatePublisher(initialState: 0)
+        let log = Log()
+        let subscription = state.subscribe().sink { value in
+            if value == 1 { state.value = 5 }
+            log.add("\(value) \(state.value)")
+        }
+        let change = state.change(to: 1)
+        change.announce()
+        change.show()
+        #expect(state.value == 1)
+        change.publish()
+        #expect(state.value == 5)
+        #expect(log.all.contains("5 5"))
+        subscription.cancel()
+    }
+
     @Test func `a completion runs after the frames before the reply, and before the frames after the reply`() throws {
         let viewer = LoggingViewer()
         let (harness, log) = (viewer.harness, viewer.log)

@@ -70,7 +70,7 @@ export class LiveFold {
    */
   #times = new Map();
   /**
-   * The requests that an event alone shows, and that an event has shown.
+   * The requests of others of which an event has told.
    *
    * @type {Set<string>}
    */
@@ -144,7 +144,8 @@ export class LiveFold {
     else this.#times.set(name, at);
     const outcome = this.#fold({ type: `snapshot.${name}`, body }, true);
     for (const input of since) this.#fold(input, false);
-    return outcome;
+    // A request that has ended since the server answered is not announced any more.
+    return { ...outcome, events: outcome.events.filter((event) => isStillTrue(event, this.states)) };
   }
 
   /**
@@ -186,6 +187,18 @@ export class LiveFold {
     this.#announced.add(key);
     return true;
   }
+}
+
+/**
+ * Whether the request of which an event of a snapshot tells is open in the states after the snapshot.
+ *
+ * @param {StoreEvent} event
+ * @param {LiveStates} states
+ */
+function isStillTrue({ type, detail }, { coGuest, coHost }) {
+  if (type === 'onGuestApplicationReceived') return coGuest.applicants.some((user) => user.userID === detail.guestUser.userID);
+  if (type === 'onCoHostRequestReceived') return coHost.applicant?.liveID === detail.inviter.liveID;
+  return true;
 }
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { CloseCode, ReplyCode } from './errors.js';
+import { CloseCode, PlazaError, ReplyCode } from './errors.js';
 import { badFrame } from './read.js';
 
 /**
@@ -9,6 +9,18 @@ import { badFrame } from './read.js';
  */
 export function isRetriable({ code }) {
   return code === ReplyCode.overloaded || code === ReplyCode.unavailable || code === ReplyCode.timedOut;
+}
+
+/**
+ * Whether a call that has failed with this error may have been applied all the same: its answer did not come in time, was
+ * lost in the server, or cannot be read.
+ *
+ * @param {unknown} error
+ */
+export function isOutcomeUnknown(error) {
+  if (!(error instanceof PlazaError)) return false;
+  const { code } = error;
+  return isRetriable(error) || code === ReplyCode.requestForgotten || code === ReplyCode.internalError || code === ReplyCode.badFrame;
 }
 
 /**
@@ -30,7 +42,7 @@ const resultKinds = new Map(Object.entries({
  * @param {string} kind the kind of the result
  */
 export function wrongResultKind(method, kind) {
-  return (resultKinds.get(method) ?? kind) === kind ? undefined : badFrame('a result of another kind');
+  return (resultKinds.get(method) ?? kind) === kind ? undefined : badFrame('a result that the called method does not return');
 }
 
 /** The errors of a login that end a client as the close code does that would follow. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { initial } from '../core/state/barrage.js';
+import { initial, withTip } from '../core/state/barrage.js';
 import { LiveStore, liveStores } from './live-store.js';
 import { ReplyCode } from '../core/errors.js';
+import { publish } from './store.js';
 
 /**
  * The messages of a live.
@@ -51,7 +52,8 @@ export class BarrageStore extends LiveStore {
   }
 
   /**
-   * Adds a message to this client's own list, without sending it.
+   * Adds a message to this client's own list, without sending it. That is possible before the live is entered, too: then the
+   * message stays when the live is entered, before the live's messages.
    *
    * @param {Partial<import('../index.js').Barrage>} message
    */
@@ -61,7 +63,8 @@ export class BarrageStore extends LiveStore {
       sender: { userID: '', userName: '', avatarURL: '' }, messageType: 'text', textContent: '', extensionInfo: {},
       businessID: '', data: '', sequence: last?.sequence ?? 0, timestampInSecond: this.session.clock.wall() / 1000, ...message,
     };
-    this.session.local(this.liveID, 'local.tip', tip);
+    if (this.session.liveID === this.liveID) this.session.local(this.liveID, 'local.tip', tip);
+    else this[publish](withTip(this.state, this.liveID, tip))();
   }
 
   /**

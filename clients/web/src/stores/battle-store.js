@@ -37,6 +37,9 @@ export class BattleStore extends LiveStore {
   /**
    * Asks connected hosts for a battle, or begins one at once.
    *
+   * After `timedOut` the request may be open: the events of its answers name the battle, and another request then fails with
+   * `battlePending`.
+   *
    * @param {{ config?: Partial<import('../index.js').BattleConfig>, userIDList: readonly string[], timeout?: number }} request
    *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of `CoHostStore.state.connected`;
    *   seconds to answer, 1 to 1,800 (10)

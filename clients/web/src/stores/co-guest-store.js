@@ -39,6 +39,9 @@ export class CoGuestStore extends LiveStore {
   /**
    * Asks for a seat. Where seats are free to take, the user sits at once.
    *
+   * After `timedOut` the application may be open: its answer is an event all the same, and another application then fails with
+   * `requestRepeated`.
+   *
    * @param {{ seatIndex?: number, timeout?: number, extraInfo?: string }} [request] the seat, −1 for any; seconds, 1 to 1,800
    *   (10); at most 2,048 bytes
    * @returns {Promise<void>} when the request is sent
@@ -67,8 +70,7 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `requestGone`, `noPermission`; with a seat's code the request stays open
    */
   async acceptApplication({ userID }) {
-    await this.call('seat.acceptApplication', { user: userID });
-    this.session.local(this.liveID, 'local.applicationAnswered', { user: userID });
+    await this.callAndChange('seat.acceptApplication', { user: userID }, seatChange('local.applicationAnswered', userID));
   }
 
   /**
@@ -79,12 +81,13 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `requestGone`, `noPermission`
    */
   async rejectApplication({ userID }) {
-    await this.call('seat.rejectApplication', { user: userID });
-    this.session.local(this.liveID, 'local.applicationAnswered', { user: userID });
+    await this.callAndChange('seat.rejectApplication', { user: userID }, seatChange('local.applicationAnswered', userID));
   }
 
   /**
    * Invites a viewer to a seat; for owner and admins.
+   *
+   * After `timedOut` the viewer stays in `invitees` until the server has said whether the invitation is open.
    *
    * @param {{ userID: string, seatIndex?: number, timeout?: number, extraInfo?: string }} invitation as for `applyForSeat`
    * @returns {Promise<void>} when the invitation is sent
@@ -98,7 +101,8 @@ export class CoGuestStore extends LiveStore {
     try {
       await this.call('seat.invite', { user: userID, seatIndex, timeout, extraInfo });
     } catch (error) {
-      if (isNew) this.session.local(this.liveID, 'local.invitationCancelled', { user: userID });
+      const isUnknown = this.session.readIfUnknown(this.liveID, 'seatRequests', error);
+      if (isNew && !isUnknown) this.session.local(this.liveID, 'local.invitationCancelled', { user: userID });
       throw error;
     }
   }
@@ -111,8 +115,7 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
    */
   async cancelInvitation({ inviteeID }) {
-    await this.call('seat.cancelInvitation', { user: inviteeID });
-    this.session.local(this.liveID, 'local.invitationCancelled', { user: inviteeID });
+    await this.callAndChange('seat.cancelInvitation', { user: inviteeID }, seatChange('local.invitationCancelled', inviteeID));
   }
 
   /**
@@ -146,4 +149,14 @@ export class CoGuestStore extends LiveStore {
   async disConnect() {
     await this.call('seat.leave');
   }
+}
+
+/**
+ * A change of the open applications and invitations.
+ *
+ * @param {string} type
+ * @param {string} user
+ */
+function seatChange(type, user) {
+  return { type, body: { user }, snapshot: 'seatRequests' };
 }

@@ -50,6 +50,8 @@ export class CoHostStore extends LiveStore {
   /**
    * Asks the host of another live to connect.
    *
+   * After `timedOut` the host stays in `invitees` until the server has said whether the request is open.
+   *
    * @param {{ targetHost: string, layoutTemplate?: number, timeout?: number, extraInfo?: string }} request the other live;
    *   a `CoHostLayoutTemplate`; seconds, 1 to 1,800 (10)
    * @returns {Promise<void>} when the request is sent
@@ -71,7 +73,8 @@ export class CoHostStore extends LiveStore {
         throw new PlazaError(reply, `the live ${targetHost} cannot be asked`);
       }
     } catch (error) {
-      if (isNew) this.#ended(this.liveID, targetHost);
+      const isUnknown = this.session.readIfUnknown(this.liveID, 'coHostRequests', error);
+      if (isNew && !isUnknown) this.session.local(this.liveID, 'local.coHostRequestEnded', { inviter: this.liveID, invitee: targetHost });
       throw error;
     }
   }
@@ -84,8 +87,7 @@ export class CoHostStore extends LiveStore {
    * @throws {PlazaError} `noSuchConnection`
    */
   async cancelHostConnection({ toHostLiveID }) {
-    await this.call('cohost.cancel', { to: [toHostLiveID] });
-    this.#ended(this.liveID, toHostLiveID);
+    await this.callAndChange('cohost.cancel', { to: [toHostLiveID] }, requestEnd(this.liveID, toHostLiveID));
   }
 
   /**
@@ -96,8 +98,7 @@ export class CoHostStore extends LiveStore {
    * @throws {PlazaError} `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`, `overLimit`
    */
   async acceptHostConnection({ fromHostLiveID }) {
-    await this.call('cohost.accept', { inviter: fromHostLiveID });
-    this.#ended(fromHostLiveID, this.liveID);
+    await this.callAndChange('cohost.accept', { inviter: fromHostLiveID }, requestEnd(fromHostLiveID, this.liveID));
   }
 
   /**
@@ -108,8 +109,7 @@ export class CoHostStore extends LiveStore {
    * @throws {PlazaError} `noSuchConnection`
    */
   async rejectHostConnection({ fromHostLiveID }) {
-    await this.call('cohost.reject', { inviter: fromHostLiveID });
-    this.#ended(fromHostLiveID, this.liveID);
+    await this.callAndChange('cohost.reject', { inviter: fromHostLiveID }, requestEnd(fromHostLiveID, this.liveID));
   }
 
   /**
@@ -164,12 +164,14 @@ export class CoHostStore extends LiveStore {
   #requested(lives) {
     this.session.local(this.liveID, 'local.coHostRequested', { lives });
   }
+}
 
-  /**
-   * @param {string} inviter
-   * @param {string} invitee
-   */
-  #ended(inviter, invitee) {
-    this.session.local(this.liveID, 'local.coHostRequestEnded', { inviter, invitee });
-  }
+/**
+ * The end of a request of one live to another.
+ *
+ * @param {string} inviter
+ * @param {string} invitee
+ */
+function requestEnd(inviter, invitee) {
+  return { type: 'local.coHostRequestEnded', body: { inviter, invitee }, snapshot: 'coHostRequests' };
 }

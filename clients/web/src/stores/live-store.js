@@ -42,6 +42,25 @@ export class LiveStore extends Store {
   call(method, params = {}) {
     return this.session.call(method, { live: this.liveID, ...defined(params) }, this.liveID);
   }
+
+  /**
+   * Calls a method that changes an open request, and shows the change. If it is not known whether the server has applied the
+   * call, the open requests are read instead.
+   *
+   * @protected
+   * @param {string} method
+   * @param {object} params
+   * @param {{ type: string, body: object, snapshot: string }} change the change, and the snapshot that shows it
+   */
+  async callAndChange(method, params, { type, body, snapshot }) {
+    try {
+      await this.call(method, params);
+    } catch (error) {
+      this.session.readIfUnknown(this.liveID, snapshot, error);
+      throw error;
+    }
+    this.session.local(this.liveID, type, body);
+  }
 }
 
 /**

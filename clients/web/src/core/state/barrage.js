@@ -20,12 +20,32 @@ export function reduce(state, input, context) {
   const message = messageOf(input, context.liveID);
   const allowSendMessage = maySend(context);
   if (message === undefined) return allowSendMessage === state.allowSendMessage ? state : { ...state, allowSendMessage };
-  const list = state.messageList;
+  return { messageList: added(state.messageList, message), allowSendMessage };
+}
+
+/**
+ * A list with one more message.
+ *
+ * @param {State['messageList']} list
+ * @param {import('../../index.js').Barrage} message
+ */
+function added(list, message) {
   // A history comes before what is there already. A local tip has no number of its own and stays where it was put.
   let at = list.length;
   if (!message.isLocal) while (at > 0 && !list[at - 1].isLocal && list[at - 1].sequence > message.sequence) at -= 1;
-  const messageList = [...list.slice(0, at), message, ...list.slice(at)].slice(-maxMessages);
-  return { messageList, allowSendMessage };
+  return [...list.slice(0, at), message, ...list.slice(at)].slice(-maxMessages);
+}
+
+/**
+ * The state of a live that the client is not in, with one more message of the app's own.
+ *
+ * @param {State} state
+ * @param {string} liveID
+ * @param {object} message
+ * @returns {State}
+ */
+export function withTip(state, liveID, message) {
+  return { ...state, messageList: added(state.messageList, tipOf(liveID, message)) };
 }
 
 /**
@@ -47,10 +67,19 @@ function messageOf({ type, body, n, at }, liveID) {
         businessID: text(body.businessID, 'businessID'), data: text(body.data, 'data'),
       };
     case 'local.tip':
-      return /** @type {any} */ ({ ...common, ...body, liveID, isLocal: true });
+      return tipOf(liveID, body);
     default:
       return undefined;
   }
+}
+
+/**
+ * @param {string} liveID
+ * @param {object} message
+ * @returns {import('../../index.js').Barrage}
+ */
+function tipOf(liveID, message) {
+  return /** @type {any} */ ({ sequence: 0, timestampInSecond: 0, ...message, liveID, isLocal: true });
 }
 
 /**

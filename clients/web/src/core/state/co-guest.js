@@ -39,22 +39,26 @@ export function reduce(state, input, context) {
  * @param {import('../live-fold.js').Context} context
  * @returns {State}
  */
-function step(state, { type, body }, { selfID, states, emit }) {
+function step(state, { type, body }, context) {
+  const { selfID, states, emit } = context;
   switch (type) {
     case 'snapshot.seatRequests': {
       const invitations = array(body.invitations, 'invitations').map((entry) => object(entry, 'invitation'));
       for (const entry of invitations) {
         if (userInfo(entry.guest).userID === selfID) invited(entry, emit);
       }
+      const applications = array(body.applications, 'applications').map((entry) => object(entry, 'application'));
+      // A viewer reads its own application only.
+      if (isHost(context)) for (const entry of applications) applied(entry, emit);
       return {
         ...state,
-        applicants: array(body.applications, 'applications').map((entry) => userInfo(object(entry, 'application').guest)),
+        applicants: applications.map((entry) => userInfo(entry.guest)),
         invitees: invitations.filter((entry) => userInfo(entry.host).userID === selfID).map((entry) => userInfo(entry.guest)),
       };
     }
     case 'notice.applicationReceived': {
       const guestUser = userInfo(body.guest);
-      emit('onGuestApplicationReceived', { guestUser, ...requestDetail(body) });
+      applied(body, emit);
       return { ...state, applicants: [...without(state.applicants, guestUser.userID), guestUser] };
     }
     case 'notice.applicationCancelled': {
@@ -109,6 +113,17 @@ function step(state, { type, body }, { selfID, states, emit }) {
     default:
       return state;
   }
+}
+
+/**
+ * A viewer has applied. It may withdraw and apply anew, so the end of the time tells its applications apart.
+ *
+ * @param {import('../read.js').JSONObject} body
+ * @param {import('../live-fold.js').Context['emit']} emit
+ */
+function applied(body, emit) {
+  const guestUser = userInfo(body.guest);
+  emit('onGuestApplicationReceived', { guestUser, ...requestDetail(body) }, `${guestUser.userID} ${whole(body.expiresAt, 'expiresAt', 0)}`);
 }
 
 /**

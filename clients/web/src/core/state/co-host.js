@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { emptySeatUser, hostOf, liveInfo, memberHost, seconds } from '../models.js';
-import { array, isObject, object, text } from '../read.js';
+import { array, isObject, object, text, whole } from '../read.js';
 
 /** @typedef {import('../../index.js').CoHostState} State */
 
@@ -65,12 +65,8 @@ function step(state, { type, body }, { liveID, emit }) {
   /** @param {string} name of a side of a request: its live, and perhaps its member */
   const host = (name) => (isObject(body[`${name}Member`]) ? memberHost(body[`${name}Member`]) : known(text(body[name], name)));
   switch (type) {
-    case 'notice.coHostRequestReceived': {
-      const inviter = memberHost(body.inviter);
-      const expiresAt = seconds(body.expiresAt, 'expiresAt');
-      emit('onCoHostRequestReceived', { inviter, extensionInfo: text(body.extensionInfo, 'extensionInfo', ''), expiresAt });
-      return { ...state, applicant: inviter };
-    }
+    case 'notice.coHostRequestReceived':
+      return { ...state, applicant: received(body, emit) };
     case 'notice.coHostRequestCancelled': {
       const inviter = memberHost(body.inviter);
       emit('onCoHostRequestCancelled', { inviter, invitee: host('invitee') });
@@ -88,7 +84,7 @@ function step(state, { type, body }, { liveID, emit }) {
     }
     case 'snapshot.coHostRequests': {
       const invitees = array(body.sent, 'sent').map((request) => memberHost(object(request, 'request').invitee));
-      const applicants = array(body.received, 'received').map((request) => memberHost(object(request, 'request').inviter));
+      const applicants = array(body.received, 'received').map((request) => received(object(request, 'request'), emit));
       return { ...state, invitees, applicant: applicants[applicants.length - 1] ?? null };
     }
     case 'local.coHostRequested': {
@@ -109,6 +105,20 @@ function step(state, { type, body }, { liveID, emit }) {
     default:
       return state;
   }
+}
+
+/**
+ * Another live has asked this one to connect. The end of the time tells the requests of a live apart.
+ *
+ * @param {import('../read.js').JSONObject} request
+ * @param {import('../live-fold.js').Context['emit']} emit
+ */
+function received(request, emit) {
+  const inviter = memberHost(request.inviter);
+  const expiresAt = seconds(request.expiresAt, 'expiresAt');
+  const detail = { inviter, extensionInfo: text(request.extensionInfo, 'extensionInfo', ''), expiresAt };
+  emit('onCoHostRequestReceived', detail, `${inviter.liveID} ${whole(request.expiresAt, 'expiresAt', 0)}`);
+  return inviter;
 }
 
 /**

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The wait for a media engine that opens a device.
+///
+/// The wait ends with the engine's answer, or at a limit if the engine does not answer.
+final class DeviceOpening: Sendable {
+    /// How long a media engine may take.
+    ///
+    /// The system may ask the user for permission meanwhile.
+    static let limit = Duration.seconds(60)
+
+    private struct State {
+        /// The caller that waits.
+        var caller: CheckedContinuation<DeviceError?, Never>?
+        var timer: PlazaTimer?
+        /// Whether the limit has passed and the engine has not answered yet.
+        var isLate = false
+    }
+
+    private let state = Locked(State())
+
+    /// Calls `open`, and waits until `open` calls the closure that it gets; only the closure's first call counts.
+    ///
+    /// - Parameters:
+    ///   - engine: the client's engine, on whose queue the timer runs.
+    ///   - open: begins to open the device.
+    ///   - afterLimit: gets an answer that comes after the limit; is called on the thread of the answer.
+    /// - Returns: the answer; nil if there was none within the limit.
+    func wait(
+        on engine: isolated PlazaEngine, for open: (@escaping @Sendable (DeviceError) -> Void) -> Void,
+        afterLimit: @escaping @Sendable (DeviceError) -> Void
+    ) async -> DeviceError? {
+        await withCheckedContinuation { continuation in
+            self.state.withLock { state in
+                state.caller = continuation
+                state.timer = engine.clock.schedule(after: Self.limit.inMilliseconds, on: engine.queue) {
+                    self.limitReached()
+                }
+            }
+            open { fault in self.answerReceived(fault, afterLimit) }
+        }
+    }
+
+    private func limitReached() {
+        let caller = self.state.withLock { state in
+            state.isLate = state.caller != nil
+            return state.caller.take()
+        }
+        caller?.resume(returning: nil)
+    }
+
+    private func answerReceived(_ fault: DeviceError, _ afterLimit: (DeviceError) -> Void) {
+        let (caller, isLate) = self.state.withLock { state in
+            defer { (state.caller, state.isLate) = (nil, false) }
+            // Without this, the timer would retain this object until the limit.
+            state.timer?.cancel()
+            return (state.caller, state.isLate)
+        }
+        caller?.resume(returning: fault)
+        if isLate { afterLimit(fault) }
+    }
+}
