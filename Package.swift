@@ -166,8 +166,8 @@ let edge: [Target] = [
     library(
         "ChaosKit", in: "Tools/ChaosKit",
         [
-            "ChildProcess", "ClusterKit", "InspectKit", "KafkaClient", "LoadKit", "ProtocolClient", "EventLoop",
-            "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell", "Concurrency", "Settings",
+            "ChildProcess", "ClusterKit", "HTTPClient", "InspectKit", "KafkaClient", "LoadKit", "ProtocolClient",
+            "EventLoop", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell", "Concurrency", "Settings",
         ]),
 ]
 
@@ -339,7 +339,7 @@ let testTargets: [Target] = [
     tests(
         "ChaosKitTests", in: "Tools/ChaosKit",
         [
-            "ChaosKit", "ClusterKit", "InspectKit", "LoadKit", "Concurrency", "EventLoop", "MachineKit",
+            "ChaosKit", "ClusterKit", "HTTPClient", "InspectKit", "LoadKit", "Concurrency", "EventLoop", "MachineKit",
             "Observability", "PlazaModel", "PlazaWire", "ProtocolClient", "Settings",
         ]),
     tests(

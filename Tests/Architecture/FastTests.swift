@@ -23,14 +23,14 @@ import Testing
         }
     }
 
-    @Test func `every test target stands once in one of the two lists of deploy/test.sh`() throws {
+    @Test func `every test target is in exactly one of the two lists of deploy/test.sh, and only once`() throws {
         let declared = Set(SourceTree.tests.map(\.target).filter { $0.hasSuffix("Tests") })
         let fast = try Self.words(ofList: "fast_targets")
         let server = try Self.words(ofList: "server_targets")
         #expect(declared.count > 20, "most test targets were not recognized")
         #expect(Set(fast).isDisjoint(with: server))
-        #expect(fast.count + server.count == Set(fast + server).count, "no target may stand in a list twice")
-        #expect(declared.subtracting(fast + server).sorted() == [], "these targets stand in no list of deploy/test.sh")
+        #expect(fast.count + server.count == Set(fast + server).count, "no target may be in a list twice")
+        #expect(declared.subtracting(fast + server).sorted() == [], "these targets are in no list of deploy/test.sh")
         #expect(Set(fast + server).subtracting(declared).sorted() == [], "these names in the lists are no test targets")
     }
 
@@ -55,7 +55,7 @@ import Testing
         for suite in leftOutSuites { #expect(fastSuites.contains(suite), "no fast target has a suite \(suite)") }
     }
 
-    @Test func `every suite that deploy/test.sh runs alone is one of ClusterTests`() throws {
+    @Test func `every suite that deploy/test.sh runs alone belongs to ClusterTests`() throws {
         let suites = Set(SourceTree.tests.filter { $0.target == "ClusterTests" }.flatMap { Self.suites(in: $0) })
         let measured = try Self.words(ofList: "measured_suites")
         #expect(measured.count > 3)

@@ -53,7 +53,7 @@ import Testing
     @Test func `each rule has a unique number and a text`() throws {
         let rules = try Self.rules()
         #expect(rules.count > 200, "most rows of the tables were not recognized")
-        #expect(Set(rules.map(\.number)).count == rules.count, "each number must stand only once")
+        #expect(Set(rules.map(\.number)).count == rules.count, "no two rules may have the same number")
         for rule in rules {
             #expect(Self.citations(in: rule.number) == [rule.number])
             #expect(!rule.text.isEmpty && !rule.decidedIn.isEmpty, "\(rule.number)")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `each list of rules stands above a test and names a rule`() {
+    @Test func `each list of rules is directly above a test and names a rule`() {
         for list in Self.ruleLists {
             #expect(list.lineAfter.contains("@Test") && !list.cited.isEmpty, "\(list.location)")
         }

@@ -19,7 +19,7 @@ import Testing
     /// The tool's options for generated requests.
     ///
     /// Its phase `coverage` derives requests from the description, and `fuzzing` adds 20 random ones for each
-    /// operation. `--generation-deterministic` (see `runTool`) makes them the same in each run.
+    /// operation. With `--generation-deterministic` (see `runTool`), each run has the same random requests.
     private static let generatedRequests = ["--phases", "coverage,fuzzing", "--max-examples", "20"]
 
     /// Rules: R13.10, R13.13.
@@ -88,9 +88,9 @@ import Testing
             try await Self.runTool(
                 on: gateway.http, token: serverToken, ["--phases", "coverage", "--include-operation-id", "endLive"],
                 configuration: namedResources)
-            let requestAfterEnd = try await harness.sendRequest(
+            let responseAfterEnd = try await harness.sendRequest(
                 "GET", "/v1/lives/concert", "", of: gateway.http, token: serverToken)
-            #expect(requestAfterEnd.status == 404, "the live must have ended")
+            #expect(responseAfterEnd.status == 404, "the live must have ended")
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
         let configurationFile = folder.appending(path: "schemathesis.toml")
         try Data(configuration.utf8).write(to: configurationFile)
         // The check `negative_data_rejection` expects that each invalid request is rejected. A configuration may make a
-        // request valid, because its values may replace the invalid part. So this check runs only without one.
+        // request valid, because its values may replace the invalid part. The check runs only without configuration.
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [

@@ -47,7 +47,7 @@ extension BoundaryTableTests {
                 }
             }
             print("\(driver.value.sentCaseCount) records, \(ContinuousClock.now - began)")
-            // The real number is higher. A much lower one means that golden records were not found.
+            // All golden records give well over 50,000 cases; with fewer, some golden records were not found.
             #expect(driver.value.sentCaseCount > 50_000, "too few records were sent")
             let deadLetters = try await runOnDedicatedThread {
                 Result { try DeadLetterBox(brokers: brokers).letters() }
@@ -62,7 +62,7 @@ extension BoundaryTableTests {
     }
 
     @Test(.timeLimit(.minutes(6)))
-    func `I16 no damaged row keeps a service from starting again or stops a partition`() async throws {
+    func `I16 a damaged row neither prevents the restart of a service nor stops a partition`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let partitions = cluster.options.partitions
@@ -75,7 +75,7 @@ extension BoundaryTableTests {
                 try await runOnDedicatedThread { Result { try driver.value.send(cases) } }.get()
             }
             print("\(driver.value.sentCaseCount) rows")
-            // The real number is higher. A much lower one means that rows of the corpora were not found.
+            // All corpora give well over 10,000 cases; with fewer, some rows were not found.
             #expect(driver.value.sentCaseCount > 10_000, "too few rows were sent")
             // Kills and restarts each service, so that it restores the rows. A gateway restores no rows.
             for kind in ServiceKind.allCases where kind != .gateway {

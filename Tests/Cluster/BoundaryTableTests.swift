@@ -11,7 +11,8 @@ import Testing
 ///
 /// The script `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`) and from the
 /// gateway's description of its HTTP API. It reads in the pages of `docs` which codes an answer may have, and fails if
-/// an answer blames the server. The extension in `BoundaryRecordTests.swift` tests damaged records and rows.
+/// an answer has another code or reports a fault of the server. The extension in `BoundaryRecordTests.swift` tests
+/// damaged records and rows.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
     @Test(.timeLimit(.minutes(6)))
     func `I16 no boundary value ends a process, and each request gets a documented answer in time`() async throws {

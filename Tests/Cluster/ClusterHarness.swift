@@ -20,7 +20,7 @@ struct ClusterHarness: Sendable {
         self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
-    /// Signs a token of the demo app; returns an empty text if that fails, with which no login succeeds.
+    /// Signs a token of the demo app; if that fails, returns an empty text, with which every login fails.
     func token(_ user: String, isServer: Bool = false, validFor lifetime: Duration = .seconds(3600)) -> String {
         let claims = TokenClaims(
             app: AppsFile.demoApp, user: user,

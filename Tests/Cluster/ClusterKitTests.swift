@@ -26,7 +26,9 @@ import Testing
 
     init() throws { self.scratch = try ScratchFolder() }
 
-    /// Creates a directory in which each service is the fake one and `plaza` is the real one; returns its path.
+    /// Creates a directory in which each service is the fake one and `plaza` is the real one.
+    ///
+    /// - Returns: the path of the directory.
     private func makePrograms() throws -> String {
         let directory = self.scratch.path + "/programs"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -51,7 +53,8 @@ import Testing
 
     /// Waits until processes have ended.
     ///
-    /// A process can only wait for its children. These processes are not, so `tail --pid` of coreutils watches them.
+    /// A process can wait only for its own children. These processes are children of others, so `tail --pid` of
+    /// coreutils watches them.
     static func awaitEnd(of pids: [Int32]) async throws {
         for pid in pids {
             let tail = try TestProcess(["tail", "-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"])
@@ -273,7 +276,7 @@ import Testing
         }
     }
 
-    @Test func `a real Kafka is present when it is required`() {
+    @Test func `a real Kafka is present when LIVEPLAZA_REQUIRE_KAFKA is 1`() {
         let isRequired = ProcessInfo.processInfo.environment["LIVEPLAZA_REQUIRE_KAFKA"] == "1"
         #expect(!isRequired || LiveCluster.kafkaHome != nil, "LIVEPLAZA_REQUIRE_KAFKA is 1, but there is no Kafka")
     }

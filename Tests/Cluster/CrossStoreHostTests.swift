@@ -14,7 +14,7 @@ import Testing
     private static let defaultCoHostTemplate = 600
 
     /// Rules: R8.7, R18.7.
-    @Test func `I12 after two lives connect, viewers of each see both on stage, in the co-host template`()
+    @Test func `I12 after two lives connect, viewers of each live see both hosts on stage, in the co-host template`()
         async throws
     {
         let hub = try ClientHub()

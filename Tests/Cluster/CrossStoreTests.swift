@@ -9,7 +9,7 @@ import Testing
 ///
 /// Stage events are compared by their `shortText`, such as `seat left 3` for a user who left seat 3.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {
-    /// How a user stops to be in a live.
+    /// How a user ceases to be in a live.
     enum Departure: String, CaseIterable, Sendable {
         case leaves
         case isKicked
@@ -20,7 +20,7 @@ import Testing
     /// Rules: R18.1.
     @Test(arguments: Departure.allCases)
     func
-        `I4 I6 I13 a user who leaves loses the seat, its requests end with a notice, and list and count are without it`(
+        `I4 I6 I13 a user who leaves loses its seat and its place in list and count, and its requests end with notices`(
             departure: Departure
         ) async throws
     {
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// Rules: R6.20.
-    @Test func `a former admin's invitation stays valid, and calls for which it needs its lost rights are rejected`()
+    @Test func `after an admin lost its rights, its invitation stays valid, but its calls for admins are rejected`()
         async throws
     {
         let hub = try ClientHub()
@@ -154,7 +154,7 @@ import Testing
         #expect(rejection == .roomMuted)
         try await fixture.call(fixture.host, "barrage.sendText", CallParams(text: "by the owner"))
         try await fixture.call(admin, "barrage.sendText", CallParams(text: "by the admin"))
-        // Likes are no messages, so the watcher may send one.
+        // A like is not a message, so the watcher may send it.
         try await fixture.call(fixture.watcher, "like.send")
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: false))
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "after"))
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// Rules: R18.10.
-    @Test func `a login on another device removes the user from live and seat and notifies the first device`()
+    @Test func `a login on another device removes the user from live and seat, and disconnects the first device`()
         async throws
     {
         let hub = try ClientHub()

@@ -10,7 +10,7 @@ import Testing
 /// A test of the dead-letter topic of a running cluster, which holds the records that a service could not process.
 @Suite(.serialized) struct DeadLetterClusterTests {
     @Test(.timeLimit(.minutes(2)))
-    func `a dead letter is listed with its origin, and its call is answered once it is submitted again`() async throws {
+    func `a dead letter of a call is listed with its origin, and answered once it is submitted again`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let brokers = cluster.state.kafka
             let partitions = cluster.options.partitions

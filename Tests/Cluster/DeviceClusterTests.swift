@@ -75,7 +75,7 @@ struct DeviceClusterTests {
 
     /// Rules: R2.22.
     @Test(.timeLimit(.minutes(3)))
-    func `a session that connects at a second gateway ends at the first, which no longer renews its user's lease`()
+    func `a session that connects at a second gateway ends at the first, which no longer renews the user's lease`()
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)

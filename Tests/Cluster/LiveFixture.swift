@@ -14,6 +14,7 @@ struct LiveFixture {
     let host: RecordingClient
     let watcher: RecordingClient
 
+    /// Creates the live, and lets both clients join; with nil, the live has the default template.
     init(_ hub: ClientHub, seatTemplate: Int? = nil) async throws {
         self.harness = try SharedCluster.harness
         self.hub = hub
@@ -80,7 +81,7 @@ struct LiveFixture {
         return details.info
     }
 
-    /// Reads the live's info repeatedly until it satisfies a condition, at most for 5 s.
+    /// Reads the live's info repeatedly until it satisfies a condition, for at most 5 s.
     ///
     /// A change that the feed has shown may be in the gateway's read model only later, because the feed and the infos
     /// of lives are separate topics.

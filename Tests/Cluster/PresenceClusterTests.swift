@@ -15,7 +15,7 @@ struct PresenceClusterTests {
     ///
     /// Rules: R1.3.
     @Test(.timeLimit(.minutes(4)))
-    func `I4 I5 a silent viewer goes offline when its lease expires, and nobody else, even if Redis restarts empty`()
+    func `I4 I5 a silent viewer goes offline when its lease expires; others stay, even if Redis restarts empty`()
         async
     {
         await ConcurrentCase.run([
@@ -60,7 +60,7 @@ struct PresenceClusterTests {
             }
         }
 
-        /// Receives for `seconds`, and counts the host's leave tips: the feed items that a viewer has left.
+        /// Receives for `seconds`, and counts the host's leave tips: the feed items which say that a viewer has left.
         ///
         /// Tips that an earlier `waitForFeedItem` has returned are not counted.
         func countFurtherLeaveTips(withinSeconds seconds: Double) async -> Int {

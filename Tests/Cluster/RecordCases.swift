@@ -14,7 +14,7 @@ struct RecordCases {
         var record: OutgoingRecord
     }
 
-    /// The name of the Kafka header that holds the case's name, so that a dead letter tells which case it was.
+    /// The name of the Kafka header that holds the case's name, so that a dead letter names its case.
     static let nameHeader = "case"
 
     /// Stands for the changed field, until a boundary value replaces it.
@@ -44,7 +44,7 @@ struct RecordCases {
 
     /// An object with very many members.
     ///
-    /// Only one field of each record gets it, because otherwise the cases would be too large together.
+    /// Only one field of each record gets it, because otherwise all cases together would have too many bytes.
     private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
 
     let topic: PlazaTopic
@@ -106,7 +106,7 @@ struct RecordCases {
             let key = Self.live("r\(index)", of: app, inPartition: partition, of: self.partitions)
             var cases: [Case] = []
             func add(_ name: String, _ text: String) {
-                // Each call has its own counter. A counter used before would get the earlier outcome, from the
+                // Each call has its own counter. A call with a used counter would get the earlier outcome, from the
                 // idempotency window. The counters of golden records are below 1000.
                 let counter = 1_000 + cases.count
                 let bytes = Array(text.replacing("\"\(Self.counterPlaceholder)\"", with: "\(counter)").utf8)
@@ -148,7 +148,7 @@ struct RecordCases {
         return variants
     }
 
-    /// Records to each partition whose value, key or headers are garbage.
+    /// Records with a garbage value, key or header, for each partition.
     func garbageCases() -> [Case] {
         var cases: [Case] = []
         let texts = [
@@ -236,7 +236,7 @@ struct RecordCases {
             topic: self.topic.rawValue, partition: Int32(partition), key: key, value: value, headers: headers)
     }
 
-    /// The record with a placeholder in place of each request's counter.
+    /// A copy of the record in which a placeholder replaces the counter of each request.
     private static func replacingCounters(in value: JSONValue) -> JSONValue {
         switch value {
         case .object(let members):

@@ -12,15 +12,14 @@ import Testing
 ///
 /// They use a real Kafka. Without one, the first test uses the embedded broker, whose clients have the same limit.
 @Suite(.serialized) struct RecordSizeClusterTests {
-    /// A reason for a ban that consists of control characters, which are not allowed in a reason.
+    /// A ban's reason of control characters, which a reason must not have.
     ///
     /// JSON writes each of them with six bytes.
     private static let reasonOfControlCharacters = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
     /// The longest allowed reason: the limit counts the bytes in JSON, which writes each quotation mark with two bytes.
     private static let longestReason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
 
-    /// The body of a request that bans the users of a group without an end; a group has as many users as a call may
-    /// name.
+    /// The body of a request that bans the users of a group for good; a group has as many users as a call may name.
     private static func banBody(group: Int, reason: String) -> String {
         // The numbers begin at 1000, so that each has four digits and each id 32 bytes.
         let firstNumber = 1000 + group * SanctionLimits.usersPerCall
@@ -30,7 +29,7 @@ import Testing
 
     /// Rules: R17.2, R17.4, R17.6.
     @Test(.timeLimit(.minutes(5)))
-    func `I16 bans, metadata and updates of a live never stop its partition, however large they are`() async throws {
+    func `I16 bans, metadata and updates never stop the partition of a live, however large they are`() async throws {
         let options = LiveCluster.options(kafkaBrokers: LiveCluster.kafkaHome == nil ? nil : 1)
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
@@ -113,7 +112,7 @@ import Testing
         badSetting: String
     ) async throws {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
-            let result = try await runOnDedicatedThread {
+            let serviceRun = try await runOnDedicatedThread {
                 let admin = try KafkaAdmin(KafkaSettings(brokers: cluster.state.kafka, clientID: "test") { _, _, _ in })
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
@@ -132,8 +131,8 @@ import Testing
                 ]
                 return try TestProcess.run(command, errors: .output)
             }
-            #expect(result.end == .exited(1))
-            #expect(result.output.contains("The topic webhooks has \(badSetting)"), "\(result.output)")
+            #expect(serviceRun.end == .exited(1))
+            #expect(serviceRun.output.contains("The topic webhooks has \(badSetting)"), "\(serviceRun.output)")
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized) struct ReplayClusterTests {
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
     func
-        `I7 I8 a viewer gets missed messages that are no longer cached by replay, and a newcomer gets history`()
+        `I7 I8 missed messages that are no longer cached come to a viewer by replay, and a newcomer gets history`()
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)

@@ -77,8 +77,8 @@ struct SecureClusterTests {
                 let log = try Self.readText(at: process.log)
                 #expect(!secrets.contains(where: log.contains), "the log of \(process.name) has a secret")
             }
-            // The command is not told how to log in: it reads Kafka's user, password file and authority in the run
-            // directory.
+            // The command gets no option about the login: it reads Kafka's user, password file and authority in the
+            // run directory.
             let command = [
                 try ProgramFinder().path(of: "plaza"), "dead-letters", "--run-dir", cluster.directory.path,
             ]

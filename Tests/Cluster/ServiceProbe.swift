@@ -83,7 +83,7 @@ struct ServiceProbe: Sendable {
                 // A rate limit is a reply of the service, so it counts as an answer.
             }
             longest = max(longest, ContinuousClock.now - began)
-            // The pause leaves the service to the load; an outage is measured by the call that waits through it.
+            // The pause leaves the service to the load. The call that waits until an outage ends measures the outage.
             try await Task.sleep(for: .milliseconds(50))
         }
         return longest

@@ -17,14 +17,14 @@ import Testing
 enum StandstillCases {
     /// How long viewers may wait for messages after the end of a stop.
     ///
-    /// It is twice the times of RELIABILITY.md, section 2, because up to four clusters share the processors; `ChaosTests`
-    /// checks the times themselves, on one cluster.
+    /// The limits are twice the times of RELIABILITY.md, section 2, because up to four clusters share the processors;
+    /// `ChaosTests` checks the times themselves, on one cluster.
     private static let serviceRecovery = Duration.seconds(2 * 15)
     private static let brokerRecovery = Duration.seconds(2 * 20)
     /// How long no feed of the load may receive anything while two of three brokers run.
     ///
-    /// The stops follow each other closely, so the recoveries of two stops, 20 s each, may become one pause. Even then each
-    /// feed goes on long before the longest stop ends.
+    /// The stops follow each other closely, so the recoveries of two stops, 20 s each, may become one pause. Even then
+    /// each feed goes on long before the longest stop ends.
     private static let longestPauseOfThreeBrokers = Duration.seconds(2 * 20)
     /// The lengths of the stops of a broker.
     private static let stopSeconds = [12, 30, 75]
@@ -37,12 +37,12 @@ enum StandstillCases {
         ConcurrentCase("the only broker stands still for 12, 30 and 75 s: nothing acknowledged is lost") {
             try await Self.stopTheOnlyBroker()
         },
-        ConcurrentCase("four services of one instance stand still for 12 to 75 s: nothing acknowledged is lost") {
+        ConcurrentCase("four services, one instance each, stand still for 12 to 75 s: nothing acknowledged is lost") {
             try await Self.stopServices()
         },
     ]
 
-    /// Stops all services except the gateway at the same time, each for its own time.
+    /// Stops all services except the gateway at the same time, each for 12, 30 or 75 s.
     ///
     /// A service that continues early runs while others are still stopped.
     private static func stopServices() async throws {
@@ -119,10 +119,10 @@ enum StandstillCases {
         let deadline = ContinuousClock.now + .seconds(60)
         var output = ""
         repeat {
-            let result = try await runOnDedicatedThread { try TestProcess.run(command) }
-            output = result.output
+            let toolRun = try await runOnDedicatedThread { try TestProcess.run(command) }
+            output = toolRun.output
             // The tool lists the replicas that are not in sync; if there are none, it prints nothing.
-            if result.end == .exited(0), output.allSatisfy(\.isWhitespace) { return }
+            if toolRun.end == .exited(0), output.allSatisfy(\.isWhitespace) { return }
         } while ContinuousClock.now < deadline
         throw ScenarioFailure("after 60 s, some replicas are not in sync: \(output)")
     }

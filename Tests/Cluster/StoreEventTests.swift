@@ -42,6 +42,7 @@ struct StoreEventTests {
             (self.live, self.user, self.stores) = (live, user, user.stores(of: live))
         }
 
+        /// Waits until the member's stores have published an event whose description begins with `prefix`.
         func waitForEvent(_ prefix: String) async throws { try await self.user.waitForEvent(prefix) }
     }
 
@@ -145,7 +146,7 @@ struct StoreEventTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `a co-host or battle request reaches the other host, and its end reaches the hosts`() async throws {
+    func `a co-host or battle request reaches the other host, and the request's end reaches the hosts`() async throws {
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()

@@ -11,7 +11,7 @@ final class StoreUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
     private let lock = NSLock()
-    /// The descriptions of the events.
+    /// The descriptions of the events that the stores have published so far.
     private var receivedEvents: [String] = []
     private var subscriptions: Set<AnyCancellable> = []
 

@@ -19,7 +19,7 @@ import Testing
 
     /// Writes an apps file whose demo app has these hooks, and returns the options of a cluster that reads this file.
     ///
-    /// Hooks are the backend's URL and secret, and what the backend is told of and asked about.
+    /// Hooks are the backend's URL and secret, the events that it receives, and the calls about which it is asked.
     static func options(with hooks: AppHooks, kafkaBrokers brokers: Int? = nil) throws -> ClusterOptions {
         let options = LiveCluster.options(kafkaBrokers: brokers)
         try RunDirectory(options.runDirectory).create()

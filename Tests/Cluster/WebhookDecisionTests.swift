@@ -13,13 +13,13 @@ extension WebhookClusterTests {
     /// How long a gateway waits for the backend's decision; then the app's timeout policy decides.
     private static let decisionTimeout: Duration = .seconds(2)
 
-    /// The possible times of a call about which a silent backend is asked.
+    /// How long a call may take about which a silent backend is asked.
     ///
     /// A timer may end a little early, and a busy machine may answer late.
     private static let delayBySilentBackend: Range<Duration> =
         (Self.decisionTimeout - .milliseconds(100))..<(Self.decisionTimeout + .seconds(3))
 
-    /// The backend's decision about a message or gift; the text of the message or the count of the gift selects it.
+    /// The backend's decision, which the text of the message or the count of the gift selects.
     ///
     /// The sender of a rejected message always gets `sensitiveWords`. The sender of a rejected gift gets the backend's
     /// code if that is 102100 to 102200, otherwise `giftCheckFailed`.
@@ -36,8 +36,7 @@ extension WebhookClusterTests {
         }
     }
 
-    /// The options of a cluster whose demo app has a backend that decides about messages and gifts, and is told of no
-    /// events.
+    /// The options of a cluster whose demo app has a backend that decides about messages and gifts, and gets no events.
     ///
     /// When the backend does not answer in time, messages are accepted and gifts are rejected.
     static func optionsAsking(_ receiver: WebhookReceiver) throws -> ClusterOptions {

@@ -35,7 +35,7 @@ package final class KafkaProxy: Sendable {
 
     /// Starts to listen on a free port.
     ///
-    /// - Throws: `KafkaProxyError` when it cannot listen.
+    /// - Throws: `FreePortError` when there is no free port, or `KafkaProxyError` when the proxy cannot listen.
     package init() throws {
         let port = UInt16(try FreePort.find())
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -117,7 +117,7 @@ package final class KafkaProxy: Sendable {
                 let wasHeld = Self.waitForTurn(of: request, from: client, state)
                 guard Self.write(request, to: broker) else { break }
                 // The client has lost this connection, so the connection to the broker is closed next. Before that,
-                // the broker must read the held request. Nobody waits for this thread: the pause may be long.
+                // the broker must read the held request. Nobody waits for this thread, so the pause may be long.
                 if wasHeld { DedicatedThread.sleep(for: .seconds(1)) }
             }
             shutdown(broker, Int32(SHUT_WR))

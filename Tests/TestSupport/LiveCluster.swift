@@ -26,6 +26,8 @@ package enum LiveCluster {
     /// Starts a cluster, waits until it is ready, runs `body`, and stops the cluster in every case.
     ///
     /// If the start or `body` throws, the last lines of every log are printed. The run directory is removed at the end.
+    ///
+    /// - Throws: the error of the start or of `body`, or an error if the cluster is not ready within `limit`.
     package static func with<R: Sendable>(
         _ options: ClusterOptions, readyWithin limit: Duration = .seconds(60),
         _ body: @Sendable (LocalCluster) async throws -> R

@@ -36,6 +36,8 @@ package final class LiveKafka: Sendable {
     /// The server that all tests of a process share.
     ///
     /// The first call starts the server and blocks for some seconds.
+    ///
+    /// - Throws: an error if the server could not be started.
     package static func shared() throws -> LiveKafka { try Self.sharedServer.get() }
 
     /// Starts a separate server, which a test may kill and restart; blocks until it answers.
@@ -82,12 +84,17 @@ package final class LiveKafka: Sendable {
     }
 
     /// Starts the server again on the same data and the same port; blocks until it answers.
+    ///
+    /// - Throws: an error with the end of the log if the server does not answer in time.
     package func restart() throws {
         self.kill()
         try self.start(formatting: nil)
     }
 
-    /// Creates a topic with a unique name.
+    /// Creates a topic with a unique name, which begins with `prefix`.
+    ///
+    /// - Returns: the name.
+    /// - Throws: `KafkaError` if the server does not create the topic.
     package func makeTopic(_ prefix: String, partitions: Int = 1, config: [String: String] = [:]) throws -> String {
         let name = "\(prefix)-\(UUID().uuidString.prefix(8))"
         let admin = try KafkaAdmin(KafkaSettings(brokers: self.bootstrap, clientID: "test-admin"))
@@ -122,7 +129,7 @@ package final class LiveKafka: Sendable {
         }
     }
 
-    /// The script that runs the server until its input ends or brings a line.
+    /// The script that runs the server until it can read a line from its input, or until the input ends.
     ///
     /// The arguments are Kafka's home, the server's directory, `format` or `keep`, and further arguments of the format
     /// tool. The text after `-t` is an arbitrary id of the Kafka cluster.

@@ -44,6 +44,8 @@ package final class LiveRedis: Sendable {
     }
 
     /// Starts the server again on the same port, without data; blocks until it accepts connections.
+    ///
+    /// - Throws: an error if Redis is not ready within 20 s.
     package func restart() throws {
         self.kill()
         try self.start()

@@ -25,6 +25,8 @@ package final class PrivateAuthority: Sendable {
     package var clientKey: String { self.directory + "/client.key" }
 
     /// Makes the authority and the certificates; blocks.
+    ///
+    /// - Throws: an error with the output of `openssl` if it fails, or if the folder cannot be created.
     package init() throws {
         self.directory =
             FileManager.default.temporaryDirectory
@@ -54,6 +56,7 @@ package final class PrivateAuthority: Sendable {
     /// Writes a secret into the folder, readable by its owner alone.
     ///
     /// - Returns: the file's path.
+    /// - Throws: an error if the file cannot be written.
     package func secretFile(_ name: String, _ text: String) throws -> String {
         let path = self.directory + "/" + name
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))

@@ -12,6 +12,9 @@ final class ReadyNotification {
     let directory: String
     private let descriptor: Int32
 
+    /// Creates the directory and the socket.
+    ///
+    /// - Throws: an error if one of them cannot be created.
     init() throws {
         self.directory = NSTemporaryDirectory() + "/lp-\(UUID().uuidString)"
         self.path = self.directory + "/ready"

@@ -3,13 +3,15 @@ internal import Foundation
 
 /// A new folder for the files of one test, which only its owner can read.
 ///
-/// It is removed with this object. A suite that holds it in a property has one for each test, and leaves nothing behind
-/// when a test fails.
+/// The folder is removed with this object. A suite that holds the object in a property has a folder for each test, and
+/// leaves nothing behind when a test fails.
 package final class ScratchFolder: Sendable {
     /// The folder's path.
     package let path: String
 
     /// Creates the folder.
+    ///
+    /// - Throws: an error if the folder cannot be created.
     package init() throws {
         self.path = NSTemporaryDirectory() + "liveplaza-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(

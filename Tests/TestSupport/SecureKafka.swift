@@ -21,6 +21,8 @@ package final class SecureKafka: Sendable {
     package let tlsPort: Int
 
     /// Starts the broker; blocks until it answers.
+    ///
+    /// - Throws: an error if there is no Kafka or no `openssl`, or if the broker does not answer in time.
     package init() throws {
         let authority = try PrivateAuthority()
         self.authority = authority

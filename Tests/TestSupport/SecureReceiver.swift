@@ -11,6 +11,8 @@ package final class SecureReceiver: Sendable {
     private let process: TestProcess
 
     /// Starts the backend; blocks until it listens.
+    ///
+    /// - Throws: an error if Python cannot be started or does not listen.
     package init(_ authority: PrivateAuthority) throws {
         self.process = try TestProcess(
             ["python3", "-c", Self.script, authority.serverCertificate, authority.serverKey], errors: .nothing)

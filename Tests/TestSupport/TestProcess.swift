@@ -45,6 +45,7 @@ package final class TestProcess: Sendable {
     /// Runs a program to its end; blocks.
     ///
     /// - Returns: how the program ended, and its whole standard output.
+    /// - Throws: an error when the program cannot be started, or when a pipe to it fails.
     package static func run(
         _ arguments: [String], environment: [String: String] = [:], directory: String? = nil, input: String = "",
         errors: ChildProcess.Stream = .descriptor(2)

@@ -39,7 +39,7 @@ package struct TopicBroker {
     ///   - kafka: the server.
     ///   - clientID: the client id in `settings`.
     ///   - maxMessageBytes: the maximum size of a message, for topics that shall accept less than LivePlaza needs.
-    /// - Throws: an error of the server.
+    /// - Throws: `KafkaError` if the server does not create a topic.
     package init(_ kafka: LiveKafka, clientID: String, maxMessageBytes: [PlazaTopic: Int] = [:]) throws {
         self.embedded = nil
         self.settings = KafkaSettings(brokers: kafka.bootstrap, clientID: clientID) { _, _, _ in }

@@ -8,6 +8,7 @@ package final class WebhookReceiver: Sendable {
     package struct Received: Sendable {
         /// The headers by lower-case name.
         package var headers: [String: String]
+        /// The body as bytes.
         package var body: [UInt8]
         /// The body as text.
         package var text: String { String(decoding: self.body, as: UTF8.self) }
@@ -36,7 +37,7 @@ package final class WebhookReceiver: Sendable {
     ///
     /// - Parameter behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in the
     ///   order of arrival.
-    /// - Throws: an error if it cannot listen on a port.
+    /// - Throws: an error if the backend cannot listen on a port.
     package init(_ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
         let state = self.state
         var limits = HTTPLimits()

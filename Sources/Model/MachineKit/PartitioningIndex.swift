@@ -7,7 +7,8 @@ extension RandomAccessCollection where Index == Int {
     ///
     /// - Parameter belongsInSecondPart: false for all elements before some index, and true for that element and all
     ///   later ones.
-    /// - Returns: the index of the first element of the second part; `endIndex` when the predicate is false for all elements.
+    /// - Returns: the index of the first element of the second part; `endIndex` when the predicate is false for all
+    ///   elements.
     @inlinable package func partitioningIndex(where belongsInSecondPart: (Element) -> Bool) -> Int {
         var low = self.startIndex
         var high = self.endIndex

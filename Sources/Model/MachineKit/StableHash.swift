@@ -19,7 +19,7 @@
     /// The hash of bytes.
     package static func hash(_ bytes: [UInt8]) -> UInt64 { bytes.reduce(Self.offsetBasis, Self.hash) }
 
-    /// The hash of the bytes that `hash` is of, and one byte more; the factor is the FNV prime for 64 bits.
+    /// Extends the hash of some bytes by one more byte; the factor is the FNV prime for 64 bits.
     @inlinable static func hash(_ hash: UInt64, with byte: UInt8) -> UInt64 {
         (hash ^ UInt64(byte)) &* 0x100_0000_01B3
     }

@@ -86,7 +86,7 @@ package struct WordFilter: Sendable {
 
     /// Stores the nodes of the tree as states in the order of their depth.
     private mutating func addStates(of tree: WordTree) {
-        // The nodes of the tree in order of depth: the state of a node is its index in this list.
+        // The index of each node in the tree, in the order of depth; the state of a node is its index in this list.
         var order = [0]
         self.fallbacks = []
         self.isEnd = []

@@ -80,8 +80,8 @@ struct AppsCheck {
     private mutating func checkChoice(_ value: JSONValue?, at path: String, among choices: [String]) {
         guard let value, value != .null else { return }
         if case .text(let text) = value, choices.contains(text) { return }
-        let found = if case .text(let text) = value { "'\(text.prefix(64))'" } else { "no text" }
-        self.validationErrors.append("\(path) is \(found); it may be \(choices.joined(separator: ", "))")
+        let actualValue = if case .text(let text) = value { "'\(text.prefix(64))'" } else { "no text" }
+        self.validationErrors.append("\(path) is \(actualValue); it may be \(choices.joined(separator: ", "))")
     }
 
     /// The members of an object, sorted by name, so that errors have the same order at each start.

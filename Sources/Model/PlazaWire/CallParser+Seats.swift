@@ -70,16 +70,16 @@ extension CallParser {
                 policy: policy,
                 caller: self.caller)
         case "lock":
-            // A call that names no lock locks the seat itself.
-            let namesNoLock = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
+            // A call without `locked`, `microphoneLocked` and `cameraLocked` locks the seat itself.
+            let omitsAllLocks = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
             command = .lock(
-                seatIndex: try requiredSeatIndex(), isLocked: namesNoLock ? true : params.locked,
+                seatIndex: try requiredSeatIndex(), isLocked: omitsAllLocks ? true : params.locked,
                 microphone: params.microphoneLocked,
                 camera: params.cameraLocked, caller: self.caller)
         case "device":
             let suspend = try params.suspend.map { text throws(ReplyError) in
                 guard let status = SuspendStatus(rawValue: text) else {
-                    throw ReplyError(.badParameter, "suspend is none, inBackground or inCalling")
+                    throw ReplyError(.badParameter, "suspend must be none, inBackground or inCalling")
                 }
                 return status
             }
@@ -88,7 +88,7 @@ extension CallParser {
         case "lockDevice":
             guard let name = params.device else { throw ReplyError(.badParameter, "params.device is missing") }
             guard let device = Device(rawValue: name) else {
-                throw ReplyError(.badParameter, "device is microphone or camera")
+                throw ReplyError(.badParameter, "device must be microphone or camera")
             }
             command = .lockDevice(
                 user: try requiredUser(), device: device, isLocked: params.locked ?? true, caller: self.caller)
@@ -97,6 +97,7 @@ extension CallParser {
         case "requests": command = .requests(caller: self.caller)
         default: throw Self.unknownMethodError(frame.method)
         }
+        // A user must be in the live; an app's server need not be.
         return .forward(.seat(SeatInput(key, command)), inLive: self.requiredLive(key.live))
     }
 }

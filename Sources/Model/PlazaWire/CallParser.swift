@@ -8,8 +8,8 @@ package enum ParsedCall: Hashable, Sendable {
     /// Changes the caller's name or avatar; nil leaves the field as it is.
     case updateProfile(name: String?, avatarURL: String?)
     // Reads, which the gateway answers from memory.
-    /// A page of the app's lives, most joins first, or fewest first if `isAscending`. Later pages have the order of the
-    /// first page.
+    /// A page of the app's lives, the most visited first, or the least visited first if `isAscending`. Later pages have
+    /// the order of the first page.
     case list(cursor: String, count: Int, category: Int?, isAscending: Bool = false)
     /// The info, the audience count and the stage of a live.
     case get(LiveID)
@@ -133,7 +133,13 @@ package struct CallParser: Sendable {
         ReplyError(.unknownMethod, "there is no method \"\(String(method.prefix(64)))\"")
     }
 
-    /// The key of the live with this id; `field` is the name of the parameter, for the error.
+    /// The key of the live with this id.
+    ///
+    /// - Parameters:
+    ///   - text: the id.
+    ///   - field: the name of the call's parameter, for the error.
+    /// - Returns: the key.
+    /// - Throws: `badRoomID` if the text is no live's id.
     func liveKey(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
         guard let live = LiveID(checking: text) else {
             throw ReplyError(
@@ -143,7 +149,9 @@ package struct CallParser: Sendable {
         return LiveKey(self.app, live)
     }
 
-    /// The lives that the parameter `to` names: the lives that are asked for a connection or a battle.
+    /// The lives that the parameter `to` names: the lives that are invited to a connection or a battle.
+    ///
+    /// - Throws: `badParameter` for no lives or too many, `badRoomID` for a text that is no live's id.
     func invitedLives(_ texts: [String]) throws(ReplyError) -> [LiveID] {
         guard (1...Limits.coHostTargets).contains(texts.count) else {
             throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(Limits.coHostTargets) are possible")
@@ -153,7 +161,13 @@ package struct CallParser: Sendable {
         return lives
     }
 
-    /// The user with this id; `field` is the name of the parameter, for the error.
+    /// The user with this id.
+    ///
+    /// - Parameters:
+    ///   - text: the id.
+    ///   - field: the name of the call's parameter, for the error.
+    /// - Returns: the user's id.
+    /// - Throws: `badParameter` if the text is no user's id.
     func userID(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
         guard let user = UserID(checking: text) else {
             throw ReplyError(
@@ -182,6 +196,8 @@ package struct CallParser: Sendable {
     }
 
     /// The timeout in seconds of an application, an invitation, or a co-host or battle request; the default for nil.
+    ///
+    /// - Throws: `badParameter` if the timeout is out of range.
     func requestTimeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
         let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
         guard Limits.requestTimeoutSeconds.contains(seconds) else {
@@ -194,6 +210,8 @@ package struct CallParser: Sendable {
     }
 
     /// Returns `text`, which may have any form but at most `Limits.extraInfoBytes` bytes; an empty text for nil.
+    ///
+    /// - Throws: `badParameter` if the text is too long.
     func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {

@@ -33,7 +33,8 @@ extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         guard let decoder = decoder as? StrictJSONDecoder else {
             throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "is not from a scanned text"))
+                DecodingError.Context(
+                    codingPath: decoder.codingPath, debugDescription: "can be decoded only by Wire.decode"))
         }
         self = try decoder.jsonValue()
     }

@@ -31,8 +31,9 @@ extension StrictJSON {
         /// Reserves memory for the entries of a short text, about one for eight bytes.
         init(byteCount: Int) { self.entries.reserveCapacity(min(byteCount / 8 + 1, 64)) }
 
-        /// Adds a value, or the name of a member; the indices fit because `StrictJSON.init` limits the size of the
-        /// text.
+        /// Adds a value, or the name of a member.
+        ///
+        /// The indices fit into 32 bits, because `StrictJSON.init` limits the size of the text.
         mutating func append(_ kind: Kind, from start: Int, to end: Int) {
             self.entries.append(Entry(kind: kind, start: UInt32(start), end: UInt32(end), entryAfter: 0))
         }

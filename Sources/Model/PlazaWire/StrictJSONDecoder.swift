@@ -64,6 +64,8 @@ struct StrictJSONDecoder: Decoder {
     /// The conversion is not recursive, so that deep nesting cannot overflow the stack. It goes from the last entry to
     /// the first, so that contents are converted before their container. A member's name is converted like a value, but
     /// that result is not used. Of several members with the same name, the first counts.
+    ///
+    /// - Throws: `DecodingError` for a number that would be rounded to infinity or to zero.
     func jsonValue() throws -> JSONValue {
         let entryRange = self.index..<self.json.index(after: self.index)
         // The value of each entry in the range; the first is the result.
@@ -149,7 +151,8 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { self.object.codingPath }
 
     var allKeys: [Key] {
-        // The keys are Swift's strings, of which a dictionary has only one of each canonical form: the first one counts.
+        // Swift treats canonically equivalent strings as equal, so a dictionary can have only one key for all such
+        // names: the first name counts.
         var (names, known): ([String], Set<String>) = ([], [])
         self.object.json.forEachMember(of: self.object.index) { name, _ in
             if known.insert(name).inserted { names.append(name) }
@@ -233,7 +236,7 @@ private struct Elements: UnkeyedDecodingContainer {
     let list: StrictJSONDecoder
     /// The index of the next element's entry.
     private var nextEntry: Int
-    /// The index of the first entry behind the list.
+    /// The index of the first entry after the list's contents.
     private let endEntry: Int
     /// The number of elements that were read.
     private(set) var currentIndex = 0

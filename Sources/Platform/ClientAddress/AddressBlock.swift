@@ -10,7 +10,7 @@ package struct AddressBlock: Hashable, Sendable {
 
     /// Parses `ADDRESS` or `ADDRESS/BITS`.
     ///
-    /// - Returns: nil when the text has neither form, or when bits behind the prefix are set, which is usually a
+    /// - Returns: nil when the text has neither form, or when bits after the prefix are set, which is usually a
     ///   mistake.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -106,7 +106,7 @@ package struct IPAddress: Hashable, Sendable {
         let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
             if index == parts.count - 1, part.contains(UInt8(ascii: ".")) {
-                // Without a gap, exactly six groups stand before the IPv4 address.
+                // Without a gap, exactly six groups come before the IPv4 address.
                 guard followsGap || parts.count == 7, let number = Self.parseIPv4(part) else { return nil }
                 groups.append(UInt16(truncatingIfNeeded: number >> 16))
                 groups.append(UInt16(truncatingIfNeeded: number))

@@ -4,7 +4,7 @@
 package enum ProxyHeaderError: Error, Hashable, Sendable {
     /// The bytes do not begin with the signature of version 2.
     case signature
-    /// The version is not 2, or the command neither `LOCAL` nor `PROXY`.
+    /// The version is not 2, or the command is neither `LOCAL` nor `PROXY`.
     case command
     /// The connection that the proxy passes on is neither TCP over IPv4 or IPv6, nor of an unspecified family.
     case family
@@ -14,7 +14,7 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
 
 /// Reads the binary header of the PROXY protocol, version 2, with which a proxy begins a TCP connection.
 ///
-/// It is a value without IO: bytes in, the client's address out. It buffers at most `maxBytes`.
+/// It is a value without IO: it receives bytes, returns the client's address, and buffers at most `maxBytes`.
 ///
 /// The header is 12 bytes of signature, a byte of version and command, a byte of address family and transport, two
 /// bytes with the number of bytes that follow, the addresses of client and proxy, and further fields, which are
@@ -40,7 +40,8 @@ package struct ProxyHeaderReader: Sendable {
 
     /// The content of a complete header.
     package struct Header: Equatable, Sendable {
-        /// The client's address; nil if the proxy speaks for itself, as in a health check (`LOCAL`), or does not know
+        /// The client's address; nil if the connection is the proxy's own, as for a health check (`LOCAL`), or if the
+        /// proxy does not know
         /// the client's address (an unspecified family).
         package var client: IPAddress?
         /// How many bytes of the last piece belong to the header; the bytes after them are the client's.
@@ -77,7 +78,7 @@ package struct ProxyHeaderReader: Sendable {
         return nil
     }
 
-    /// Whether the proxy speaks for itself.
+    /// Whether the connection is the proxy's own and passes on no client (`LOCAL`).
     private var isLocal: Bool { self.received[12] == Self.localCommand }
 
     /// Checks the family, and the number of bytes after the fixed ones, before these bytes have been received.

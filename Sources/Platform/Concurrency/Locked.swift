@@ -15,6 +15,8 @@ package final class Locked<Value: ~Copyable>: Sendable {
     /// Runs `body` with exclusive access to the value.
     ///
     /// Keep `body` short, because other threads wait for it: it must not call callbacks, the log or C code.
+    ///
+    /// - Throws: the error of `body`.
     package func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {

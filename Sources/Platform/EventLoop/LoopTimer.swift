@@ -8,7 +8,9 @@ internal import MachineKit
 package final class LoopTimer: LoopHandle {
     private var action: ((LoopTimer) -> Void)?
 
-    /// Creates a stopped timer that calls `action` with itself, on the loop's thread, each time it fires.
+    /// Creates a stopped timer that calls `action` with the timer, on the loop's thread, each time the timer fires.
+    ///
+    /// - Throws: `LoopError.loopEnding` when the loop is ending.
     package init(loop: EventLoop, _ action: @escaping (LoopTimer) -> Void) throws(LoopError) {
         self.action = action
         try unsafe super.init(loop: loop, size: MemoryLayout<uv_timer_t>.size)

@@ -31,7 +31,8 @@ internal import MachineKit
 
     /// The maximum number of pieces per request.
     ///
-    /// It is small, because a request cannot be cancelled: `dropUnsent()` must keep its pieces.
+    /// The number is small, because a request cannot be cancelled: `dropUnsent()` must keep the pieces of a request in
+    /// progress.
     private static let maxPiecesPerRequest = 16
     /// The maximum number of queued pieces, so that many tiny pieces cannot fill the memory.
     private static let maxPieces = 16_384

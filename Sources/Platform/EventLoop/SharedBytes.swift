@@ -53,6 +53,8 @@
     deinit { unsafe self.memory.deallocate() }
 
     /// Calls `body` with the bytes, which are valid only during the call.
+    ///
+    /// - Throws: The error of `body`.
     package func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         try body(unsafe UnsafeBufferPointer(start: self.memory.baseAddress, count: self.count).span)
     }

@@ -29,7 +29,7 @@ package protocol StreamSecurity: AnyObject {
     func takeOutput() -> SharedBytes?
 }
 
-/// The encrypted stream: `security` stands between the socket and the stream's delegate.
+/// The encrypted stream: all bytes between the socket and the stream's delegate pass through `security`.
 extension TCPStream {
     /// How many bytes encryption adds to a write at most.
     ///

@@ -22,7 +22,8 @@ package final class TCPListener: LoopHandle {
     ///     distributes the connections among them.
     ///   - backlog: The maximum number of connections that wait to be accepted.
     ///   - onAccept: Called with each new stream. It must set the stream's delegate; otherwise the stream is closed.
-    /// - Throws: `LoopError.addressInUse`, `.addressInvalid`, `.notPermitted` or another system error.
+    /// - Throws: `LoopError.addressInUse` if another socket has the address, `.addressInvalid` if `host` is no numeric
+    ///   address of this machine, `.notPermitted` if the process may not bind the port, or another system error.
     package init(
         loop: EventLoop, host: String, port: UInt16, sharesPort: Bool = false, backlog: Int32 = 4_096,
         _ onAccept: @escaping (TCPStream) -> Void

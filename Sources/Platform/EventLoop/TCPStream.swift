@@ -46,7 +46,7 @@ package final class TCPStream: LoopHandle {
     package var pendingLimitBytes: Int = 1_048_576
     /// Receives the stream's events.
     package var delegate: (any TCPStreamDelegate)?
-    /// Encrypts the stream; nil for one in clear text.
+    /// Encrypts the stream; nil for a stream in clear text.
     var security: (any StreamSecurity)?
     /// Why the stream has ended; nil while it is open, and after `close()`.
     private var endReason: LoopError?

@@ -116,7 +116,7 @@ package struct Histogram: Sendable, Equatable {
     static func lowerBound(ofBucket index: Int) -> Int {
         guard index >= 256 else { return index }
         let (octave, bucketInOctave) = (index - 256).quotientAndRemainder(dividingBy: 128)
-        // The first octave begins at 2^8 = 128 << 1. Each octave begins at twice the number of the one before.
+        // The first octave begins at 2^8 = 128 << 1. Each octave begins at twice the value of the one before.
         return (128 + bucketInOctave) << (octave + 1)
     }
 

@@ -42,7 +42,7 @@ package enum ChildProcess {
     ///   - output: the child's standard output.
     ///   - errors: the child's standard error.
     /// - Returns: the child's pid.
-    /// - Throws: `StartFailure`.
+    /// - Throws: `StartFailure` when the system cannot start the program.
     package static func start(
         _ arguments: [String], environment: [String: String], directory: String? = nil, endsWithThread: Bool = false,
         input: Stream = .nothing, output: Stream = .nothing, errors: Stream = .output

@@ -24,7 +24,7 @@ package struct AppKey: Sendable {
     /// - Parameters:
     ///   - kid: the key's id.
     ///   - secret: 32 to 1,024 bytes; RFC 7518 requires at least 32.
-    /// - Throws: `badKey`.
+    /// - Throws: `badKey` when the id or the secret has another size.
     package init(kid: String, secret: [UInt8]) throws(KeyringError) {
         try Self.validate(kid)
         guard (32...1_024).contains(secret.count) else {

@@ -17,7 +17,8 @@ package struct AppKeyring: Sendable {
 
     /// Makes a keyring from the keys of each app; the first key of an app signs.
     ///
-    /// - Throws: `badApp`, `noKeys` or `badKey`.
+    /// - Throws: `badApp` for an invalid name of an app, `noKeys` for an app without keys, `badKey` when two keys of an
+    ///   app have the same id.
     package init(_ keys: [String: [AppKey]]) throws(KeyringError) {
         for (app, appKeys) in keys.sorted(by: { $0.key < $1.key }) {
             guard TokenClaims.isIdentifier(app) else { throw .badApp(app) }
@@ -32,7 +33,8 @@ package struct AppKeyring: Sendable {
 
     /// Parses a keys file; unknown parts of the file are ignored.
     ///
-    /// - Throws: `KeyringError`.
+    /// - Throws: `malformed` when the file does not have the expected form, `badKey` for a key that cannot be used, and
+    ///   the errors of `init(_:)`.
     package init(json: [UInt8]) throws(KeyringError) {
         let file: KeysFile
         do {

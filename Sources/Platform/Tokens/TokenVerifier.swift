@@ -28,7 +28,8 @@ package struct TokenVerifier: Sendable {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
             let payload = Base64URL.decode(parts[1]), Base64URL.decode(parts[2]) != nil,
-            // Nobody has signed the header yet; other characters would take the decoder long to compare.
+            // The signature is not verified yet, so anybody may have written the header. The decoder would take long to
+            // compare characters that are not ASCII.
             headerBytes.allSatisfy({ $0 < 0x80 }),
             let header = try? JSONDecoder().decode(TokenHeader.self, from: Data(headerBytes)),
             !header.hasCriticalExtensions
@@ -96,7 +97,7 @@ package enum TokenSigner {
     ///   - key: a key that can sign.
     ///   - issued: the time of signing (`iat`) in seconds since 1970; nil to leave `iat` out.
     /// - Returns: a JWT in compact form.
-    /// - Throws: `badClaims` or `cannotSign`.
+    /// - Throws: `badClaims` when a claim is invalid, `cannotSign` when the key cannot sign.
     package static func sign(
         _ claims: TokenClaims, with key: AppKey, issued: Int64? = nil
     ) throws(TokenError) -> String {

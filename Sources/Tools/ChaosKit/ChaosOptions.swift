@@ -31,7 +31,7 @@ package struct ChaosOptions: Sendable {
 
     /// Reads the options.
     ///
-    /// - Throws: `SettingsError` with all problems, or the help text.
+    /// - Throws: `SettingsError` with all invalid options, or with the help text if the help was asked for.
     package init(_ reader: inout SettingsReader) throws {
         self.minutes = reader.int("minutes", default: 3, range: 1...600, help: "how long faults are injected")
         let round = reader.int(

@@ -91,7 +91,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     private var rows: [[String]] {
         Dictionary(grouping: self.validRounds, by: \.row).sorted { $0.key < $1.key }.map { kind, rounds in
             let pauses = rounds.map(\.longestPause).sorted()
-            let broken = rounds.filter { !$0.findings.isEmpty }.count
+            let brokenCount = rounds.filter { !$0.findings.isEmpty }.count
             return [
                 kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))",
                 "\(Self.sum(rounds, \.refusedCount))", "\(Self.sum(rounds, \.missing))",
@@ -99,7 +99,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
                 "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",
                 "\(Self.sum(rounds, \.requests))", Self.percentile(50, pauses), Self.percentile(99, pauses),
                 Self.percentile(100, pauses), Self.percentile(100, rounds.compactMap(\.longestViewerPause).sorted()),
-                broken == 0 ? "held" : "BROKEN in \(broken)",
+                brokenCount == 0 ? "held" : "BROKEN in \(brokenCount)",
             ]
         }
     }

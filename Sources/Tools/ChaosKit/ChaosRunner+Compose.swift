@@ -6,12 +6,12 @@ package import ProtocolClient
 extension ChaosRunner {
     /// Runs the plan on a compose cluster that runs already.
     ///
-    /// The ledgers of its processes are not read, because no port of the host leads to them.
+    /// The ledgers of the cluster's processes are not read, because no port of the host leads to the processes.
     ///
     /// - Parameters:
     ///   - plan: the seed, the rounds and the duration.
     ///   - cluster: the cluster.
-    ///   - address: where clients reach its gateways.
+    ///   - address: where clients reach the cluster's gateways.
     ///   - say: called with a line before and after each round.
     /// - Returns: the results, like those of `run(_:on:network:say:)`.
     /// - Throws: `ChaosError.noFault` if no fault is possible; `ClusterError` when the engine does not answer.
@@ -26,11 +26,12 @@ extension ChaosRunner {
         return await Self.runRounds(
             plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
             run: { round in
-                let lag = MachineLag()
-                // For a round that throws; a second `stop()` changes nothing.
-                defer { lag.stop() }
+                // Measures how late this machine wakes the process during the round.
+                let machineLag = MachineLag()
+                // Stops the measurement if the round throws; a second `stop()` changes nothing.
+                defer { machineLag.stop() }
                 var result = try await Self.runRound(round, plan, [address], ComposeFaultInjector(cluster: cluster))
-                result.machineLag = Double(lag.stop() / .milliseconds(1))
+                result.machineLag = Double(machineLag.stop() / .milliseconds(1))
                 result.composeProject = cluster.project
                 return result
             },

@@ -39,7 +39,7 @@ extension FaultInjecting {
     }
 }
 
-/// Injects faults into a cluster of this process.
+/// Injects faults into a cluster that this process started.
 struct FaultInjector: FaultInjecting {
     /// The cluster; it must restart processes that exit.
     let cluster: LocalCluster

@@ -25,7 +25,7 @@ enum LedgerAudit {
             var imbalance: String?
             repeat {
                 let metrics = await runOnDedicatedThread("ledger-audit") { HealthProbe.metrics(port: port) }
-                // A process that does not answer is not judged.
+                // The ledger of a process that does not answer is not checked.
                 imbalance = metrics.flatMap { program.imbalance(of: $0) }
                 if imbalance == nil { break }
                 try? await Task.sleep(for: .milliseconds(250))

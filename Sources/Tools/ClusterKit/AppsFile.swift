@@ -120,7 +120,8 @@ package enum AppsFile {
     ///
     /// The rest of the source, such as the policies, is validated too, as at the start of a service.
     ///
-    /// - Throws: `ClusterError.file` when the source cannot be read or is invalid; the error lists every fault with its remedy.
+    /// - Throws: `ClusterError.file` when the source cannot be read or is invalid; the error lists every fault with its
+    ///   remedy.
     @discardableResult
     package static func keyring(in source: Source) throws(ClusterError) -> AppKeyring {
         let json: [UInt8]

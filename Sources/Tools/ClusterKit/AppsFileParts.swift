@@ -88,7 +88,7 @@ package struct AppsFileParts: Sendable {
     }
 
     private static func hasBeforeHooks(_ hooks: [String: Any]) -> Bool {
-        // A hook is set if it names what happens without an answer; null means no hook.
+        // The value of a hook says what happens if the backend does not answer; null means that there is no hook.
         let before = hooks["before"] as? [String: Any] ?? [:]
         return before.values.contains { $0 is String }
     }

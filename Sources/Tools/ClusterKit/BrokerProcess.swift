@@ -9,6 +9,9 @@ package final class BrokerProcess: Sendable {
     /// Starts the broker, creates the topics, and then atomically writes its address into a file.
     ///
     /// The broker runs as long as this value lives.
+    ///
+    /// - Throws: `EmbeddedBrokerError` when the broker cannot be started; `ClusterError.file` when the file cannot be
+    ///   written.
     package init(addressFile: String, topics: [String], partitions: Int) throws {
         let partitionCounts = Dictionary(uniqueKeysWithValues: topics.map { ($0, partitions) })
         self.broker = try EmbeddedBroker(topics: partitionCounts)

@@ -12,7 +12,7 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
     case unknownProcess(String)
     /// The process has no pid: it has ended, or waits for its restart.
     case notAlive(String)
-    /// A process ended before it became ready; `how` describes its end, `lastLines` are those of its log.
+    /// A process ended before it became ready; `how` describes its end, `lastLines` are the last lines of its log.
     case ended(process: String, how: String, log: String, lastLines: String)
     /// These processes were not ready in time; with the last lines of their logs.
     case notReady([String], lastLines: String)

@@ -35,10 +35,10 @@ extension ClusterState.Process {
         readinessText.firstRange(of: "degraded: ").map { String(readinessText[$0.upperBound...]) }
     }
 
-    /// Probes the process by the port that it has.
+    /// Probes the process at one of its ports: the ops port, or else the port of Redis or Kafka.
     ///
-    /// - Returns: whether the process is ready; and the body of its `/readyz` response, which names each problem, or nil if
-    ///   there is none.
+    /// - Returns: whether the process is ready; and the body of its `/readyz` response, which names each problem. The
+    ///   body is nil if it is empty, or if the process has no ops port or did not answer.
     fileprivate func checkReadiness() async -> (isReady: Bool, text: String?) {
         guard self.pid != nil else { return (false, nil) }
         if let opsPort { return await Self.checkReadiness(opsPort: opsPort) }
@@ -58,7 +58,8 @@ extension ClusterState.Process {
     private static func checkReadiness(opsPort: Int) async -> (isReady: Bool, text: String?) {
         var answer = await runOnDedicatedThread("cluster-ask") { HealthProbe.readiness(port: opsPort) }
         let isReady = answer?.status == 200
-        // A process that answers late is not ready, but may say why.
+        // A process that answers late is not ready, but its answer may name the problem, so it is asked again with a
+        // longer timeout.
         if answer == nil {
             answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
         }

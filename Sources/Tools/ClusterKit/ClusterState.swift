@@ -23,7 +23,7 @@ package struct ClusterState: Sendable, Codable, Equatable {
         package var ready: Bool
         /// Why the process was not ready at the last probe, in its own words; nil if it was ready or gave no reason.
         package var problem: String?
-        /// What the process, though ready, did less well at the last probe, in its own words; nil if nothing.
+        /// What a ready process reported as degraded at the last probe, in its own words; nil if it reported nothing.
         package var degradation: String?
         /// The number of restarts.
         package var restarts: Int
@@ -106,6 +106,8 @@ package struct ClusterState: Sendable, Codable, Equatable {
     }
 
     /// The content of `state.json`.
+    ///
+    /// - Throws: `file` when the state cannot be encoded.
     package func encoded() throws(ClusterError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -14,7 +14,8 @@ package struct DeadLetterBox {
         /// The record's `partition:offset` in `dead.letters`.
         package var id: String
         package var record: IncomingRecord
-        /// The topic, partition and offset from which the service had read it, and why it failed.
+        /// From which topic, partition and offset the service had read the input or row, and why it could not process
+        /// it.
         package var origin: DeadLetterOrigin
     }
 
@@ -32,8 +33,9 @@ package struct DeadLetterBox {
 
     /// All letters that are in the topic now, oldest first within each partition.
     ///
-    /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
-    ///   when one refuses the connection; `unknownTopic`.
+    /// - Throws: `timedOut` or `brokerDown` if no broker responds within 10 s; `timedOut` also if the letters are not
+    ///   read within 30 s; `authenticationFailed` or `tlsFailed` if a broker refuses the connection; `unknownTopic` if
+    ///   the cluster has no topic `dead.letters`.
     package func letters() throws(KafkaError) -> [Letter] {
         let topic = PlazaTopic.deadLetters.rawValue
         try KafkaAdmin(self.settings).waitUntilReachable(timeout: .seconds(10))
@@ -71,7 +73,7 @@ package struct DeadLetterBox {
 
     /// Writes an input to its original inbox again; the letter remains in the topic.
     ///
-    /// - Throws: `unsupported` for a row, or an input whose value was omitted; otherwise the broker's error.
+    /// - Throws: `unsupported` for a row, or for an input of which a part was omitted; otherwise the broker's error.
     package func resubmit(_ letter: Letter) throws(KafkaError) {
         guard letter.origin.topic.hasSuffix(".inbox") else {
             throw KafkaError(

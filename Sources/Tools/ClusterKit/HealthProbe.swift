@@ -23,7 +23,7 @@ package enum HealthProbe {
         let authorization = bearerToken.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         let request =
             "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(authorization)Connection: close\r\n\r\n"
-        // The header `Connection: close` makes the server close the connection behind the response.
+        // The header `Connection: close` makes the server close the connection after the response.
         let bytes = self.exchange(host: host, port: port, Array(request.utf8), timeout) { _ in false }
         return bytes.flatMap { self.parse(response: $0) }
     }
@@ -36,7 +36,7 @@ package enum HealthProbe {
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
         guard let headEnd = text.range(of: "\r\n\r\n") else { return nil }
         let body = text[headEnd.upperBound...]
-        // A body that was cut off may end in the middle of a number.
+        // An incomplete body is not returned, because it may end in the middle of a number.
         if let length = self.contentLength(of: text[..<headEnd.lowerBound]), body.utf8.count < length { return nil }
         return Answer(status: status, body: String(body))
     }
@@ -120,7 +120,7 @@ package enum HealthProbe {
             let settings = KafkaSettings(brokers: bootstrap, clientID: "plaza-up", security: security) { _, _, _ in }
             try KafkaAdmin(settings).waitUntilReachable(timeout: timeout)
         } catch {
-            // The broker has answered, and retries would not help.
+            // `needsOperator`: the broker has answered and refused the client, so retries would not help.
             if error.needsOperator { throw .kafkaRefuses(address: bootstrap, reason: error.description) }
             throw .noKafka(bootstrap)
         }

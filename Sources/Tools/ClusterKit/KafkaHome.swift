@@ -104,8 +104,8 @@ struct KafkaHome: Sendable {
             name: "broker-\(node)", kind: "broker",
             ports: ["kafka": port, "controller": self.controllerPorts[node - 1]],
             log: self.directory.logFile(of: "broker-\(node)"), probe: .kafka(port: port),
-            // A garbage collection in the broker delays all services. With a small young generation (-Xmn) it takes
-            // 10 ms instead of 27 ms (decision 0006).
+            // A garbage collection in the broker delays all services. With a small young generation (-Xmn) a
+            // collection takes 10 ms instead of 27 ms (decision 0006).
             environment: self.environment(heap: "-Xms256M -Xmx512M -Xmn16M"), command: { _ in command })
     }
 

@@ -4,9 +4,10 @@ internal import Concurrency
 
 /// Faults of the infrastructure that need no rights beyond those of the cluster's own user.
 extension LocalCluster {
-    /// Deletes all data of Redis (FLUSHALL) and waits at most 5 s for its answer.
+    /// Deletes all data of Redis (FLUSHALL) and waits at most 5 s for the answer of Redis.
     ///
-    /// - Throws: `unknownProcess` when the cluster has no Redis of its own; `commandFailed` when Redis did not confirm it.
+    /// - Throws: `unknownProcess` when the cluster has no Redis of its own; `commandFailed` when Redis did not confirm
+    ///   the deletion.
     package func flushRedis() async throws(ClusterError) {
         guard let port = self.table.current["redis"]?.plan.ports["redis"] else { throw .unknownProcess("redis") }
         let isConfirmed = await runOnDedicatedThread("cluster-flush") { HealthProbe.flushRedis(port: port) }
@@ -47,7 +48,7 @@ extension LocalCluster {
     ///   - name: the process.
     ///   - seconds: how far the wall clock is ahead; negative to set it behind, 0 for the right time.
     ///   - library: the file of libfaketime, which `LD_PRELOAD` names.
-    /// - Throws: `unknownProcess`.
+    /// - Throws: the errors of `restart(_:killingAfter:)`.
     package func restart(_ name: String, clockAhead seconds: Int, library: String) async throws(ClusterError) {
         self.table.update { table in
             guard var environment = table[name]?.plan.environment else { return }

@@ -10,8 +10,8 @@ extension LocalCluster {
     ///
     /// - Parameters:
     ///   - name: the process.
-    ///   - terminationTimeout: how long the process may take to end and to start again before it is killed. After that
-    ///     it has the same time again.
+    ///   - terminationTimeout: how long the process may take to end and to start again before it is killed. After the
+    ///     kill it has the same time once more, to start again.
     /// - Throws: `unknownProcess`, also when the process is removed meanwhile; `notRunning` when the cluster stops;
     ///   `commandFailed` when the process did not end, or was not started again.
     package func restart(
@@ -24,7 +24,7 @@ extension LocalCluster {
 
     private func restartAndWait(_ name: String, _ terminationTimeout: Duration) -> Result<Void, ClusterError> {
         let notRunning = ClusterError.notRunning(runDirectory: self.directory.path)
-        let request = self.table.update { table -> Result<ClusterMember, ClusterError> in
+        let memberOrError = self.table.update { table -> Result<ClusterMember, ClusterError> in
             // A restart must not cancel the removal of a process.
             if table.isStopping { return .failure(notRunning) }
             guard let member = table[name], member.desiredState != .removed else {
@@ -37,11 +37,12 @@ extension LocalCluster {
             return .success(member)
         }
         let memberBefore: ClusterMember
-        switch request {
+        switch memberOrError {
         case .success(let member): memberBefore = member
         case .failure(let error): return .failure(error)
         }
-        let restartResult = { @Sendable (table: inout ProcessTable) -> Result<Void, ClusterError>? in
+        // Returns the result of the restart; nil while the restart is in progress.
+        let findResult = { @Sendable (table: inout ProcessTable) -> Result<Void, ClusterError>? in
             if table.isStopping { return .failure(notRunning) }
             guard let member = table[name], member.desiredState != .removed else {
                 return .failure(.unknownProcess(name))
@@ -50,9 +51,9 @@ extension LocalCluster {
             // Without automatic restarts, a process whose start has failed stays down.
             return member.desiredState == .stopped ? .failure(Self.restartError(member, after: memberBefore)) : nil
         }
-        if let result = self.table.wait(timeout: terminationTimeout, for: restartResult) { return result }
+        if let result = self.table.wait(timeout: terminationTimeout, for: findResult) { return result }
         self.table.update { if $0[name]?.pid == memberBefore.pid { $0[name]?.send(SIGKILL) } }
-        if let result = self.table.wait(timeout: terminationTimeout, for: restartResult) { return result }
+        if let result = self.table.wait(timeout: terminationTimeout, for: findResult) { return result }
         guard let member = self.table.current[name] else { return .failure(.unknownProcess(name)) }
         return .failure(Self.restartError(member, after: memberBefore))
     }

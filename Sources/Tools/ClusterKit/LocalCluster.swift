@@ -108,6 +108,8 @@ package final class LocalCluster: Sendable {
     package var gateways: [ClusterState.Gateway] { self.state.gateways }
 
     /// The process with this name, such as `barrage-fanout-1`.
+    ///
+    /// - Throws: `unknownProcess` when the cluster has no such process.
     package func process(named name: String) throws(ClusterError) -> ClusterState.Process {
         guard let process = self.processes.first(where: { $0.name == name }) else { throw .unknownProcess(name) }
         return process
@@ -164,7 +166,10 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Starts one more instance of a service and returns its name.
+    /// Starts one more instance of a service, and returns the name of the instance.
+    ///
+    /// - Throws: `notRunning` before the start; `missingProgram` when the service's program is missing; an error when
+    ///   the instance gets no port.
     @discardableResult
     package func add(_ kind: ServiceKind) throws(ClusterError) -> String {
         guard let plans = self.plans.withLock({ $0 }) else { throw .notRunning(runDirectory: self.directory.path) }
@@ -178,6 +183,8 @@ package final class LocalCluster: Sendable {
     }
 
     /// Ends a process with SIGTERM and removes it from the cluster; returns when it has ended.
+    ///
+    /// - Throws: `unknownProcess` when the cluster has no such process.
     package func remove(_ name: String) async throws(ClusterError) {
         guard self.table.current[name] != nil else { throw .unknownProcess(name) }
         await runOnDedicatedThread("cluster-remove") {

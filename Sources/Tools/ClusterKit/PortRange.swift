@@ -15,6 +15,8 @@ package enum PortRange {
     private static let lastCandidate = Locked(Int.random(in: PortRange.bounds))
 
     /// Allocates a free port on the loopback interface.
+    ///
+    /// - Throws: `noFreePort` when all ports of `bounds` are in use.
     package static func allocate() throws(ClusterError) -> Int {
         for _ in self.bounds {
             let candidate = self.lastCandidate.withLock { port in

@@ -10,6 +10,8 @@ package struct ProgramFinder: Sendable {
     ///
     /// The search order is: `LIVEPLAZA_BIN_DIR`, the directory of the running program, the directory of the test
     /// bundle, and the build folder of the package.
+    ///
+    /// - Throws: `missingProgram` when the search finds no directory with the programs.
     package init(
         directory: String? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
         sourceFile: String = #filePath
@@ -42,6 +44,8 @@ package struct ProgramFinder: Sendable {
     }
 
     /// The path of one of the project's programs.
+    ///
+    /// - Throws: `missingProgram` when `directory` does not have the program.
     package func path(of name: String) throws(ClusterError) -> String {
         let path = self.directory + "/" + name
         guard SystemFile.isExecutable(path) else {
@@ -52,7 +56,7 @@ package struct ProgramFinder: Sendable {
 
     /// The path of a system program on the `PATH`.
     ///
-    /// - Throws: `missingProgram`, with the Debian package to install.
+    /// - Throws: `missingProgram`, with the Debian package to install, when the program is not found.
     package static func onPath(_ name: String, package: String) throws(ClusterError) -> String {
         let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         // Debian installs servers in sbin, which is not in a user's PATH.

@@ -26,6 +26,8 @@ package struct RunDirectory: Sendable {
     private var lockFile: String { self.path + "/plaza.lock" }
 
     /// Creates the directory, accessible to the owner only, if it is missing.
+    ///
+    /// - Throws: `file` when the directory cannot be created.
     package func create() throws(ClusterError) {
         do {
             try FileManager.default.createDirectory(

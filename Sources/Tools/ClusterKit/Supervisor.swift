@@ -5,8 +5,8 @@ internal import Foundation
 
 /// The thread that starts one process, waits for its end, and starts it again.
 ///
-/// Each process has a thread of its own that outlives it, because the kernel kills a child when the thread that
-/// started the child ends.
+/// Each process has its own thread, which does not end before the process, because the kernel kills a child when the
+/// thread that started the child ends.
 struct Supervisor: Sendable {
     let name: String
     let table: ConditionVariable<ProcessTable>

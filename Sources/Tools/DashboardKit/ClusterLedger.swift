@@ -3,8 +3,8 @@
 /// The ledgers of a cluster over all processes that the dashboard has seen, from the start of each, and also after its
 /// end.
 ///
-/// If a process is killed, what it counted after the last reading is missing on both sides of its ledger. So an end makes
-/// no gap, and a gap of a process that has ended stays.
+/// If a process is killed, what it counted after the last reading is missing on both sides of its ledger. So the end of
+/// a process adds no gap, and a gap that the process had before stays.
 struct ClusterLedger: Sendable {
     /// The accounts by the names of the processes.
     private var accounts: [String: ProcessAccount] = [:]

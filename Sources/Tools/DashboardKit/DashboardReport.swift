@@ -50,16 +50,16 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         package var shed: Double
         package var disconnected: Double
         package var owed: Double
-        /// Published messages that were neither admitted, refused nor dropped, or were counted twice; 0 unless a message
-        /// is lost.
+        /// Published messages that were neither admitted, refused nor dropped, or were counted twice; 0 unless a
+        /// message is lost.
         ///
         /// The gap of each process counts from its fifth reading in a row: one reading may show counts in the middle of
         /// a change.
         package var feedGap: Double
         /// Due items that are counted in no other column of deliveries, or twice; 0 unless an item is lost.
         package var deliveryGap: Double
-        /// The differences in the last readings of processes that have ended, as far as they are in neither gap: counts in
-        /// the middle of a change, or a loss.
+        /// The differences in the last readings of processes that have ended, as far as they are in neither gap: either
+        /// the reading was in the middle of a change, or something was lost.
         package var undecided: Double
         /// The processes with a gap, with its size.
         package var uneven: [String: Double]
@@ -106,7 +106,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
     package var replays: Double
     /// Resumes whose client had to load a snapshot instead, since the dashboard began, by reason.
     package var replaysRefused: [String: Double]
-    /// The number of dead letters that all processes have written that the dashboard has seen.
+    /// The number of dead letters written by all processes that the dashboard has seen.
     package var deadLetters: Double
     /// Records that wait to be read, by reader.
     package var lag: [String: Double]

@@ -14,7 +14,7 @@ struct LedgerCounts: Sendable, Equatable {
     var delivered = 0.0
     var shed = 0.0
     var disconnected = 0.0
-    /// Items that slow readers get later; unlike the other counts, it also decreases.
+    /// Items that slow readers get later; unlike the other counts, this one can decrease.
     var owed = 0.0
     var deadLetters = 0.0
 

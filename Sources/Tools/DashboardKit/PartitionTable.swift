@@ -7,7 +7,7 @@ struct PartitionTable: Sendable {
     ///
     /// A machine whose only process is down keeps its row.
     private var services: [String: String] = [:]
-    /// The number of partitions of each topic; until it is known, of those that had an owner.
+    /// The number of partitions of each topic; until it is known, the highest partition number with an owner, plus 1.
     private var partitionCount = 0
 
     init() {}
@@ -50,7 +50,8 @@ struct PartitionTable: Sendable {
 
     /// The partitions that a process owns.
     ///
-    /// Beyond the limit of samples the labels are `other`; these partitions cannot be told apart and are left out.
+    /// A metric has a limited number of samples, and all further ones share the label `other`. Their partitions are not
+    /// known, so they are left out.
     private static func ownedPartitions(of reading: ProcessReading) -> [(machine: String, partition: Int)] {
         (reading.metrics?.values ?? [:]).compactMap { series, value in
             guard series.name == MetricNames.Shell.ownedPartition, value == 1, let machine = series.labels["machine"],

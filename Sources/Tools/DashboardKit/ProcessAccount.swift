@@ -7,7 +7,8 @@ struct ProcessAccount: Sendable {
     private struct Run {
         /// When the process started, in seconds since 1970; each run has another one.
         let startTime: Double
-        /// The process id that the cluster's state had at the last reading; nil if the state did not know the process yet.
+        /// The process id that the cluster's state had at the last reading; nil if the state did not have the process
+        /// yet.
         var pid: Int32?
         var counts = LedgerCounts()
         var feedGap = LedgerGap()
@@ -41,7 +42,7 @@ struct ProcessAccount: Sendable {
     private var run: Run?
     /// The process id in the last observation; nil while the process is down.
     private var pid: Int32?
-    /// A process that is known to have ended, although the cluster's state may still name it.
+    /// The pid of a process that is known to have ended, although the cluster's state may still have this pid.
     private var endedPID: Int32?
     /// Until when all counts have been read, or are counted as unseen, in milliseconds since the dashboard began.
     private var seenUntil: Int

@@ -100,7 +100,7 @@ package struct CallAnswers {
 
 /// The messages and gifts of feeds that are not matched with a call yet.
 struct FeedMessages {
-    /// What a feed item, a message or a gift, and its call have in common.
+    /// What a feed item (a message or a gift) and its call have in common.
     private struct Message: Hashable {
         var live: String
         var sender: String

@@ -49,7 +49,7 @@ package struct Inspector {
     ///   - scanner: the connection to the brokers.
     ///   - query: what to read.
     ///   - now: the end of the window.
-    /// - Throws: the broker's error, or `unknownTopic`.
+    /// - Throws: `unknownTopic` when the brokers have no topics of LivePlaza, or the broker's error.
     package init(_ scanner: TopicScanner, _ query: Query, now: Timestamp) throws(KafkaError) {
         self.scanner = scanner
         self.query = query

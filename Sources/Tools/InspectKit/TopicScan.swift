@@ -63,6 +63,8 @@ package final class TopicScanner {
     package func close() { self.consumer.close() }
 
     /// The number of partitions of each topic.
+    ///
+    /// - Throws: `unknownTopic` when the brokers have no topics of LivePlaza, or the broker's error.
     package func partitions() throws(KafkaError) -> Int {
         try self.consumer.loadTopicMetadata(PlazaTopic.barrageInbox.rawValue, timeout: .seconds(10))
     }
@@ -73,7 +75,7 @@ package final class TopicScanner {
     ///   - scan: the topic, the partitions and the records to read.
     ///   - entries: the array to which the records are appended for which `isIncluded` is true.
     /// - Returns: a sentence for people when the scan stopped before the topic's end, otherwise nil.
-    /// - Throws: the broker's errors, and `unknownTopic`.
+    /// - Throws: `unknownTopic` when the topic does not exist, or the broker's error.
     package func read(_ scan: TopicScan, into entries: inout [TopicEntry]) throws(KafkaError) -> String? {
         let topic = scan.topic.rawValue
         let partitionCount = try self.consumer.loadTopicMetadata(topic, timeout: .seconds(10))
@@ -150,7 +152,8 @@ package final class TopicScanner {
 
     /// Whether a record is not older than the scan's earliest time.
     ///
-    /// A scan may begin before that time: a batch filter needs earlier records, and so does the in-memory broker.
+    /// A scan may begin before that time: a batch filter needs earlier records, and the in-memory broker cannot look
+    /// up times.
     private static func isInTime(_ record: IncomingRecord, _ scan: TopicScan) -> Bool {
         guard let from = scan.from else { return true }
         return record.timestamp >= from.milliseconds

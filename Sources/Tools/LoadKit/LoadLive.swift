@@ -9,7 +9,7 @@ final class LoadLive {
     var viewers: [LoadViewer] = []
     /// Whether the owner has sent `live.create`, which it does only at its first login, not at those after a reconnect.
     var hasSentRequest = false
-    /// When message number 0 is due, in microseconds of the monotonic clock.
+    /// When message number 0 is due, in microseconds of the run's clock.
     var startMicroseconds: Int64 = 0
     /// The sequence number of the next message to send.
     var nextSequence = 0
@@ -21,7 +21,7 @@ final class LoadLive {
     var dropped = 0
     /// The number of refused messages by the name of the reply code.
     var refused: [String: Int] = [:]
-    /// Calls without a reply yet: the message of each, and when it was due in microseconds of the monotonic clock.
+    /// Calls without a reply yet: the message of each, and when it was due in microseconds of the run's clock.
     var openCalls: [CallKey: (sequence: Int, due: Int64)] = [:]
     /// The feed number of each message according to its reply, by sequence number.
     private var acknowledgedNumbers: [Int: Int64] = [:]
@@ -76,7 +76,7 @@ final class LoadLive {
         }
     }
 
-    /// Whether all viewers have received all acknowledged messages.
+    /// Whether all calls have a reply, and all viewers have received all acknowledged messages.
     var isComplete: Bool {
         self.openCalls.isEmpty
             && self.viewers.allSatisfy { ($0.connection.tracker.position?.number ?? 0) >= self.highestAcknowledged }

@@ -13,7 +13,7 @@ package struct LoadPlan: Sendable {
     /// How many viewers of each live compare the messages that they receive; with 1, none do.
     ///
     /// The viewers are distributed among the gateways, so the comparison covers as many gateways as there are
-    /// comparing viewers. It stores each message of a live once.
+    /// comparing viewers. The comparison stores each message of a live once.
     package var comparedViewers = 1
     /// The number of messages a second in each live.
     package var rate = 40.0

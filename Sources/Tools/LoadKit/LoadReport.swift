@@ -84,8 +84,8 @@ package struct LoadReport: Encodable, Sendable {
     /// A pause of one gateway shows here. `longestPauseMilliseconds` hides it, because the viewers on other gateways
     /// still receive the feed.
     package var longestViewerPauseMilliseconds = 0.0
-    /// How often a viewer received another message under a number than another viewer of its live (I7); not part of the
-    /// JSON, like the two numbers below it.
+    /// How often two viewers of a live received different messages under one number (I7); not part of the JSON, like
+    /// the two properties below.
     package var orderConflicts = 0
     /// The number of messages that at least two viewers of their live have compared.
     package var comparedMessages = 0

@@ -40,7 +40,7 @@ final class LoadRun {
     /// The number of feed frames with the tip of a leave; 0 is expected, because no viewer leaves during a run.
     var unexpectedLeaveTips = 0
     var stage = LoadProgress.Stage.opening
-    /// The clock of all times of the run, which are microseconds since its beginning.
+    /// The clock of all times of the run: microseconds since the run was made.
     let clock = Stopwatch()
     /// When the stage began.
     private var stageBegan: Int64 = 0

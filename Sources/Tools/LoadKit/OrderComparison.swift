@@ -2,14 +2,14 @@
 
 /// Compares the order in which several viewers of a live receive its messages (I7).
 ///
-/// A viewer's tracker sees that the numbers of its items have no hole. Only a comparison sees that two gateways
+/// A viewer's tracker notices a hole in the numbers of the viewer's items. Only a comparison notices that two gateways
 /// give different messages the same number.
 struct OrderComparison {
-    /// The message that a viewer received first under each feed number.
+    /// For each feed number, the first message that any viewer received under it.
     private var sequences: [Int64: Int] = [:]
-    /// The numbers of the messages that another viewer has received as well.
+    /// The feed numbers under which at least two viewers have received a message.
     private var comparedNumbers: Set<Int64> = []
-    /// How often a viewer received another message under a number than the first one did.
+    /// How often a viewer received another message under a feed number than the first viewer did.
     private(set) var conflictCount = 0
 
     /// The number of messages that at least two viewers have received.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Measures the longest time without a delivery between two moments, in microseconds of the monotonic clock.
+/// Measures the longest time without a delivery between two moments; all times are in microseconds of one clock.
 ///
 /// The time until the first delivery counts, and so does the time after the last one: a feed that stops for good
 /// pauses until the end.

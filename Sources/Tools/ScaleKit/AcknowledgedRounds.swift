@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calls of one owner whose effect its live may show at last; each call replaces the effect of the one before.
+/// The calls of one owner whose effect the owner's live may show at the end; each call replaces the effect of the one
+/// before.
 struct AcknowledgedRounds: Equatable {
     /// The number of the last acknowledged call, 0 before the first one, and the numbers of later calls.
     ///

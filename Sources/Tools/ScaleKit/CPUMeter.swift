@@ -28,8 +28,8 @@ package struct CPUMeter: Sendable {
 
     /// The sum of user and system time in the text of a `/proc/PID/stat` file, in seconds; 0 if the text is malformed.
     ///
-    /// The program's name may contain blanks and parentheses, so the fields are counted from the last parenthesis. After
-    /// it, the user time is the field with the index 11, and the system time the field with the index 12.
+    /// The program's name may contain blanks and parentheses, so the fields are counted from the last parenthesis on:
+    /// the user time is the field with the index 11, and the system time the field with the index 12.
     package static func seconds(inStat text: String) -> Double {
         guard let end = text.lastIndex(of: ")") else { return 0 }
         let fields = text[text.index(after: end)...].split(separator: " ")

@@ -148,7 +148,7 @@ package final class CallLoad: Sendable {
                 self.refused.withLock { $0[error.code.name, default: 0] += 1 }
                 self.rounds.withLock { $0[index].leaveOpen(round) }
             }
-            // After a delay, at most one call is made up for.
+            // If answers were late, at most one missed call is sent without a pause.
             nextCallAt = max(nextCallAt + interval, .now - interval)
             try? await Task.sleep(until: nextCallAt)
         }

@@ -10,7 +10,7 @@ extension PartitionOwners {
     ///
     /// - Parameters:
     ///   - kind: the service.
-    ///   - cluster: the cluster in which it runs.
+    ///   - cluster: the cluster in which the service runs.
     ///   - limit: how long to wait.
     /// - Returns: the owners at last, even if the partitions are not spread evenly.
     static func waitUntilSettled(
@@ -30,7 +30,7 @@ extension PartitionOwners {
         !self.partitions.isEmpty && self.spreads(of: partitions).allSatisfy(\.isEven)
     }
 
-    /// Reads the metrics of a service's instances; one that does not answer is left out.
+    /// Reads the metrics of a service's instances; an instance that does not answer is left out.
     private static func read(_ kind: ServiceKind, in cluster: LocalCluster) async -> PartitionOwners {
         let instances = cluster.processes.filter { $0.kind == kind.rawValue }
         return await runOnDedicatedThread("scale-owners") {

@@ -92,7 +92,7 @@ package struct PartitionMoves: Sendable, Equatable, Encodable {
     package var fault: String? {
         guard self.moved > self.limit else { return nil }
         return "\(self.moved) of the \(self.partitions) partitions of \(self.machine) moved when \(self.newcomer) was "
-            + "added, which took \(self.taken); at most \(self.limit) may"
+            + "added, of which \(self.newcomer) took \(self.taken); at most \(self.limit) may move"
     }
 
     /// The moves for a table, such as `seat 6/6/7`: moved, taken by the new instance, and the limit.

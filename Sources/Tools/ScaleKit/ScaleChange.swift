@@ -88,7 +88,7 @@ package struct ScaleChange: Sendable, Encodable {
         }
     }
 
-    /// The numbers of instances in words, such as `2 → 4`, or `4` when no instance came or went.
+    /// The numbers of instances in words, such as `2 → 4`, or `4` when the number did not change.
     package var instancesText: String { self.from == self.to ? "\(self.to)" : "\(self.from) → \(self.to)" }
 
     /// Whether instances were added.

@@ -49,7 +49,8 @@ package enum ScaleLoad: String, Sendable, CaseIterable, Encodable {
     /// - Returns: the names, in the order of the partitions.
     package static func coHostApps(partitions: Int) -> [String] {
         (0..<partitions).compactMap { partition in
-            // An app's name is the key of its inputs. One of 100 names for each partition is almost surely in it.
+            // An app's name is the key of its inputs. Of 100 names for each partition, one is almost surely in this
+            // partition.
             (0..<100 * partitions).lazy.map { "scale-\(partition)-\($0)" }.first {
                 PlazaTopic.partition(of: $0, among: partitions) == partition
             }

@@ -7,7 +7,7 @@ package struct ScalePlan: Sendable {
     package var loads: [ScaleLoad]
     /// The numbers of instances, ascending; costs are compared with the first, which must be 1.
     ///
-    /// After the last one, the numbers are run through backwards.
+    /// After the last number, the test continues with the smaller ones, in descending order.
     package var instances = [1, 2, 4]
     /// How long the cost of each number of instances is measured.
     package var measuringTime = Duration.seconds(15)
@@ -20,7 +20,7 @@ package struct ScalePlan: Sendable {
     package var interval = Duration.milliseconds(150)
     /// The time between two calls of one live while the number of instances changes.
     ///
-    /// Messages are sent at the same time, so fewer calls are.
+    /// The time is longer than `interval`, because messages are sent at the same time.
     package var intervalDuringChanges = Duration.milliseconds(600)
     /// The apps of the load of co-hosts (`ScaleLoad.coHostApps`); all other loads are in the demo app.
     package var coHostApps: [String]
@@ -44,8 +44,8 @@ package struct ScalePlan: Sendable {
 
     /// The time between two calls of one live while the cost of a load is measured.
     ///
-    /// A gateway answers a read by itself, for so little that the processor time of few reads would be hidden by what an
-    /// idle gateway uses; so there are four times as many.
+    /// A gateway needs little processor time to answer a read, so what an idle gateway uses would hide the cost of few
+    /// reads. Therefore the load of gateways has four times as many calls.
     func interval(of load: ScaleLoad) -> Duration { load == .gateway ? self.interval / 4 : self.interval }
 
     /// The number of lives of a load, per instance: enough that each app has a pair of lives.

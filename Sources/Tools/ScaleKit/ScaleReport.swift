@@ -4,7 +4,7 @@ internal import Foundation
 /// The results of a run.
 package struct ScaleReport: Sendable, Encodable {
     package var services: [ServiceScale] = []
-    /// Why the run ended early, after what `services` has; nil if it did not.
+    /// Why the run ended early, with the results until then in `services`; nil if it ran to its end.
     package var error: String?
 
     package init(services: [ServiceScale] = []) { self.services = services }
@@ -33,7 +33,7 @@ package struct ScaleReport: Sendable, Encodable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// The tables, and below them each promise with what became of it.
+    /// The tables, and below them each promise with its verdict.
     package var text: String {
         let findings = self.findings
         var lines = [self.table, ""]
@@ -49,7 +49,7 @@ package struct ScaleReport: Sendable, Encodable {
         return lines.joined(separator: "\n")
     }
 
-    /// Whether the run had what it takes to break a promise.
+    /// Whether the run did what could have broken the promise.
     private func isTested(_ promise: ScalePromise) -> Bool {
         let changes = self.services.flatMap(\.changes)
         return switch promise {
@@ -67,9 +67,9 @@ package struct ScaleReport: Sendable, Encodable {
     /// | column | meaning |
     /// | --- | --- |
     /// | to one instance | the cost of a unit of work relative to its cost with one instance |
-    /// | partitions | of each machine, those of each instance after the change |
-    /// | moved | of each machine, for each added instance: partitions moved / taken by it / at most |
-    /// | one order | messages that viewers of a live compared, and on how many gateways they were |
+    /// | partitions | for each machine, how many partitions each instance owns after the change |
+    /// | moved | for each machine and added instance: partitions moved / taken by the instance / maximum allowed |
+    /// | one order | messages that viewers of a live compared, and on how many gateways the viewers were |
     package var table: String {
         var lines = [
             "| service (unit) | instances | units a second | of each instance | CPU µs a unit | to one instance |",

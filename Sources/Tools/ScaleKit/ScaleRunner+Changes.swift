@@ -110,7 +110,7 @@ extension ScaleRunner {
         try await cluster.waitUntilReady(within: .seconds(60))
         outcome.owners = await owners()
         // A consumer that has just joined its group can join again only after a second. If another new member joined
-        // within that second, the rebalance would wait for it. So instances are added one by one.
+        // within that second, the rebalance would wait for the first one. So instances are added one by one.
         for _ in 0..<addedCount {
             let name = try cluster.add(kind)
             try await cluster.waitUntilReady(within: .seconds(60))

@@ -4,7 +4,8 @@ internal import ProtocolClient
 
 /// Runs each service with more and more instances under a steady load, and then with fewer and fewer.
 ///
-/// It compares what a unit of work costs, and checks the promises that must hold while instances come and go.
+/// It compares what a unit of work costs, and checks the promises that must hold while instances are added and
+/// removed.
 package enum ScaleRunner {
     /// Runs the plan.
     ///
@@ -12,8 +13,8 @@ package enum ScaleRunner {
     ///   - plan: the kinds of work and the numbers of instances.
     ///   - cluster: a running cluster that this process started, with one instance of each service.
     ///   - say: called with a line before each step.
-    /// - Returns: the measured costs and the observed changes; with an error if an instance could not be started, or the
-    ///   load could not run.
+    /// - Returns: the measured costs and the observed changes; with an error if an instance could not be started, or if
+    ///   the load could not run.
     package static func run(
         _ plan: ScalePlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
     ) async -> ScaleReport {

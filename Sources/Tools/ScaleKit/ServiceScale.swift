@@ -75,7 +75,7 @@ package struct ServiceScale: Sendable, Encodable {
 
     private func costFindings(of step: ScaleStep) -> [ScaleFinding] {
         if step.work == 0 { return [ScaleFinding(.answers, "no unit of work was done")] }
-        // Less than the resolution of the system's clock of processor time, or than an idle instance uses.
+        // 0 means less than the resolution of the system's clock of processor time, or less than an idle instance uses.
         if self.steps.first?.cpuPerUnit == 0 {
             return [ScaleFinding(.cost, "one instance used no measurable processor time, so nothing can be compared")]
         }

@@ -5,7 +5,7 @@ import Foundation
 import Settings
 import Tokens
 
-/// `plaza chaos`: starts a cluster, injects faults by a seed while clients use it, and judges what they saw.
+/// `plaza chaos`: starts a cluster, injects faults by a seed while clients use it, and checks what the clients saw.
 enum ChaosCommand: Subcommand {
     static let name = "chaos"
     static let summary =
@@ -88,7 +88,7 @@ enum ChaosCommand: Subcommand {
         return try result.get()
     }
 
-    /// Runs the rounds on a cluster of `docker-compose.yml`, which goes on afterwards.
+    /// Runs the rounds on a cluster of `docker-compose.yml`, which keeps running afterwards.
     private static func runOnComposeCluster(_ options: ChaosOptions, _ project: String) async throws -> ChaosReport {
         let cluster = ComposeCluster(project: project)
         let address = try ClusterAccess.parseAddress(try await cluster.clientAddress())

@@ -93,9 +93,9 @@ final class DashboardCluster: Sendable {
         return process
     }
 
-    /// Reads all processes, and the number of partitions of each topic; without a cluster there are none.
+    /// Reads all processes, and the number of partitions of each topic; empty and 0 if no cluster runs.
     private func readings(withMetrics: Bool) async -> (readings: [ProcessReading], partitionCount: Int) {
-        // A process that has ended and is not started again yet is in the state, too, without a pid.
+        // The state also has processes that have ended and are not started again yet, without a pid.
         guard let state = try? await ClusterState.read(runDirectory: self.access.runDirectory).checkingReadiness()
         else { return ([], 0) }
         let readings = await runOnDedicatedThread("dashboard") {

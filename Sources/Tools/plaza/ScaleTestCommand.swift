@@ -5,8 +5,8 @@ import ScaleKit
 import Settings
 import Tokens
 
-/// `plaza scale-test`: runs each service with 1, 2, 4, 2 and 1 instances under load, compares what a unit of work costs,
-/// and checks what must hold while instances come and go.
+/// `plaza scale-test`: runs each service with 1, 2, 4, 2 and 1 instances under load, compares what a unit of work
+/// costs, and checks what must hold while instances are added and removed.
 enum ScaleTestCommand: Subcommand {
     static let name = "scale-test"
     static let summary = "runs each service with 1, 2 and 4 instances under load; exits 0 if it scales without loss"

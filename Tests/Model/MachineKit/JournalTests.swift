@@ -124,7 +124,7 @@ extension Journal {
         #expect(rows.nextDue == Timestamp(milliseconds: 30))
     }
 
-    @Test func `a row whose due time changed falls due only at the new time, and a removed row never`() {
+    @Test func `a row whose due time changed falls due only at the new time, and a removed row never falls due`() {
         var rows = NumberJournal()
         rows[NumberKey(1)] = NumberRow(0, dueAtMilliseconds: 10)
         rows[NumberKey(1)] = NumberRow(0, dueAtMilliseconds: 50)
@@ -227,7 +227,7 @@ extension Journal {
 
 /// A machine whose effect is the double of its input.
 ///
-/// It stores each input in a row that is due at once, and removes a row when it handles the due row.
+/// The machine stores each input in a row that is due at once, and removes the row when it handles the due row.
 private struct Doubler: Machine {
     func handle(_ input: Int, in rows: inout NumberJournal, at moment: Moment, into effects: inout [String]) {
         rows[NumberKey(input)] = NumberRow(input, dueAtMilliseconds: moment.now.milliseconds)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [600, 2_000, 20_000, 200_000])
-    func `a larger count is estimated to seven percent, and never decreases`(users: Int) {
+    func `a larger count is estimated to within seven percent, and never decreases`(users: Int) {
         var count = UniqueCount()
         var previousCount: Int64 = 0
         for user in 0..<users {
@@ -30,7 +30,7 @@ import Testing
         #expect(count == countOfAll, "a user that is inserted again must not count again")
     }
 
-    @Test func `I16 the JSON of a count is bounded, and a decoded count goes on like the encoded one`() throws {
+    @Test func `I16 the JSON of a count is bounded, and a decoded count continues like the encoded count`() throws {
         var count = UniqueCount()
         for user in 0..<5_000 {
             count.insert("user-\(user)")

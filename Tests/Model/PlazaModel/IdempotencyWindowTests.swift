@@ -38,7 +38,7 @@ import Testing
         #expect(window.storage.count == IdempotencyLimits.maxOutcomes)
     }
 
-    @Test func `I15 an unused counter below a dropped one is forgotten, and an unused higher counter is fresh`() {
+    @Test func `I15 an unused counter is forgotten if it is below a dropped counter, and fresh if it is above`() {
         var window = CallWindow(at: self.start)
         // Only the even counters are used.
         for counter in stride(from: Int64(2), through: 40, by: 2) {
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Rules: R16.12.
-    @Test func `I15 a standstill, a time without inputs, is added to a window`() {
+    @Test func `I15 a standstill, which is a time without inputs, lengthens a window by its duration`() {
         var window = CallWindow(at: self.start)
         window.record(self.answer(1), of: 1, at: self.start)
         // Without the standstill, the window would have expired after 60 s.

@@ -128,7 +128,7 @@ import Testing
         arguments: [
             ("gift.send", #""gift":"rose","from":"bob""#, "from"), ("live.create", #""owner":"bob""#, "owner"),
         ])
-    func `a user named by an app's server has a name and a picture within the limits`(
+    func `the name and the picture of a user whom an app's server names must be within the limits`(
         method: String, params: String, field: String
     ) throws {
         // The message with which the call is rejected if the parameter `field` + `suffix`, such as `ownerName`, is a

@@ -120,7 +120,7 @@ import Testing
         #expect(CallSpec.rejection("battle.create", params)?.code == .noPermission)
         #expect(CallSpec.rejection("battle.create", params, role: .server) == nil)
         #expect(CallSpec.rejection("battle.request", params) == nil)
-        // An id has no blank.
+        // The id of a battle has no blank.
         #expect(CallSpec.rejection("battle.get", #"{"battle":"b 6"}"#, role: .server)?.code == .badParameter)
     }
 

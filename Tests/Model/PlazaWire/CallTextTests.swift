@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The JSON text of as many characters U+0001.
+    /// The JSON text of `count` characters U+0001.
     private static func controlCharacters(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
 
     /// Rules: R17.7.

@@ -8,11 +8,13 @@ import Testing
 /// Swift's comparison of strings sorts each run of marks by insertion: two runs of 60,000, the second of which sorts
 /// before the first, take a core for seconds.
 @Suite struct CombiningMarksTests {
-    /// Marks that are sorted in the longest time: U+0301 has the class 230, and U+0334 the class 1.
+    /// Marks that take the longest time to sort: all of the combining class 230 (U+0301) come before those of the
+    /// class 1 (U+0334).
     private static let marks = String(repeating: "\u{301}", count: 60_000) + String(repeating: "\u{334}", count: 60_000)
-    /// Far less than one comparison of `marks` takes, and far more than a scan of them.
+    /// How long the parsing may take: far less than one comparison of `marks`, and far more than a scan of `marks`.
     private static let limit = Duration.seconds(2)
 
+    /// The code with which a frame with this text is rejected; nil if the frame is accepted.
     private static func refusal(of text: String) -> ReplyCode? {
         do throws(ReplyError) {
             let frame = try CallFrame(Array(text.utf8))
@@ -21,10 +23,11 @@ import Testing
         } catch { return error.code }
     }
 
-    @Test func `a frame with a hostile name, method or text is rejected without a comparison`() {
-        let took = ContinuousClock().measure {
+    @Test func `a frame with a hostile name, method or text is parsed without a slow comparison`() {
+        let elapsed = ContinuousClock().measure {
             let marks = Self.marks
-            // As a name before those that the frame is searched for, and among so many that they are indexed.
+            // The marks are the name of a member before those that the frame is searched for. Then they are in the
+            // names of so many members that the decoder makes an index of the names.
             #expect(Self.refusal(of: #"{"\#(marks)":1,"id":1,"method":"ping"}"#) == nil)
             let name = String(repeating: "\u{301}", count: 5_000) + String(repeating: "\u{334}", count: 5_000)
             let members = (0..<40).map { #""\#(name)\#($0)":1"# }
@@ -35,17 +38,17 @@ import Testing
             let escaped = String(repeating: #"\u0301"#, count: 5_000) + String(repeating: #"\u0334"#, count: 5_000)
             #expect(Self.refusal(of: #"{"id":1,"method":"ping","params":{"a":"\#(escaped)"}}"#) == .badParameter)
         }
-        #expect(took < Self.limit)
+        #expect(elapsed < Self.limit)
     }
 
     @Test(arguments: [(30, nil), (31, ReplyCode.badParameter)])
     func `a text may have thirty combining marks in a row`(marks: Int, refusal: ReplyCode?) {
-        // The text is long enough to be searched also because of the letters before the marks.
+        // With the letters before the marks, the text has more than 60 bytes; shorter texts are not searched.
         let text = String(repeating: "ä", count: 40) + String(repeating: "\u{323}", count: marks)
         #expect(Self.refusal(of: #"{"id":1,"method":"ping","params":{"a":"\#(text)"}}"#) == refusal)
     }
 
-    @Test func `texts of writing systems with combining marks are no runs`() {
+    @Test func `texts of writing systems with combining marks have no long run of marks`() {
         for text in ["สวัสดีครับ ที่นี่", "שָׁלוֹם עֲלֵיכֶם", "नमस्ते दुनिया", "བཀྲ་ཤིས་བདེ་ལེགས།", "각 힣", "👩‍👩‍👧‍👦🏽"] {
             #expect(!StrictJSON.hasLongMarkRun(String(repeating: text, count: 50)))
         }

@@ -20,7 +20,7 @@ import Testing
         #expect(self.decodingError(json) == .notJSON)
     }
 
-    @Test func `an error names a missing field, or one of another type, by its path`() {
+    @Test func `an error names a missing field, or a field of another type, by the path of the field`() {
         let validJSON =
             #"{"app":"demo","at":1,"count":3,"epoch":7,"live":"l","stale":false,"totalViewers":8,"v":1}"#
         #expect(self.decodingError(validJSON) == nil)

@@ -29,7 +29,7 @@ struct DeflateTests {
         #expect(stream.append(self.row(1)).count * 5 <= self.row(1).count + 20)
     }
 
-    @Test func `100,000 random bytes, which fill many buffers, inflate to themselves`() throws {
+    @Test func `100,000 random bytes, which fill many buffers, are the same after compression and inflation`() throws {
         // The linear congruential generator of Knuth's MMIX.
         var state: UInt64 = 1
         let bytes = (0..<100_000).map { _ in
@@ -42,7 +42,7 @@ struct DeflateTests {
         #expect(try Inflation.inflate(compressed, limit: 200_000) == bytes + [1, 2, 3])
     }
 
-    @Test func `no compressed bytes inflate to no bytes`() throws {
+    @Test func `an empty input inflates to no bytes`() throws {
         #expect(try Inflation.inflate([], limit: 10) == [])
     }
 

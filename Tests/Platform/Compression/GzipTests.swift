@@ -20,7 +20,7 @@ import Testing
 
     /// Rules: R13.31.
     @Test(arguments: [0, 1, 1000, 300_000])
-    func `gzip has its header, and at its end the checksum and length of the bytes`(byteCount: Int) {
+    func `gzip data begin with the header and end with the checksum and length of the input`(byteCount: Int) {
         // Bytes that repeat little.
         let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) }
         let gzip = Gzip.compress(bytes)

@@ -3,7 +3,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// The bounded queue of messages from any thread to a loop, on which one reader gets them in batches.
+/// The bounded queue by which any thread sends messages to a loop, where one reader gets the messages in batches.
 @Suite(.timeLimit(.minutes(1))) struct MailboxTests {
     @Test func `messages of each sender arrive in order, and none is lost or repeated`() throws {
         struct Message: Sendable, Equatable {

@@ -59,7 +59,7 @@ import Testing
         #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the largest share is 500 bytes: \(queuedBytes)")
     }
 
-    @Test func `beyond the limit, the largest queues are chosen until an eighth of the limit is free`() {
+    @Test func `beyond the limit, the largest queues are chosen to free an eighth of the limit`() {
         let sizes = [10, 700, 0, 300, 90]
         let excess = self.budget(queueBytes: sizes).excessBytes
         // The excess is what must be freed. The queues have 1,100 bytes together, and may keep seven eighths of the
@@ -71,7 +71,7 @@ import Testing
         #expect(self.chosenQueues(of: [], freeing: 1).isEmpty)
     }
 
-    /// The indexes of the queues that are chosen to free at least `bytes`, in the order of the choice.
+    /// The indexes of the queues that are chosen to free at least `bytes`, in the order in which they are chosen.
     ///
     /// `sizes[n]` is the size of queue n in bytes, and `parties[n]` its party; a queue for which `parties` has no
     /// element belongs to no party.
@@ -98,7 +98,7 @@ import Testing
         #expect(self.chosenQueues(of: [90, 60, 50, 40], parties: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
     }
 
-    @Test func `I16 streams that each queue one step stay within the limit, and a step within half a share`() {
+    @Test func `I16 streams that each queue one step stay within the limit, and a step is at most half a share`() {
         var budget = self.budget(queueBytes: [])
         budget.limitBytes = 32 << 20
         #expect(budget.stepBytes == 128 << 10, "a step is a 256th of the free memory: 32 MiB / 256 = 128 KiB")
@@ -178,7 +178,7 @@ import Testing
     /// Connects `count` pairs of a server and a client that reads nothing, and calls `body` when the socket of each
     /// server is so full that a part of the server's last piece is queued.
     ///
-    /// `body` must let the loop stop.
+    /// `body` must stop the loop, at once or in a later callback.
     private func withStalledPairs(
         _ count: Int, _ body: @escaping (_ loop: EventLoop, _ servers: [Peer], _ clients: [Peer]) -> Void
     ) throws {
@@ -225,7 +225,7 @@ import Testing
                 loop.stop()
             }
             for server in servers { server.stream?.reset() }
-            // In a later turn of the loop the streams have ended.
+            // The timer fires in a later turn of the loop, when the streams have ended.
             timer?.start(after: .milliseconds(1))
         }
     }

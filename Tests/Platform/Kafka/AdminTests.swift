@@ -64,8 +64,8 @@ struct AdminTests {
                 _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "later"), timeout: .seconds(10))
                 last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
             }
-            let found = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
-            #expect(found == [partition: last.offset])
+            let offsetsOfLast = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
+            #expect(offsetsOfLast == [partition: last.offset])
             let offsetsAfterEnd = try consumer.offsets(
                 forTimes: [partition: last.timestamp + 100_000], timeout: .seconds(10))
             #expect(offsetsAfterEnd == [partition: LogicalOffset.end])

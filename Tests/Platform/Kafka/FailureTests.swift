@@ -84,7 +84,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `a query for the ends of a partition finds its new leader after the known leader is gone`()
+    @Test func `a query for the ends of a partition finds the partition's new leader after the known leader is gone`()
         async throws
     {
         try await runOnDedicatedThread {

@@ -13,7 +13,7 @@ import Testing
     .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
     .timeLimit(.minutes(2)))
 struct KafkaSecurityTests {
-    /// Starts when a test uses it first.
+    /// The broker, which starts when a test first uses it; a failure if it did not start.
     private static let sharedKafka = Result { try SecureKafka() }
 
     /// The Kafka that all tests of this suite share.
@@ -92,7 +92,7 @@ struct KafkaSecurityTests {
     }
 
     @Test(arguments: [KafkaSecurity.Mechanism.scramSHA512, .plain])
-    func `a wrong password is reported after at most four logins, and no error, log or description contains it`(
+    func `a wrong password causes at most four logins, and no error, log or description contains the password`(
         mechanism: KafkaSecurity.Mechanism
     ) async throws {
         try await runOnDedicatedThread {
@@ -105,7 +105,7 @@ struct KafkaSecurityTests {
             func failureCount() -> Int {
                 secureKafka.kafka.log.split(separator: "\n").count { $0.contains("Failed authentication") }
             }
-            // Failures of other tests.
+            // The failed logins of other tests.
             let earlierFailures = failureCount()
             let startedAt = ContinuousClock.now
             let error = try #require(Self.securityError(settings))

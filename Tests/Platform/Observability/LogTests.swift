@@ -50,7 +50,7 @@ final class LogRecorder: Sendable {
         #expect(recorder.lines[0].contains("\"c\"") && recorder.lines[1].contains("\"d\""))
     }
 
-    @Test func `I16 the lines of each message are limited, and its next line counts the suppressed ones`() {
+    @Test func `I16 the lines of each message are limited, and the message's next line counts the suppressed lines`() {
         let recorder = LogRecorder()
         let log = recorder.makeLog(linesPerSecond: 5)
         for _ in 0..<50 { log.info("again and again") }

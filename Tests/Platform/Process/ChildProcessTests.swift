@@ -79,7 +79,7 @@ import Testing
                 ["sh", "-c", "echo up; exec sleep 60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true,
                 output: .descriptor(output.fileHandleForWriting.fileDescriptor))
             // While the child starts, it asks the system for a signal at the thread's end. The thread must not end
-            // before.
+            // before that.
             #expect(output.fileHandleForReading.availableData == Data("up\n".utf8))
             return pid
         }

@@ -13,8 +13,8 @@ import Testing
             #expect(plan.nextAttemptAt <= now)
             // So many failures that a pause that doubled without a limit would overflow.
             for failure in 0..<70 {
-                // 50 ms * 2^10 is already more than 800 ms.
                 plan.recordFailure(at: now, using: &random)
+                // Ten doublings are enough, because 50 ms * 2^10 is more than the longest pause of 800 ms.
                 let maxPause = min(Int64(800), Int64(50) << Int64(min(failure, 10)))
                 let actualPause = (plan.nextAttemptAt - now).count
                 #expect(actualPause >= maxPause / 2 && actualPause <= maxPause)

@@ -23,10 +23,10 @@ final class TestClock {
 /// A client of a real Redis: pipelines, scripts, lost connections, limits and logins.
 @Suite(.enabled(if: LiveRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
 struct RedisClientTests {
-    /// Adds its argument to a key, and returns the sum.
+    /// A script that adds its argument to the number at its key, and returns the sum.
     static let addScript = RedisScript(
         name: "add", source: "return redis.call('INCRBY', KEYS[1], ARGV[1])")
-    /// Always fails.
+    /// A script that always fails.
     static let failScript = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
 
     /// A client that is not connected and whose clock stands still unless the test sets it.
@@ -41,7 +41,7 @@ struct RedisClientTests {
             now: { MonotonicTime(milliseconds: clock.now) })
     }
 
-    @Test func `a pipeline returns each command's reply in order and continues after a failed one`() async throws {
+    @Test func `a pipeline returns each command's reply in order and continues after a failed command`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let client = Self.makeClient(redis.port)
@@ -85,7 +85,7 @@ struct RedisClientTests {
             #expect(try client.run(calls) == [.integer(5), .error("STALE a later owner"), .integer(7)])
 
             _ = try client.pipeline([RedisCommand(["SCRIPT", "FLUSH"])])
-            #expect(runError(client, calls) == .scriptsMissing, "the first run after the flush fails and loads them")
+            #expect(runError(client, calls) == .scriptsMissing, "the first run fails and loads the scripts")
             // To the 7 of the first run, 5 and 2 are added once more.
             #expect(try client.run(calls).last == .integer(14), "the scripts were loaded by the failed run")
 
@@ -96,7 +96,9 @@ struct RedisClientTests {
         }
     }
 
-    @Test func `I5 a restarted server has a new identity, and calls without a server fail at once`() async throws {
+    @Test func `I5 a restarted server has a new identity, and calls fail at once while the server is down`()
+        async throws
+    {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let clock = TestClock()
@@ -119,7 +121,7 @@ struct RedisClientTests {
             #expect(text.contains("due"), "the client must not try to connect again at the same moment")
 
             try redis.restart()
-            // The first pause, of at most 50 ms, is over a second later.
+            // The first pause lasts at most 50 ms, so it has ended after one second.
             clock.now += 1_000
             let secondIdentity = try client.connect()
             #expect(secondIdentity.serial == 2, "this is the client's second connection")
@@ -128,7 +130,7 @@ struct RedisClientTests {
         }
     }
 
-    @Test func `a pipeline whose connection is lost throws a typed error, and the next one succeeds`()
+    @Test func `a pipeline whose connection is lost throws a typed error, and the next pipeline succeeds`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -170,7 +172,7 @@ struct RedisClientTests {
         }
     }
 
-    @Test func `I16 a pipeline or a reply over its size limit is a typed error`() async throws {
+    @Test func `I16 a pipeline that exceeds a size limit, or whose reply does, throws a typed error`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let client = Self.makeClient(redis.port) { settings in
@@ -178,7 +180,8 @@ struct RedisClientTests {
                 settings.maxPipelineBytes = 2_000
                 settings.maxReplyBytes = 100_000
             }
-            // One command, or some bytes, more than the limits.
+            // The first pipeline has one command more than its limit of 10. The second has one command, whose text
+            // alone has 2,000 bytes, the limit of the whole pipeline.
             let errorOfManyCommands = pipelineError(client, [RedisCommand](repeating: Self.ping, count: 11))
             let errorOfManyBytes = pipelineError(
                 client, [RedisCommand(["ECHO", String(repeating: "x", count: 2_000)])])
@@ -201,7 +204,7 @@ struct RedisClientTests {
         }
     }
 
-    @Test func `the right password is accepted, and a wrong one is reported`() async throws {
+    @Test func `the right password is accepted, and a missing or wrong one is rejected with the reason`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis(arguments: ["--requirepass", "open sesame"])
             #expect(rejectionText(redis.port, password: "open sesame") == nil, "the right password is not rejected")
@@ -237,7 +240,7 @@ struct RedisClientTests {
                 return
             }
             #expect(pauseText.contains("due"), "the error says when the next attempt is due")
-            #expect(!"\(settings)".contains("wrong"))
+            #expect(!"\(settings)".contains("wrong"), "the text of the settings must not have the password")
         }
     }
 
@@ -299,13 +302,13 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
         return RedisClient(settings, random: SeededRandom(seed: 2), now: { MonotonicTime(milliseconds: 0) })
     }
 
-    @Test func `a closed port is unreachable, and the next attempt waits for its pause`() async throws {
+    @Test func `a closed port is unreachable, and the client pauses before its next attempt`() async throws {
         try await runOnDedicatedThread {
             let port = try FreePort.find()
             var now: Int64 = 0
             let settings = RedisClient.Settings(host: "127.0.0.1", port: port)
             let client = RedisClient(settings, random: SeededRandom(seed: 3), now: { MonotonicTime(milliseconds: now) })
-            /// Tries to connect, and returns why the server is unreachable.
+            /// Tries to connect, and returns why the server is unreachable; empty if the attempt ends in another way.
             func connectAndFail() -> String {
                 let error = connectError(client)
                 guard case .unreachable(let text) = error else { return "" }
@@ -340,7 +343,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     }
 
     @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n", "$-7x\r\n", "*3\r\n!", "*-5\r\n", "$99999999999999999999\r\n"])
-    func `a reply that breaks the protocol is a typed error`(text: String) async throws {
+    func `a pipeline whose reply violates the protocol throws a typed error`(text: String) async throws {
         await runOnDedicatedThread {
             let server = FakeRedis(replies: [FakeRedis.handshakeReply, Array(text.utf8)])
             let client = Self.makeClient(server.port, timeoutMilliseconds: 1_000)

@@ -140,7 +140,7 @@ enum Sample {
         let withKeyOfSameID = try Sample.token(Self.header, Self.payload, secret: otherSecret)
         #expect(try Self.error(withKeyOfSameID) == .badSignature)
 
-        // The caller of the verifier may require that the token is one of a given app.
+        // The caller of `verify` may require a token of a given app, here of `other`.
         #expect(try Self.error(try Sample.token(Self.header, Self.payload), app: "other") == .foreignApp)
     }
 
@@ -151,7 +151,7 @@ enum Sample {
         // Near the largest time, sums with the tolerance must not overflow.
         #expect(try Self.error(token, now: .max - 100) == .expired)
 
-        // These tokens begin 31 s after `Sample.now`, which is 1800000000, and clocks may differ by 30 s.
+        // The claim is 31 s after `Sample.now`, which is 1800000000; clocks may differ by only 30 s.
         for claim in ["nbf", "iat"] {
             let earlyPayload = #"{"app":"demo","sub":"alice","exp":1800000060,"\#(claim)":1800000031}"#
             #expect(try Self.error(try Sample.token(Self.header, earlyPayload)) == .notYetValid)
@@ -184,7 +184,7 @@ enum Sample {
             ("name", 100, "name has 101 bytes; at most 100 are possible"),
             ("avatar", 200, "avatar has 201 bytes; at most 200 are possible"),
         ])
-    func `a claim at its limit is accepted, and a longer one is refused with its name`(
+    func `a claim at its limit is accepted, and a longer claim is refused with an error that names it`(
         claim: String, limit: Int, validationError: String
     ) throws {
         /// The error of a token whose claim has this length; nil if the token is accepted.
@@ -225,7 +225,8 @@ enum Sample {
         #expect(try Self.error(withCriticalExtension) == .malformed)
     }
 
-    @Test(arguments: ["k1", "k2"]) func `I17 every flipped bit and every truncation is refused`(kid: String) throws {
+    @Test(arguments: ["k1", "k2"])
+    func `I17 a token with a flipped bit or a missing end is refused`(kid: String) throws {
         let key = try #require(
             kid == "k2" ? Sample.keyring().signingKey(for: "demo") : AppKey(kid: "k1", secret: Sample.secret))
         let token = Array(try TokenSigner.sign(Sample.claims, with: key).utf8)

@@ -59,13 +59,13 @@ struct BarrageHarness {
         self.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome
     }
 
-    /// Publishes a tip, that a viewer has joined; returns whether the tip entered the feed.
+    /// Publishes a tip, the join of a viewer; returns whether the tip entered the feed.
     mutating func publishTip() -> Bool {
         let content = FeedContent.audienceJoined(user: UserInfo(userID: "gina"))
         return self.send(.publish(content: content)).items.contains { $0.content == content }
     }
 
-    /// Publishes a control item, that bob is now an admin; returns whether the item entered the feed.
+    /// Publishes a control item, which announces bob as an admin; returns whether the item entered the feed.
     mutating func publishControl() -> Bool { !self.send(.publish(content: .adminSet(user: "bob"))).isEmpty }
 
     /// The row of the live's feed.

@@ -60,7 +60,7 @@ private struct BudgetOracle {
 
 /// The admission window of a feed, compared with the oracle, and its stored form.
 @Suite struct BudgetOracleTests {
-    /// No schedule has more senders than nine tenths of the budget, because then each sender's share is one message.
+    /// No schedule has more senders than nine tenths of the budget: with more, each sender's share is only one message.
     ///
     /// Rules: R12.1.
     @Test(arguments: 1...40) func `I9 the admission window decides like a brute-force count`(seed: UInt64) throws {
@@ -68,7 +68,7 @@ private struct BudgetOracle {
         let total = [10, 40, 60].randomElement(using: &random) ?? 40
         let senderCount = Int.random(in: 1...(total * 9 / 10), using: &random)
         let maxPause = Int64.random(in: 1...60, using: &random)
-        // In half of the schedules each user may send only so many messages per second.
+        // In half of the schedules, the messages of each user per second are limited.
         let isRateLimited = seed % 4 >= 2
         let rate = isRateLimited ? Int.random(in: 1...10, using: &random) : Int.max
         let budget = FeedBudget(total: total)

@@ -169,7 +169,7 @@ import Testing
         #expect(machine.rules["unknown"].filter.isEmpty)
     }
 
-    @Test func `a text of owner, admins and app's server enters, of a viewer unless muted, of an outsider never`() {
+    @Test func `a text of host or app's server enters despite mutes, a viewer's unless muted, an outsider's never`() {
         // alice is the owner, adam an admin, bob a viewer; a caller without a ticket is not in the live (R15.9).
         let matrix: [(caller: Caller, isLiveMuted: Bool, isCallerMuted: Bool, error: ReplyCode?)] = [
             (user("alice", call: 1), isLiveMuted: true, isCallerMuted: false, error: nil),

@@ -11,9 +11,9 @@ import Testing
 /// of the feed's budget of 40 items per second are used. The ledger counts a value that is not published as dropped,
 /// with the reason `merged`. `BarrageHarness` opens the live `show`, which alice owns.
 @Suite struct CounterTests {
-    /// The command that publishes a stage on whose seats these users sit, each in its own live.
+    /// The command that publishes a stage with these occupants: each is a user and the live to which the user belongs.
     ///
-    /// Users of other lives are on a stage while the lives are connected.
+    /// While lives are connected, the stage of each also has the users of the others.
     private static func stage(_ occupants: [(user: UserID, live: LiveID)]) -> BarrageCommand {
         let seats = occupants.enumerated().map { index, occupant in
             let user = UserInfo(userID: occupant.user)

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// Rules: R5.1.
-    @Test func `I7 items are numbered from one without gaps, from any sender`() {
+    @Test func `I7 items are numbered from one without gaps, whoever sends them`() {
         var barrage = BarrageHarness()
         let bob = user("bob", call: 1)
         let text = FeedContent.text(sender: bob.user, text: "hi", extensionInfo: ["colour": "red"])

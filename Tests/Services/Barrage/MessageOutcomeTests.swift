@@ -11,7 +11,8 @@ import Testing
     @Test(arguments: 1...10) func `I15 a window of packed outcomes answers like a window of full outcomes`(
         seed: UInt64
     ) throws {
-        // Both windows get the same calls. One stores packed outcomes, the other one is the window of other machines.
+        // Both windows get the same calls. One stores packed outcomes; the other one, which other machines use, stores
+        // full outcomes.
         let rules = AppRules(AppPolicy())
         var random = SeededRandom(seed: seed)
         var moment = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)

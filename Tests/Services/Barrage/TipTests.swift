@@ -12,7 +12,7 @@ import Testing
     /// Announces that tips are complete again.
     private let complete = FeedContent.tips(isDegraded: false)
 
-    /// Publishes a tip, that a viewer has joined; returns the contents of the new feed items.
+    /// Publishes a tip, the join of a viewer; returns the contents of the new feed items.
     private func publishJoin(_ barrage: inout BarrageHarness) -> [FeedContent] {
         barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "gina")))).contents
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectoryCore
 
-/// The webhook events that tell an app's backend of changes of a live.
+/// The webhook events that report changes of a live to an app's backend.
 @Suite struct BackendEventTests {
     /// A directory in which alice has created the live `show` with her call 1, in an app with webhooks.
     private func directory() -> DirectoryHarness {

@@ -7,12 +7,12 @@ import Testing
 
 /// The creation of a live, in two steps.
 ///
-/// First the partition of the owner stores a claim, so that the owner runs no second live. Then it sends `open` to the
-/// partition of the live, or `enter` if the owner's claim already names this live. In `DirectoryHarness.withLive`,
-/// alice owns the live `show`, which she created with her call 1.
+/// First the partition of the owner stores a claim, so that the owner runs no second live. Then the owner's partition
+/// sends `open` to the partition of the live, or `enter` if the owner's claim already names this live. In
+/// `DirectoryHarness.withLive`, alice owns the live `show`, which she created with her call 1.
 @Suite struct CreateTests {
     /// Rules: R3.2.
-    @Test func `a create claims the owner, then opens the live and publishes it to all machines`() {
+    @Test func `a create stores the owner's claim, then opens the live and reports it to all machines`() {
         var directory = DirectoryHarness()
         let caller = user("alice", call: 1, ticket: nil)
         let changes = LiveChanges(notice: "hello", isMessageDisable: true)

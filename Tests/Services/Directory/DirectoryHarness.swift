@@ -44,8 +44,8 @@ struct DirectoryHarness {
                     otherEffects.append(effect)
                 }
                 if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
-                    // In production the end passes from machine to machine. The last of them, the fan-out, tells the
-                    // directory that the live is `closed`, and replies to the caller. Here both happen at once.
+                    // In production the end passes from machine to machine. The last of them, the fan-out,
+                    // reports `closed` to the directory and replies to the caller. Here both happen at once.
                     pending.append(.closed(live: live, epoch: ending.epoch))
                     if let caller = ending.caller { otherEffects.append(Self.statisticsReply(to: caller)) }
                 }

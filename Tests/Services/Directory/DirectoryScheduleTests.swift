@@ -85,7 +85,8 @@ private let lives: [LiveID] = ["one", "two"]
 
     /// Runs `steps`; returns all effects, including those of commands that the effects send back to the directory.
     ///
-    /// With a seed, every second transaction, at random, aborts at first and then succeeds. Without a seed none aborts.
+    /// With a seed, each transaction aborts once with a probability of one half, then succeeds. Without a seed, none
+    /// aborts.
     private func runSteps(
         _ steps: [Step], abortingWith seed: UInt64?
     ) -> (effects: [Effect], directory: DirectoryHarness) {
@@ -132,8 +133,8 @@ private let lives: [LiveID] = ["one", "two"]
                 guard case .verifyAdminMembership(let user, let caller) = input.command else { return nil }
                 return .adminMembershipVerified(live: input.key.live, user: user, caller: caller)
             case .connection(let input):
-                // In production the end passes from machine to machine. The last of them, the fan-out, tells the
-                // directory that the live is `closed`. Here `closed` follows at once.
+                // In production the end passes from machine to machine. The last of them, the fan-out, reports
+                // `closed` to the directory. Here `closed` follows at once.
                 guard case .ended(let live, let ending) = input.command else { return nil }
                 return .closed(live: live, epoch: ending.epoch)
             default: return nil
@@ -149,7 +150,7 @@ private let lives: [LiveID] = ["one", "two"]
     }
 
     @Test(arguments: 1...20)
-    func `I1 I2 I15 any schedule keeps the invariants, ends a live once and answers repeated calls alike`(
+    func `I1 I2 I15 any schedule keeps the invariants, ends a live once and gives repeated calls the same reply`(
         seed: UInt64
     ) {
         let (effects, _) = self.runSteps(Schedule.steps(400, seed: seed), abortingWith: nil)

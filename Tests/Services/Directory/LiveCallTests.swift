@@ -12,8 +12,7 @@ import Testing
 /// the live.
 @Suite struct LiveCallTests {
     /// Rules: R3.55.
-    @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws
-    {
+    @Test func `I1 a live ends once, the connection machine gets the end first, and the claim is released`() throws {
         var directory = DirectoryHarness.withLive()
         let liveRow = try #require(directory.liveRow)
         let caller = user("alice", call: 2)
@@ -83,7 +82,7 @@ import Testing
         #expect(directory.rows.count == 0)
     }
 
-    @Test func `I2 a change of a live by a viewer is rejected, and an end or a new admin by any but the owner`() {
+    @Test func `I2 a viewer's change of a live is rejected, and so is an end or a new admin by an admin`() {
         // bob is an admin, carl a viewer.
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)

@@ -53,7 +53,7 @@ import Testing
     /// Rules: R3.60.
     @Test func `I1 a live without users is ended after the time in the app's policy`() throws {
         var directory = self.directory(under: DismissalPolicy(afterNoUsersSeconds: 60))
-        let created = directory.now
+        let creation = directory.now
         // The live stays empty for 59 seconds, then its owner joins.
         #expect(directory.advance(.seconds(59)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
@@ -65,7 +65,7 @@ import Testing
         #expect(directory.advance(Milliseconds(29_999)) == [])
         let effects = directory.advance(Milliseconds(1))
         let ending = Ending(
-            reason: .endedByServer, caller: nil, epoch: 2, createdAt: created, endedAt: directory.now)
+            reason: .endedByServer, caller: nil, epoch: 2, createdAt: creation, endedAt: directory.now)
         #expect(self.endings(effects) == [ending])
         #expect(directory.liveRow?.ended == .endedByServer)
         // The owner's claim is released, and the last machine that handles the end reports `closed`.

@@ -19,7 +19,7 @@ import Testing
         .mute(live: live, users: users, durationSeconds: seconds, caller: caller)
     }
 
-    /// The reply to a call that succeeded: the gateway must have the current revision of the live before it sends it.
+    /// The reply to a call that succeeded: its required revision is the current revision of the live.
     private func doneReply(_ caller: Caller, _ directory: DirectoryHarness) -> Effect {
         .success(
             .done, to: caller, app: app,
@@ -166,7 +166,7 @@ import Testing
     /// Rules: R13.21, R17.4.
     @Test func `a call with a parameter out of range, or for an unknown live, is rejected and changes nothing`() {
         var directory = DirectoryHarness.withLive()
-        // Without the idempotency window of the caller, which stores each rejection.
+        // The keys of all rows but the idempotency windows: a window stores the outcome of each rejected call.
         func keysWithoutWindows() -> [DirectoryKey] {
             directory.rows.sortedKeys.filter { if case .liveCalls = $0 { false } else { true } }
         }
@@ -251,7 +251,7 @@ import Testing
     }
 
     /// Rules: R4.12.
-    @Test func `a ban or mute of the owner, or of an admin by another admin, is rejected for all its targets`() {
+    @Test func `a ban or mute of the owner, or of an admin by another admin, is rejected for all users it names`() {
         var directory = DirectoryHarness.withLive()
         // bob and carl are admins, dora is a viewer.
         directory.makeAdmin("bob", call: 2)
@@ -277,7 +277,7 @@ import Testing
     @Test func `a viewer can neither ban nor list bans, and a user outside the live cannot list mutes`() {
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
-        // dora is a viewer, and in her last call outside the live.
+        // dora is a viewer. Her last call has no ticket, so she makes it from outside the live.
         #expect(codes(directory.send(self.ban(["bob"], by: user("dora", call: 1)))) == [.needsOwnerOrAdmin])
         #expect(
             codes(directory.send(.bans(live: live, offset: 0, count: 1, caller: user("dora", call: 2))))

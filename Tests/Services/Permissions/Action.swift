@@ -36,14 +36,14 @@ struct Action: Sendable, CustomStringConvertible {
     var seated: ExpectedOutcome?
     var muted: ExpectedOutcome?
     var server = ExpectedOutcome.allowed
-    /// A user of the app who has not joined the live.
+    /// The outcome for a user of the app who has not joined the live.
     var outside = ExpectedOutcome.notInRoom
-    /// A banned user.
+    /// The outcome for a banned user.
     ///
-    /// If nil, the outcome is `outside`, except that a user who joined before the ban gets `staleTicket` where `outside`
-    /// is `notInRoom`.
+    /// If nil, the outcome is `outside`, except that a user who joined before the ban gets `staleTicket` where
+    /// `outside` is `notInRoom`.
     var banned: ExpectedOutcome?
-    /// A user of another app.
+    /// The outcome for a user of another app.
     var stranger = ExpectedOutcome.noSuchRoom
     /// Prepares the state that the call requires.
     ///

@@ -47,7 +47,7 @@ extension Action {
     /// Which of the two connected lives requests a battle.
     private enum Inviter { case liveOfCall, duet }
 
-    /// The live is connected with `duet`, and one of them requests a battle; without `needResponse` it starts at once.
+    /// The live is connected with `duet`, and one of the two requests a battle; without `needResponse` it starts.
     private static func battleRequested(by inviter: Inviter, needResponse: Bool) -> Preparation {
         { harness, key, caller in
             Action.connected(&harness, key, caller)

@@ -4,9 +4,9 @@ import PlazaModel
 /// Calls that the directory, presence and the fan-out decide.
 ///
 /// Each call has an expected outcome for each role. Unless an action says otherwise, the call is allowed for owner,
-/// admin, viewer, seated and muted users who have joined the live, and for the app's server. `outside` is the outcome for
-/// users who have not joined, and `stranger` that for a user of another app. Hosts are the owner and the admins. bob is a
-/// viewer and anna an admin of the live, and bert is banned from `concert`; see `MatrixFixture`.
+/// admin, viewer, seated and muted users who have joined the live, and for the app's server. `outside` is the outcome
+/// for users who have not joined, and `stranger` that for a user of another app. Hosts are the owner and the admins.
+/// bob is a viewer and anna an admin of the live, and bert is banned from `concert`; see `MatrixFixture`.
 extension Action {
     /// A call to the directory that the owner may make and, unless `isForOwnerOnly`, the admins.
     ///

@@ -6,7 +6,7 @@ import PlazaModel
 /// - `concert`, where the callers have their roles: olga owns this live, adam and anna are its admins, mia is muted
 ///   there, and bert is banned.
 /// - `party`, where the callers have no role: otto owns this live, and anna is its admin.
-/// - `duet`, with which the others connect and battle: dora owns this live.
+/// - `duet`, with which the other two lives connect and battle: dora owns this live.
 ///
 /// In `concert` and `party`, bob is a viewer, carl has applied for a seat, and sven sits on seat 3.
 enum MatrixFixture {
@@ -121,7 +121,7 @@ extension Effect {
         .barrage(BarrageInput(key, command))
     }
 
-    /// A command to the seats.
+    /// A command to the seat machine.
     static func seatCommand(_ key: LiveKey, _ command: SeatCommand) -> Effect { .seat(SeatInput(key, command)) }
 
     /// A command to the connection machine.

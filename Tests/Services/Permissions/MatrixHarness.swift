@@ -71,7 +71,7 @@ struct MatrixHarness {
 
     /// Handles one input and all inputs that follow from it; returns all effects.
     ///
-    /// The clock advances by a second before, so that no call is above a rate limit.
+    /// Before the input, the clock advances by a second, so that no call is above a rate limit.
     mutating func send(_ effect: Effect) -> [Effect] {
         self.now = self.now + .seconds(1)
         var pending = [effect]

@@ -16,7 +16,7 @@ import Testing
         // adam has left `concert`, mia has not joined it, and bert is banned.
         #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
         #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
-        #expect(Set(Self.actions.map(\.description)).count == Self.actions.count, "no two actions have one name")
+        #expect(Set(Self.actions.map(\.description)).count == Self.actions.count, "no two actions have the same name")
         for (cell, scene) in MatrixFixture.scenes {
             let isMember = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
             // A server joins no live, and for a stranger, the live does not exist.
@@ -77,8 +77,8 @@ import Testing
             let create = DirectoryCommand.create(
                 live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
             let outcome = harness.outcome(.directoryCommand(cell.key, create), of: caller)
-            // A stranger belongs to another app, where the id is free. The owner of `concert` may repeat the creation of
-            // `concert`, but may not create `party`, because an owner has only one live.
+            // A stranger belongs to another app, where the id is free. The owner of `concert` may repeat the creation
+            // of `concert`, but may not create `party`, because an owner has only one live.
             switch (cell.role, cell.hasRole, outcome) {
             case (.stranger, _, .success?), (.owner, true, .success?): break
             case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")

@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The largest state of the directory.
+/// The sizes of the directory's rows and records for the largest live and the largest app settings.
 @Suite struct DirectorySizeTests {
     /// Sends a command, and each command that the directory then sends to itself; requires that none is rejected.
     private func send(
@@ -118,8 +118,8 @@ import Testing
             }
         }
         #expect(rejections(of: .setGifts(categories: withoutTranslations), counter: 1000) == [])
-        // 500 texts of 450 quotation marks have 225,000 bytes, which is below the limit of 256 KB for all texts. But each
-        // quotation mark takes two bytes in JSON, and 450,000 bytes are above the limit of 416 KB for the JSON.
+        // 500 texts of 450 quotation marks have 225,000 bytes, which is below the limit of 256 KB for all texts. But
+        // each quotation mark takes two bytes in JSON, and 450,000 bytes are above the limit of 416 KB for the JSON.
         for category in withoutTranslations.indices {
             for gift in withoutTranslations[category].gifts.indices {
                 withoutTranslations[category].gifts[gift].extensionInfo = Largest.quotationMarks(bytes: 450)

@@ -23,7 +23,7 @@ enum Largest {
     /// An offset with the maximum number of digits that JSON readers represent exactly.
     static let offset: Int64 = 9_007_199_254_000_000
 
-    /// An identifier of `bytes` bytes, which are the letter `w` and at the end the index.
+    /// An identifier of `bytes` bytes: the letter `w` repeated, then the index.
     static func word(_ index: Int, bytes: Int) -> String {
         let number = String(index)
         return String(repeating: "w", count: bytes - number.utf8.count) + number

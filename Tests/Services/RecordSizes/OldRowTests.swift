@@ -27,7 +27,8 @@ import Testing
         for case .directory(let input, _) in directory.send(DirectoryInput(app: "demo", create)) {
             directory.send(input)
         }
-        // The bans are listed in the order of the user ids. With four digits each, this is the order of the numbers too.
+        // The bans are listed in the order of the user ids. With four digits each, this is the order of the numbers,
+        // too.
         let names = (0..<600).map { "u\(1000 + $0)" }
         let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
         let oldRow = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
@@ -66,8 +67,8 @@ import Testing
         #expect(listedUsers() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
         directory.noteRows()
         #expect(directory.machine.checkInvariants(directory.journal) == [])
-        // The new bans, which last 60 s, end. For u1200 this leaves no ban, because the new ban has replaced the old one,
-        // which had no end. Ended bans are removed before the next input, here a repeated call without an effect.
+        // The new bans, which last 60 s, end. For u1200 this leaves no ban, because the new ban has replaced the old
+        // one, which had no end. Ended bans are removed before the next input, here a repeated call without an effect.
         directory.now = directory.now + .seconds(60)
         directory.send(DirectoryInput(app: "demo", unban))
         #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })

@@ -74,7 +74,7 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
         }
     }
 
-    /// The number of rows of a kind, the first part of their keys.
+    /// The number of rows whose keys have this kind as their first part.
     func rowCount(of kind: String) -> Int {
         self.journal.sortedKeys.count { $0.text.hasPrefix(kind + "/") }
     }

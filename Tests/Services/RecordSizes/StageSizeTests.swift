@@ -51,8 +51,8 @@ import Testing
         // The 500 requests fill 10 rows of 50.
         #expect(seats.rowCount(of: "requests") == 10)
         #expect(send(.requests(caller: Largest.server(counter: 1))) == [])
-        // A report that is larger than any that is possible: it has nine lives with twelve seats each, and nine battles,
-        // in each of which all nine lives take part.
+        // A report that is larger than any possible one: it has nine lives with twelve seats each, and nine battles, in
+        // each of which all nine lives take part.
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         let members = lives.enumerated().map { index, live in
             ConnectionMember(
@@ -124,7 +124,7 @@ import Testing
                 .requestBattle(
                     from: lives[0], to: invitees, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
                     extensionInfo: extraInfo, caller: nextServerCall())) == [])
-        // The window of the server's session is full of large outcomes: of the details of the battle.
+        // Large outcomes, the details of the battle, fill the idempotency window of the server's session.
         for _ in 0..<IdempotencyLimits.maxOutcomes {
             #expect(send(.battleInfo(battle: nil, live: lives[0], caller: nextServerCall())) == [])
         }

@@ -7,7 +7,7 @@ import Testing
 ///
 /// `options.routes` has, by the name of a process, the ports of the proxies that this process must use.
 struct ChaosNetworkTests {
-    @Test func `each instance of each service reaches each broker through a proxy of its own`() throws {
+    @Test func `each instance of each service reaches each broker through a separate proxy`() throws {
         var options = ClusterOptions(runDirectory: "unused")
         options.broker = .kafkaHome("unused", brokers: 3)
         options.scale[.cohostBattle] = 2
@@ -35,7 +35,7 @@ struct ChaosNetworkTests {
         #expect(network.links.contains(.redis("audience-presence-1")) && network.links.contains(.clients("gateway-1")))
     }
 
-    @Test func `no proxy leads to an embedded broker, because all its clients get the same address`() throws {
+    @Test func `no proxy leads to an embedded broker, because all clients of the broker get the same address`() throws {
         var options = ClusterOptions(runDirectory: "unused")
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }

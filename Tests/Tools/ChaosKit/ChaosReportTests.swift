@@ -38,7 +38,7 @@ struct ChaosReportTests {
         #expect(!report.isPassed)
     }
 
-    @Test func `a fault of one of several brokers has another row than one of the only broker`() {
+    @Test func `a fault of the only broker and a fault of one of several brokers have separate rows`() {
         var report = ChaosReport(rounds: (1...2).map { Self.round($0, seed: 7, kind: "kill broker", pause: 1) })
         (report.rounds[0].brokers, report.rounds[1].brokers) = (1, 3)
         let faults = report.markdown.split(separator: "\n").dropFirst(2).map { $0.prefix { $0 != "1" } }
@@ -55,7 +55,7 @@ struct ChaosReportTests {
         #expect(report.table.contains("again: plaza chaos --seed 8 --only 'redis' --round 3 --brokers 3 --instances 2"))
         #expect(try ChaosReport(json: report.json) == report)
         #expect(!report.table.contains("short of processor time"))
-        // In milliseconds.
+        // The lag is in milliseconds.
         report.rounds[0].machineLag = 1_500
         #expect(report.table.contains("short of processor time: it woke this process 1500 ms late"))
     }
@@ -73,7 +73,7 @@ struct ChaosReportTests {
         #expect(report.markdown.contains("| kill redis | 1 | 10 |"))
     }
 
-    @Test func `the report says about a broken round on the in-memory broker that this may repeat effects`() {
+    @Test func `the report says about a broken round on the in-memory broker that the broker may repeat effects`() {
         let note = "the broker in memory does not write exactly once"
         var round = Self.round(3, seed: 8, kind: "freeze room-directory", pause: 100, findings: ["I15: repeated"])
         round.setReplay(ClusterOptions(runDirectory: "run"), clockLibrary: nil)

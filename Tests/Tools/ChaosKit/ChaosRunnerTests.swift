@@ -78,7 +78,7 @@ struct ChaosRunnerTests {
 
     // MARK: Findings about the load
 
-    /// The findings of the first round after a change of the load's results; without it, all promises are kept.
+    /// The findings of the first round after a change of the load's results; without the change, all promises are kept.
     private static func findings(_ change: (inout LoadReport) -> Void) -> [String] {
         var load = Self.load
         change(&load)

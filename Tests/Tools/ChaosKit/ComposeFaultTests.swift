@@ -30,7 +30,7 @@ struct ComposeFaultTests {
         ComposeFault(fault, project: "p", containers: Self.containers)
     }
 
-    @Test func `the names of faults stand for the containers of a service in order, and are nil beyond them`() {
+    @Test func `a process name selects a container by its place in the service, and none beyond the last one`() {
         // gateway-1 is the first gateway, whatever the number of its container is; there is no fourth.
         let containerNames = [
             "gateway-1", "gateway-2", "gateway-3", "gateway-4", "broker-1", "broker-3", "redis", "proxy", "demo",
@@ -108,7 +108,7 @@ struct ComposeFaultTests {
         func faults(_ schedule: FaultSchedule) -> Set<Fault> {
             Set(
                 (1...schedule.count).map { number in
-                    schedule.round(number).fault.ofInstances { process in
+                    schedule.round(number).fault.replacingInstances { process in
                         process == "redis" ? process : "\(Fault.service(of: process))-1"
                     }
                 })
@@ -125,7 +125,7 @@ struct ComposeFaultTests {
                 }
             #expect(cannotBeInjected, "\(fault) must not be omitted")
         }
-        // There is no gateway.
+        // A fault whose container does not exist cannot be injected: the only container is that of Redis.
         let faultWithoutContainer = ComposeFault(
             .kill(["gateway-1"]), project: "p", containers: ComposeContainers(Self.line("redis", 1)))
         #expect(faultWithoutContainer == nil)

@@ -27,7 +27,7 @@ struct FaultInjectorTests {
         #expect(reason.hasPrefix("it could not be injected: "))
     }
 
-    @Test func `without the battle or the burst that a fault needs, the report says that it was missing`() async {
+    @Test func `a fault that lacks the battle or the burst of calls that it needs is reported as not injected`() async {
         #expect(
             await Self.inject(.freezeAtBattleEnd(["gateway-1"], seconds: 1)) == "no battle came to its last second")
         #expect(

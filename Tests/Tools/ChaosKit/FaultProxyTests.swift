@@ -135,6 +135,7 @@ private final class Client: Sendable {
         case bytes([UInt8])
         /// Too few bytes arrived within the read's 10 s.
         case nothing
+        /// The connection has ended.
         case ended
     }
 
@@ -185,6 +186,7 @@ private final class Client: Sendable {
         }
     }
 
+    /// Receives exactly `count` bytes, unless the time is over or the connection ends before.
     func receive(_ count: Int) -> Answer {
         var bytes = [UInt8](repeating: 0, count: count)
         var received = 0

@@ -10,7 +10,7 @@ struct FaultScheduleTests {
     private static let shape = ClusterShape(
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
 
-    @Test func `a round depends only on the seed and its number`() {
+    @Test func `a round depends only on the seed and the number of the round`() {
         let schedule = FaultSchedule(seed: 7, shape: Self.shape)
         let sameSeed = FaultSchedule(seed: 7, shape: Self.shape)
         let otherSeed = FaultSchedule(seed: 8, shape: Self.shape)
@@ -41,8 +41,9 @@ struct FaultScheduleTests {
         #expect(kinds.isSuperset(of: ["freeze a pair", "FLUSHALL", "full disk under broker"]))
     }
 
-    @Test func `each fault is one of each instance and each broker in turn`() {
-        // The battles of an app have one owner, which may be any instance. With three brokers, three cycles suffice.
+    @Test func `kills hit each instance and each broker in turn, and no fault hits a process twice`() {
+        // A fault must hit every instance, because the battles of an app have one owner, which may be any of them. With
+        // three brokers, each process has been hit after three cycles of the schedule.
         var shape = Self.shape
         shape.brokers = 3
         let schedule = FaultSchedule(seed: 1, shape: shape)
@@ -55,7 +56,7 @@ struct FaultScheduleTests {
         #expect(pairs.allSatisfy { Set($0).count == $0.count }, "no process has the same fault twice at once")
     }
 
-    @Test func `messages are sent until each pause that is too long has been seen`() {
+    @Test func `after a fault begins, messages are sent for longer than the fault and its allowed pauses`() {
         var shape = Self.shape
         shape.hasFakeClock = true
         shape.links = [.kafka("gateway-1"), .clients("gateway-1"), .redis("audience-presence-1")]

@@ -51,6 +51,8 @@ enum HistoryFixture {
     }
 
     /// The finding that the text of item 2 was acknowledged, and that the client's feed lacks this item.
+    ///
+    /// `neighbors` names the items around the gap that the client got, such as `1 and 3`.
     static func lossFinding(of text: String, client: String, neighbors: String) -> String {
         "I8: \"\(text)\" in concert was acknowledged, and \(client) never got it (it got \(neighbors), not 2)"
     }

@@ -64,7 +64,7 @@ struct HistoryReducerTests {
             ])
     }
 
-    @Test func `for swapped items both are shown, and for different contents the item of both clients`() throws {
+    @Test func `for swapped items both items are shown, and for different contents both clients' copies`() throws {
         let swap = try Self.lines("I7") { $0.eveFeed.swapItems(-99, -98) }
         #expect(swap.count == 2 && swap.allSatisfy { $0.contains("eve") })
         let difference = try Self.lines("I7") { $0.eveFeed.replaceItem(-99, by: Fixture.text(-99, "changed")) }

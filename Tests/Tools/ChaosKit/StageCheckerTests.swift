@@ -26,7 +26,7 @@ struct StageCheckerTests {
 
     // MARK: Seats
 
-    @Test func `seats with a user each have no finding`() {
+    @Test func `seats with different users have no finding`() {
         #expect(Self.findings(seats: [Self.seat(0, "bob"), Self.seat(1, nil), Self.seat(2, "carol")]) == [])
     }
 
@@ -102,7 +102,7 @@ struct StageCheckerTests {
         #expect(findings == (count == 1 ? [] : ["I3: walk 2 of the list has concert \(count) times"]))
     }
 
-    @Test func `the shortest history of a walk is the walk itself, and that of a wrong seat its stage`() throws {
+    @Test func `the shortest history of a wrong walk is the walk, and of a wrong seat the stage with it`() throws {
         var history = Fixture.history()
         history.livesOfAllWalks = [Fixture.live]
         history.listWalks = [

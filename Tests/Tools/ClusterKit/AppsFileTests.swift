@@ -26,7 +26,7 @@ import Testing
         (#"{"apps":{"demo":{"keys":[]}}}"#, ["the app 'demo' has no key"]),
     ]
 
-    /// Creates a run directory with this apps file; returns its path.
+    /// Creates a run directory whose apps file has this content; returns the path of the directory.
     private func makeRunDirectory(_ apps: String) throws -> String {
         let path = NSTemporaryDirectory() + "liveplaza-bad-apps-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -73,7 +73,7 @@ import Testing
         #expect(!tokenOutput.contains("eyJ"), "no token may be printed: \(tokenOutput)")
     }
 
-    @Test func `apps JSON in the environment replaces the apps file, and is validated like it`() async throws {
+    @Test func `apps JSON in the environment replaces the apps file, and is validated like the file`() async throws {
         // The file has other mistakes than the JSON. Only the mistake in the JSON is reported.
         let directory = try self.makeRunDirectory(Self.invalidApps[0].json)
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -43,7 +43,7 @@ import Tokens
         #expect(keyring.apps == ["demo", "first", "second"])
     }
 
-    @Test func `only its owner can read the apps file, and preparing the file again keeps the key`() throws {
+    @Test func `only the owner of the apps file can read it, and preparing the file again keeps the key`() throws {
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
         func readKeyAndBudget() throws -> (key: String, budget: Int) {

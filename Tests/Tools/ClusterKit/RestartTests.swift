@@ -39,7 +39,7 @@ import Testing
         await #expect(throws: error) { try await restart.value }
     }
 
-    @Test func `a process that is removed meanwhile is unknown to its restart`() async {
+    @Test func `the restart of a process that is removed meanwhile fails, because the process is unknown`() async {
         let restart = Task { try await self.cluster.restart("gateway-1", killingAfter: .seconds(600)) }
         await self.waitUntilRequested()
         self.cluster.table.update { $0["gateway-1"] = nil }

@@ -49,7 +49,7 @@ import Testing
             (200, "ready; degraded: presence without Redis\n", "degraded ", "presence without Redis"),
             (503, "waits for: audience; degraded: presence without Redis\n", "not ready", nil),
         ] as [(Int, String, String, String?)])
-    func `the table shows the state that the answer of a process at readyz means`(
+    func `the table shows a process as ready, degraded or not ready by its answer at readyz`(
         status: Int, text: String, shownState: String, degradation: String?
     ) async throws {
         let server = try WebServer(host: "127.0.0.1", port: 0) { _, responder in

@@ -3,11 +3,14 @@ import DashboardKit
 import LoadKit
 import Testing
 
-/// Tests of the ledgers over the ends and restarts of processes: an end makes no gap and hides none.
+/// Tests of the ledgers when processes end and restart: the end of a process neither causes a gap nor hides one.
 ///
 /// Each process has one reading a second. Times are in milliseconds.
 @Suite struct ClusterLedgerTests {
-    /// A fan-out that has admitted all but `lost` of its published messages; `startedAt` is its start time in seconds.
+    /// A reading of a fan-out that has refused one message, dropped one, lost `lost`, and admitted all others.
+    ///
+    /// `startedAt` is the start time of the process in seconds. `readAt` is when its metrics were read; nil for the
+    /// time of the round.
     private static func fanout(
         _ name: String = "barrage-fanout-1", pid: Int32, published: Int, lost: Int = 0, startedAt: Int = 1,
         readAt: Int? = nil
@@ -25,7 +28,7 @@ import Testing
             metricsReadAt: readAt)
     }
 
-    /// A gateway that has delivered all but `owed` due items.
+    /// A reading of a gateway that has delivered all but `owed` due items.
     private static func gateway(pid: Int32, due: Int, owed: Int, startedAt: Int = 1) -> ProcessReading {
         let page = """
             process_start_time_seconds \(startedAt)
@@ -37,7 +40,7 @@ import Testing
             name: "gateway-1", kind: "gateway", pid: pid, isReady: true, metrics: MetricsTable(MetricsPage(page)))
     }
 
-    /// A process that has ended and was not started again yet.
+    /// A reading of a process that has ended and was not started again yet.
     private static func down(_ name: String = "barrage-fanout-1", kind: String = "barrage-fanout") -> ProcessReading {
         ProcessReading(name: name, kind: kind, pid: nil, isReady: false)
     }
@@ -49,7 +52,7 @@ import Testing
         return model.report(from: 0, at: rounds.count * 1000).ledger
     }
 
-    @Test func `the counts of a killed process stay, while it is down and when its successor counts from 0`() {
+    @Test func `the counts of a killed process stay while it is down and when its successor counts from 0`() {
         let before = [[Self.fanout(pid: 7, published: 100)], [Self.fanout(pid: 7, published: 110)], [Self.down()]]
         let whileDown = Self.ledger(before)
         #expect(whileDown.published == 110)
@@ -65,15 +68,15 @@ import Testing
         #expect(after.ends == 1)
     }
 
-    @Test func `a successor that has counted more than the killed process adds to it too`() {
-        // Without a round in which the process was down.
+    @Test func `the counts of a successor are added even if they are higher than those of the killed process`() {
+        // No round shows that the process was down.
         let rounds = [[Self.fanout(pid: 7, published: 10)], [Self.fanout(pid: 8, published: 50, startedAt: 2)]]
         let ledger = Self.ledger(rounds + rounds.suffix(1))
         #expect(ledger.published == 60)
         #expect(ledger.ends == 1)
     }
 
-    @Test func `a successor whose metrics are read before the cluster's state names it is one end alone`() {
+    @Test func `a successor whose metrics are read before the cluster's state names it means one end, not two`() {
         let ledger = Self.ledger([
             [Self.fanout(pid: 7, published: 10)],
             // The state still has process 7, but process 8 answers.
@@ -83,7 +86,7 @@ import Testing
         #expect(ledger.ends == 1)
     }
 
-    @Test func `a process that ends before the cluster's state has named it is an end too`() {
+    @Test func `the end of a process that the cluster's state has never named is counted too`() {
         var unnamed = Self.fanout(pid: 8, published: 5, startedAt: 2)
         unnamed.pid = nil
         let ledger = Self.ledger([
@@ -94,7 +97,7 @@ import Testing
         #expect(ledger.ends == 3)
     }
 
-    @Test func `the counts of several kills of several processes stay`() {
+    @Test func `the counts of several processes that are killed several times stay`() {
         var rounds: [[ProcessReading]] = []
         for run in 1...3 {
             let other = Self.fanout("barrage-fanout-2", pid: Int32(run + 20), published: 7, startedAt: run)
@@ -105,11 +108,11 @@ import Testing
         // 10 + 20 + 30 and three times 7.
         #expect(ledger.published == 81)
         #expect(ledger.feedGap == 0)
-        // All three of the first process, and two of the other.
+        // Three runs of barrage-fanout-1 have ended, and two of barrage-fanout-2.
         #expect(ledger.ends == 5)
     }
 
-    @Test func `a gap of a killed process stays`() {
+    @Test func `a gap in the ledger of a killed process stays`() {
         var rounds = (0..<5).map { [Self.fanout(pid: 7, published: 100 + $0, lost: 3)] }
         #expect(Self.ledger(rounds).feedGap == 3)
         rounds += [[Self.down()]] + (0..<6).map { [Self.fanout(pid: 8, published: 10 + $0, startedAt: 9)] }
@@ -119,7 +122,7 @@ import Testing
         #expect(ledger.uneven == ["barrage-fanout-1": 3])
     }
 
-    @Test func `a message that one process lacks and one that another has twice do not cancel each other out`() {
+    @Test func `a message lost by one process and a message counted twice by another do not cancel each other out`() {
         let rounds = (0..<5).map { round in
             [
                 Self.fanout(pid: 7, published: 100 + round, lost: 2),
@@ -133,6 +136,8 @@ import Testing
     }
 
     @Test func `counts that were read in the middle of a change are no gap`() {
+        // A gap counts only when five readings in a row have it: here the fourth of six has none, and below there are
+        // four readings.
         var rounds = (0..<6).map { [Self.fanout(pid: 7, published: 100 + 10 * $0, lost: $0 == 3 ? 0 : 5)] }
         #expect(Self.ledger(rounds).feedGap == 0)
         rounds = (0..<4).map { [Self.fanout(pid: 7, published: 100 + $0, lost: 5)] }
@@ -140,23 +145,24 @@ import Testing
         #expect(Self.ledger(rounds).undecided == 0)
     }
 
-    @Test func `a difference in the last reading before an end is called undecided, not a gap and not nothing`() {
+    @Test func `a difference in the last reading before an end counts as undecided, not as a gap`() {
         let rounds = [
             [Self.fanout(pid: 7, published: 100)], [Self.fanout(pid: 7, published: 110, lost: 4)], [Self.down()],
         ]
-        for more in [[], [[Self.fanout(pid: 8, published: 1, startedAt: 3)]]] {
-            let ledger = Self.ledger(rounds + more)
+        for laterRounds in [[], [[Self.fanout(pid: 8, published: 1, startedAt: 3)]]] {
+            let ledger = Self.ledger(rounds + laterRounds)
             #expect(ledger.feedGap == 0)
             #expect(ledger.undecided == 4)
         }
     }
 
-    @Test func `what a killed gateway owed has ended with its connections`() {
+    @Test func `what a killed gateway owed counts as disconnected, because its connections have ended`() {
         let rounds = [[Self.gateway(pid: 7, due: 50, owed: 20)], [Self.down("gateway-1", kind: "gateway")]]
         #expect(Self.ledger(rounds.dropLast()).owed == 20)
-        for more in [[], [[Self.gateway(pid: 8, due: 9, owed: 1, startedAt: 3)]]] {
-            let ledger = Self.ledger(rounds + more)
-            #expect(ledger.owed == Double(more.count))
+        for laterRounds in [[], [[Self.gateway(pid: 8, due: 9, owed: 1, startedAt: 3)]]] {
+            let ledger = Self.ledger(rounds + laterRounds)
+            // Only the successor owes something: one item.
+            #expect(ledger.owed == Double(laterRounds.count))
             #expect(ledger.disconnected == 20)
             #expect(ledger.due == ledger.delivered + ledger.disconnected + ledger.owed)
             #expect(ledger.deliveryGap == 0)
@@ -165,12 +171,12 @@ import Testing
     }
 
     /// Rules: R13.36.
-    @Test func `a kill by the dashboard is counted up to the reading just before it`() throws {
+    @Test func `a process that the dashboard kills is counted up to the reading just before the kill`() throws {
         var model = DashboardModel()
         model.addRound([Self.fanout(pid: 7, published: 100, readAt: 0)], at: 10)
-        let last = try #require(Self.fanout(pid: 7, published: 140).metrics)
-        model.processKilled("barrage-fanout-1", pid: 7, lastMetrics: (last, at: 900), at: 905)
-        // A round that began before the kill ends after it: it has older counts, and the state with the killed process.
+        let lastMetrics = try #require(Self.fanout(pid: 7, published: 140).metrics)
+        model.processKilled("barrage-fanout-1", pid: 7, lastMetrics: (lastMetrics, at: 900), at: 905)
+        // This round began before the kill and ends after it. So its counts are older, and it names the killed process.
         model.addRound([Self.fanout(pid: 7, published: 120, readAt: 890)], at: 1000)
         let ledger = model.report(from: 0, at: 1000).ledger
         #expect(ledger.published == 140)
@@ -182,12 +188,12 @@ import Testing
         #expect(model.report(from: 0, at: 3000).ledger.unseenMilliseconds == 5)
     }
 
-    @Test func `the time that nobody has seen lasts from the last reading until the end is noticed`() {
+    @Test func `the unseen time of a process lasts from its last reading until its end is noticed`() {
         var model = DashboardModel()
         model.addRound([Self.fanout(pid: 7, published: 100, readAt: 300)], at: 400)
         model.updateStates([Self.down()], at: 1000)
         #expect(model.report(from: 0, at: 1000).ledger.unseenMilliseconds == 700)
-        // A successor that ends before it was read: another end, and all its time is unseen.
+        // A successor ends before its metrics were read. Its unseen time, 1900 - 1000, begins with the first end.
         var unread = Self.fanout(pid: 8, published: 0)
         unread.metrics = nil
         model.updateStates([unread], at: 1500)
@@ -197,10 +203,11 @@ import Testing
         #expect(ledger.unseenMilliseconds == 1600)
     }
 
-    @Test func `a process without a ledger, and a state that cannot be read, end nothing`() {
+    @Test func `neither a restart of a process without a ledger nor an unreadable state counts as an end`() {
         var model = DashboardModel()
         let redis = { (pid: Int32?) in ProcessReading(name: "redis", kind: "redis", pid: pid, isReady: true) }
         model.addRound([redis(1), Self.gateway(pid: 7, due: 5, owed: 2)], at: 0)
+        // A round without readings means that the cluster's state could not be read.
         model.addRound([], at: 1000)
         model.addRound([redis(2), Self.gateway(pid: 7, due: 5, owed: 2)], at: 2000)
         let ledger = model.report(from: 0, at: 2000).ledger

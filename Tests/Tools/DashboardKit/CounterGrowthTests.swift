@@ -7,7 +7,7 @@ import Testing
 ///
 /// Each `add` is one round of readings of all processes.
 @Suite struct CounterGrowthTests {
-    /// A reading of a process with these lines of metrics; `startedAt` is its start time.
+    /// A reading of a process with these lines of metrics; `startedAt` is its start time in seconds.
     static func reading(_ name: String, startedAt: Int, _ lines: String...) -> ProcessReading {
         let page = (["process_start_time_seconds \(startedAt)"] + lines).joined(separator: "\n")
         return ProcessReading(

@@ -5,7 +5,8 @@ import Testing
 
 /// Tests of the charts' samples of drops, replays and gaps, and of the owners of partitions.
 @Suite struct DashboardChartTests {
-    /// A gateway that has shed `tips` tips and left `barrages` messages of the fan-out out, after some replays.
+    /// A reading with the counters of a gateway and of a fan-out: the gateway has shed `tips` tips, done `replays`
+    /// replays and refused `gone`, and the fan-out has dropped `tips` tips and `barrages` barrages.
     private static func reading(tips: Int, barrages: Int, replays: Int, gone: Int) -> ProcessReading {
         CounterGrowthTests.reading(
             "gateway-1", startedAt: 1, "gateway_feed_shed_total{class=\"tip\"} \(tips)",
@@ -15,7 +16,7 @@ import Testing
             "gateway_replays_refused_total{reason=\"gone\"} \(gone)")
     }
 
-    @Test func `samples have drops per second by class and by reason, and both kinds of replays`() {
+    @Test func `samples have drops per second by class and by reason, and replays done and refused per second`() {
         var model = DashboardModel()
         model.addRound([Self.reading(tips: 5, barrages: 7, replays: 1, gone: 1)], at: 0)
         model.addRound([Self.reading(tips: 9, barrages: 27, replays: 7, gone: 5)], at: 2000)
@@ -41,7 +42,7 @@ import Testing
         #expect(samples.map(\.deliveryGap) == [0, 0, 0, 0, 2, 2])
     }
 
-    /// A fan-out that owns some of the partitions that it has had.
+    /// A fan-out that owns the partitions `owned`, and has lost the partitions `lost`.
     private static func fanout(_ number: Int, pid: Int32, owned: [Int], lost: [Int] = []) -> ProcessReading {
         let lines = owned.map { ($0, 1) } + lost.map { ($0, 0) }
         let text = lines.map { "shell_owned_partition{machine=\"barrage\",partition=\"\($0.0)\"} \($0.1)\n" }.joined()
@@ -53,7 +54,7 @@ import Testing
             metrics: MetricsTable(page))
     }
 
-    @Test func `each partition has its owners, also those that nobody owns`() {
+    @Test func `the report has the owners of each partition, and an empty list if nobody owns the partition`() {
         var model = DashboardModel()
         model.addRound(
             [Self.fanout(1, pid: 7, owned: [0, 2], lost: [1]), Self.fanout(2, pid: 8, owned: [1])], partitionCount: 4,
@@ -67,10 +68,10 @@ import Testing
             ])
     }
 
-    @Test func `a killed process owns nothing, and two processes may claim a partition`() {
+    @Test func `a killed process owns nothing, and two processes may claim the same partition`() {
         var model = DashboardModel()
         model.addRound([Self.fanout(1, pid: 7, owned: [0, 1])], at: 0)
-        // The only process of the machine is down: its row stays, without owners.
+        // The only process of the machine is down: the row of the machine stays, without owners.
         model.updateStates(
             [ProcessReading(name: "barrage-fanout-1", kind: "barrage-fanout", pid: nil, isReady: false)], at: 100)
         #expect(
@@ -90,7 +91,7 @@ import Testing
         reading.isReady = false
         model.updateStates([reading], at: 100)
         #expect(model.report(from: 0, at: 100).owners.first?.partitions == [["barrage-fanout-1"]])
-        // Its successor has another process id, and is not read yet.
+        // The successor of the process has another process id, and its metrics are not read yet.
         reading.pid = 8
         reading.isReady = true
         model.updateStates([reading], at: 200)

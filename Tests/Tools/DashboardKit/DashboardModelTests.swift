@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `a due delivery that was neither made nor given up nor is owed is a gap`() {
-        // 111 - 100 - 10 = 1 in five readings
+        // The gap is 111 - 100 - 10 = 1. It counts when five readings in a row have it.
         var model = DashboardModel()
         for second in 0..<5 {
             #expect(model.report(from: 0, at: second * 1000).ledger.deliveryGap == 0)

@@ -16,7 +16,7 @@ struct InspectFixture {
     private(set) var entries: [TopicEntry] = []
     private var offset: Int64 = 100
 
-    /// A time in the last minute of the window, in seconds from the start of that minute.
+    /// The time `seconds` after the start of the last minute of the window.
     static func at(_ seconds: Int64) -> Timestamp { Self.now - .seconds(60 - seconds) }
 
     /// The caller of a user's call, which is the session's request number `counter`.
@@ -161,7 +161,7 @@ struct InspectFixture {
         #expect(fixture.replay().lines.first?.answer.why == "it traps")
     }
 
-    @Test func `only lines of the window are shown, and earlier records count for their scenes`() throws {
+    @Test func `only lines of the window are shown, and earlier records count for the scenes of these lines`() throws {
         var fixture = Fixture()
         // The window is the last 60 s, so this time is a minute before its beginning.
         let beforeWindow = Fixture.now - .seconds(120)

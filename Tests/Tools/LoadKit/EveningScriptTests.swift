@@ -99,7 +99,7 @@ import Testing
         #expect(script.takeActions(until: 3_600_000).count < 120)
     }
 
-    @Test func `the admin welcomes a user who joins the live by name, and one user in each interval at most`() {
+    @Test func `the admin welcomes by name a user who joins the live, but at most one user in each interval`() {
         var script = EveningScript(seed: 1)
         _ = script.takeActions(until: 1_000)
         let welcome = script.takeWelcome(of: "Ada", live: 2)

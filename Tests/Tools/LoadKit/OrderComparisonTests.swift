@@ -20,7 +20,7 @@ struct OrderComparisonTests {
         #expect(comparison.comparedCount == 3)
     }
 
-    @Test func `I7 messages that two gateways give in another order conflict, although no number is missing`() {
+    @Test func `I7 messages that two viewers receive in different orders conflict, although no number is missing`() {
         let comparison = Self.comparison(of: [[0, 1, 2], [0, 2, 1]])
         #expect(comparison.conflictCount == 2)
     }

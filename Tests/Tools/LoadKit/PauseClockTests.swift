@@ -3,7 +3,7 @@ import Testing
 
 @testable import LoadKit
 
-/// Tests of the longest time without a delivery while messages are sent.
+/// Tests of the longest time without a delivery while messages are sent; times are in microseconds.
 struct PauseClockTests {
     @Test func `the longest time between two deliveries is the pause`() {
         var clock = PauseClock()

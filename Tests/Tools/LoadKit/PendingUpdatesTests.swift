@@ -8,7 +8,7 @@ import Testing
 /// Tests of the updates that a scenario's client keeps: those that a step did not wait for stay for later steps.
 ///
 /// A leave tip is the feed item that says that a user has left. A step takes an update with `take(from: &index)`: the
-/// search begins at `index`, which then is where the step's next search begins.
+/// search begins at `index`, and sets `index` to where the step's next search begins.
 @Suite struct PendingUpdatesTests {
     private static func entry(_ number: Int64, _ content: FeedContent) -> FeedEntry {
         FeedEntry(n: number, at: Timestamp(milliseconds: 0), content: content)

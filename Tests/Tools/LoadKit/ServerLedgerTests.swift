@@ -72,7 +72,7 @@ import Testing
         #expect(never.notes.first?.contains("barrage-fanout-1 never answered") == true)
     }
 
-    @Test func `after a gateway's restart, sums of gateways are lower bounds without gauges, and others exact`() {
+    @Test func `after a gateway's restart, sums of gateways are lower bounds without gauges, and other sums exact`() {
         // `gateway_feed_owed` is a gauge of the ledger, and `gateway_feed_partitions` is not a figure of the ledger.
         let gateway = { (delivered: Int, start: Int) in
             """
@@ -106,7 +106,7 @@ import Testing
         #expect(ledger.totals.notes.count == 1)
     }
 
-    @Test func `without processes to read, a note says how to name them`() {
+    @Test func `without processes to read, a note says how to name processes`() {
         let totals = ServerLedger().totals
         #expect(totals.exact.isEmpty && totals.atLeast.isEmpty)
         #expect(totals.notes.first?.contains("--gateway") == true)

@@ -106,7 +106,10 @@ struct PartitionOwnersTests {
         let before = Self.owners(["a": Array(0..<12)])
         let after = Self.owners(["b": Array(0..<6), "c": Array(6..<12)])
         let faults = after.moves(since: before, newcomer: "c", of: 12).map(\.fault)
-        #expect(faults == ["12 of the 12 partitions of seat moved when c was added, which took 6; at most 7 may"])
+        #expect(
+            faults == [
+                "12 of the 12 partitions of seat moved when c was added, of which c took 6; at most 7 may move"
+            ])
     }
 
     /// Partitions as the assignor `range` spreads them: consecutive ones, the first instances get one more.

@@ -3,20 +3,20 @@ import Testing
 
 @testable import ScaleKit
 
-/// Tests of what is a fault while the number of instances changes.
+/// Tests of which faults are found when the number of instances of a service changes.
 struct ScaleChangeTests {
-    /// The findings of a change from `from` to `to` instances.
+    /// The findings of a change from `from` to `to` instances, in which `setFigures` sets what was measured.
     private static func findings(
-        from: Int = 1, to: Int = 2, _ change: (inout ScaleChange) -> Void
+        from: Int = 1, to: Int = 2, _ setFigures: (inout ScaleChange) -> Void
     ) -> [ScaleFinding] {
-        var result = ScaleChange(from: from, to: to)
-        change(&result)
-        return result.allFindings
+        var change = ScaleChange(from: from, to: to)
+        setFigures(&change)
+        return change.allFindings
     }
 
     @Test func `a change without faults has no findings`() { #expect(Self.findings { _ in } == []) }
 
-    @Test func `I8 each kind of fault breaks its promise, when instances come and when they go`() {
+    @Test func `I8 each kind of fault breaks one promise, whether instances are added, removed or stay`() {
         let promises: [(count: WritableKeyPath<ScaleChange, Int>, promise: ScalePromise)] = [
             (\.lost, .loss), (\.repeated, .repetition), (\.reordered, .order), (\.misplaced, .order),
             (\.orderConflicts, .oneOrder), (\.falseLeaves, .presence),
@@ -29,13 +29,13 @@ struct ScaleChangeTests {
         }
     }
 
-    @Test func `a feed may pause for half a second while instances are added, and is not judged otherwise`() {
+    @Test func `a feed may pause for half a second while instances are added; for other changes no limit is checked`() {
         #expect(Self.findings { $0.pauseMilliseconds = 500 } == [])
         #expect(Self.findings { $0.pauseMilliseconds = 500.1 }.map(\.promise) == [.pause])
         #expect(Self.findings(from: 4, to: 2) { $0.pauseMilliseconds = 900 } == [])
     }
 
-    @Test func `a pause is not judged by messages that ended before the change was complete`() {
+    @Test func `messages that end before the change is complete do not prove that no feed paused`() {
         let findings = Self.findings { change in
             change.spreads = [PartitionSpread(machine: "seat", partitions: 2, owned: ["a": 1, "b": 1])]
             change.requireEvidence(of: .seats, isCovered: false)
@@ -49,7 +49,7 @@ struct ScaleChangeTests {
         #expect(Self.findings { $0.requireEvidence(of: .gateway, isCovered: true) } == [])
     }
 
-    @Test func `I7 one order is only shown by viewers of a live that are on all gateways`() {
+    @Test func `I7 one order is proved only if viewers of a live are on all gateways and compare messages`() {
         func findings(_ gateways: Int, _ messages: Int) -> [ScaleFinding] {
             Self.findings(from: 4, to: 4) { change in
                 (change.comparedGateways, change.comparedMessages) = (gateways, messages)
@@ -61,7 +61,7 @@ struct ScaleChangeTests {
         #expect(findings(4, 0).map(\.promise) == [.oneOrder])
     }
 
-    @Test func `uneven partitions and needless moves break promises of their own`() {
+    @Test func `an uneven spread of partitions breaks one promise, and needless moves break another`() {
         let findings = Self.findings { change in
             change.moves = [
                 PartitionMoves(machine: "seat", newcomer: "b", instances: 2, partitions: 12, moved: 12, taken: 6)
@@ -74,7 +74,7 @@ struct ScaleChangeTests {
                 ScaleFinding(.spread, "b owns 8 of the 12 partitions of seat, not 6"),
                 ScaleFinding(
                     .stickiness,
-                    "12 of the 12 partitions of seat moved when b was added, which took 6; at most 7 may"),
+                    "12 of the 12 partitions of seat moved when b was added, of which b took 6; at most 7 may move"),
             ])
     }
 }

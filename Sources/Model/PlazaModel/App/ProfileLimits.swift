@@ -6,7 +6,8 @@ extension UserInfo {
     /// - Parameters:
     ///   - name: up to 100 bytes.
     ///   - avatarURL: up to 200 bytes.
-    ///   - prefix: the prefix of the two parameters' names in the call, such as `owner` for `ownerName`; nil for no prefix.
+    ///   - prefix: the prefix of the two parameters' names in the call, such as `owner` for `ownerName`; nil for no
+    ///     prefix.
     /// - Returns: the error, which names the parameter and its limit; nil when both texts are valid.
     package static func validationError(
         name: String?, avatarURL: String?, parameterPrefix prefix: String? = nil

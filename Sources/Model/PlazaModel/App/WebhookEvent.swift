@@ -15,7 +15,9 @@ package enum MemberCause: String, Hashable, Sendable, Codable {
 /// How a battle ended, as the app's backend learns it (R14.21, R14.22).
 package enum BattleEndKind: Int, Hashable, Sendable, Codable {
     case timeOver = 0
+    /// All lives left the battle before its time was over.
     case allMemberExit = 1
+    /// The battle was requested, but never began.
     case neverStarted = 2
 }
 
@@ -33,7 +35,10 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The complete current seat list.
     case seatsChanged(seats: [Seat])
-    /// The inviting live, `from`, created a battle; all events of the battle have the key of this live.
+    /// The live `from` asked the lives `to` for a battle; the `key` of all events of the battle is that of `from`.
+    ///
+    /// `durationMilliseconds` is the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may
+    /// take to accept; 0 if `needResponse` is false.
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
         needResponse: Bool, extensionInfo: String)
@@ -46,7 +51,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
         battle: BattleID, from: BattleSide, to: [BattleSide], createdAt: Timestamp, startTime: Timestamp?,
         endTime: Timestamp, kind: BattleEndKind)
 
-    /// The event's name in the apps file.
+    /// The event's name.
     package var name: WebhookName {
         switch self {
         case .roomCreated: .roomCreated
@@ -64,7 +69,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     }
 }
 
-/// The names of the events in the apps file.
+/// The names by which an app's hooks choose the events that its backend receives (`AppHooks.events`).
 package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
     case roomCreated
     case roomEnded

@@ -43,8 +43,8 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case userBack(live: LiveID, user: UserInfo)
     /// Presence reports the new name or avatar of the live's owner.
     case profile(live: LiveID, user: UserInfo)
-    /// Presence had lost its leases, and reports that a new presence epoch (docs/GLOSSARY.md) has settled in this live's
-    /// partition; the connection machine then asks whether the live's owner is still present.
+    /// Presence had lost its leases, and reports that a new presence epoch (docs/GLOSSARY.md) has settled in this
+    /// live's partition; the connection machine then asks whether the live's owner is still present.
     case confirmOwner(live: LiveID)
     /// Presence raises the user's revocation floor, its lowest valid ticket, to `ticket`.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
@@ -52,9 +52,9 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case rights(live: LiveID, admins: [UserID])
     /// The seat machine reports all seats of the live.
     ///
-    /// It reports them when the live's connection begins or changes, and at each change of the seats while the live is
-    /// connected. It reports the seats of a voice live without a connection when the number of occupied seats rises
-    /// above `Limits.voiceCoHostSeats` or falls to that limit again.
+    /// The seats are reported when the live's connection begins or changes, and at each change of the seats while the
+    /// live is connected. The seats of a voice live without a connection are reported when the number of occupied seats
+    /// rises above `Limits.voiceCoHostSeats` or falls to that limit again.
     case seatsChanged(live: LiveID, seats: [Seat])
     /// Invites lives; `layoutTemplate` applies if this request begins a connection, and 0 means the default template of
     /// voice or video lives.

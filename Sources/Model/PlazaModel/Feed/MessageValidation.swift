@@ -13,8 +13,8 @@ extension FeedContent {
         default: return nil
         }
         let bytes = self.sumOverTexts { $0.utf8.count }
-        // JSON encodes a byte as at most six bytes, and a message may have twice its limit in JSON. Therefore a message of
-        // a third of the limit is valid without a check of its characters.
+        // JSON encodes a byte as at most six bytes, and a message may have twice its limit in JSON. Therefore a message
+        // of at most a third of the limit is valid, whatever its characters are.
         if bytes <= Limits.messageBytes / 3 { return nil }
         let isBounded =
             bytes <= Limits.messageBytes

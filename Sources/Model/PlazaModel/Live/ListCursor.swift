@@ -11,9 +11,9 @@ package struct ListCursor: Hashable, Sendable {
     package var snapshot: Int64
     /// The number of lives that the earlier pages have examined, 0 or more.
     ///
-    /// It is client input, and may be any number up to the largest.
+    /// It is client input, and may be any number up to `Int.max`.
     package var rank: Int
-    /// Whether the listing begins with the lives that were joined least often.
+    /// Whether the listing begins with the lives that were visited least often.
     package var isAscending: Bool
 
     package init(gateway: GatewayID, snapshot: Int64, rank: Int, isAscending: Bool = false) {

@@ -62,15 +62,15 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     /// The maximum number of viewers, without the owner; 0 means the app's limit.
     package var maxMemberCount = 0
 
-    /// A live with the defaults, except for what `change` sets.
+    /// A live with the defaults, except for what `configure` sets.
     package init(
         liveID: LiveID, liveOwner: UserInfo, createTime: Timestamp = Timestamp(milliseconds: 0),
-        _ change: (inout Self) -> Void = { _ in }
+        _ configure: (inout Self) -> Void = { _ in }
     ) {
         self.liveID = liveID
         self.liveOwner = liveOwner
         self.createTime = createTime
-        change(&self)
+        configure(&self)
     }
 
     /// Whether this is a voice live; voice lives and video lives cannot be connected (R3.40).

@@ -84,8 +84,8 @@ package struct KafkaSettings: Sendable {
     /// them.
     ///
     /// `retry.backoff.ms` is short to make transactions fast. A transaction often begins while the broker still writes
-    /// the markers of the previous transaction. Its first request is then rejected and must be retried, by default
-    /// after 100 ms.
+    /// the markers of the previous transaction. Then the new transaction's first request is rejected and must be
+    /// retried, by default after 100 ms.
     func producer(transactionalID: String?, transactionTimeout: Duration, queueLimit: Int) -> [(String, String)] {
         var settings = self.common
         settings += [

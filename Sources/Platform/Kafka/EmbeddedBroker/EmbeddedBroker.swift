@@ -110,7 +110,7 @@ internal import MachineKit
     ///   - count: the number of requests.
     ///   - error: the error's number in Kafka's protocol, such as 16 for `NOT_COORDINATOR`; 0 answers as usual.
     ///   - delay: by how much each response is delayed.
-    ///   - id: the broker that answers them.
+    ///   - id: the broker that answers the requests.
     /// - Throws: if there is no such broker.
     package func injectFault(
         intoRequests apiKey: Int16, count: Int, error: Int32 = 0, delay: Duration = .zero, broker id: Int32 = 1

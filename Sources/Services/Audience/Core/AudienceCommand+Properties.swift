@@ -28,7 +28,7 @@ extension AudienceCommand {
     /// Whether a new presence epoch must begin after presence has decided this command without Redis.
     ///
     /// In a new epoch, gateways assert all their sessions again. True for a change that later heartbeats would not
-    /// correct, and for `confirm`, because the machine that asked asks again only when a new epoch has settled.
+    /// correct, and for `confirm`, because the machine that sent it repeats it only when a new epoch has settled.
     var needsEpochIfDecidedWithoutRedis: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true

@@ -12,8 +12,8 @@ package enum AudienceEvent: Hashable, Sendable {
     case leasesRecovered
     /// A new epoch of the leases began, without any lease (I5).
     ///
-    /// `name` is unique among the epochs of the partition. `wasEmpty`: the partition had no sessions before, so the epoch
-    /// settles at once.
+    /// `name` is unique among the epochs of the partition. `wasEmpty`: the partition had no sessions before, so the
+    /// epoch settles at once.
     case leaseEpochBegan(name: String, wasEmpty: Bool)
     /// The result of one input's request; `.nothing` for an input without a request.
     case leasesAnswered(PlannedInput, LeaseResult)

@@ -13,8 +13,8 @@ extension AudienceMachine {
         }
     }
 
-    /// Notifies the seat machine that the user is in the live; if the user is the owner, notifies the connection machine
-    /// and the directory too.
+    /// Notifies the seat machine that the user is in the live; if the user is the owner, notifies the connection
+    /// machine and the directory too.
     func notifyOfJoin(_ user: UserInfo, _ key: LiveKey, _ row: LiveRow, into effects: inout [Effect]) {
         effects.append(.seat(SeatInput(key, .userBack(user: user))))
         if user.userID == row.owner {

@@ -7,8 +7,8 @@ package import PlazaModel
 extension AudienceMachine {
     /// Decides which lease request each input of a batch needs.
     ///
-    /// A lease is an entry in Redis that expires some time after a session's last sign of life. Only openings, endings and the
-    /// directory's rules (admins, limits, bans) change rows in this phase.
+    /// A lease is an entry in Redis that expires some time after a session's last sign of life. Only openings, endings
+    /// and the directory's rules (admins, limits, bans) change rows in this phase.
     ///
     /// - Parameters:
     ///   - inputs: the inputs, in order; a tick (an empty record that advances time) has a moment, but no input.
@@ -52,7 +52,9 @@ extension AudienceMachine {
         }
     }
 
-    /// Plans a tick; with the limit 0 no lease expires, while an epoch is settling or Redis cannot be reached.
+    /// Plans a tick, at which leases expire.
+    ///
+    /// While an epoch is settling or Redis cannot be reached, the tick's limit is 0, so that no lease expires.
     private func planTick(at moment: Moment, in rows: Rows) -> PlannedInput {
         let partition = rows.partition
         let canExpire = partition.settlesAt == nil && !partition.isUnavailable
@@ -76,8 +78,8 @@ extension AudienceMachine {
         if let error = self.rejection(of: input.command, at: moment, row, rows.bans(key), rows.fence(key)) {
             return PlannedInput(moment, input, .rejected(error))
         }
+        // A rule that only changes rows is applied here, and needs no lease request.
         let isDone = self.applyDirectoryRule(input.command, key, at: moment.now, in: &rows)
-        // Such an input needs no lease request.
         if isDone { return PlannedInput(moment, input, .proceed, epoch: row.epoch) }
         guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
             // Of all calls, only a leave or a profile change of an app's server has no lease request here, because the

@@ -62,7 +62,7 @@ package struct Bans: Hashable, Sendable, Codable {
     /// Removes the bans that have ended.
     package mutating func prune(at now: Timestamp) { self.bans.removeAll { !$0.isActive(at: now) } }
 
-    /// The index of `user`, or the index at which to insert it.
+    /// The index of the ban of `user`, or the index at which to insert one.
     private func index(of user: UserID) -> Int {
         self.bans.partitioningIndex { $0.user >= user }
     }

@@ -47,7 +47,7 @@ package struct RecentLeaves: Hashable, Sendable, Codable {
         return self.second(of: now) - leaveSecond < self.span.count / 1_000
     }
 
-    /// The time in seconds, limited to the 32 bits that an entry stores.
+    /// The time in whole seconds since 1970: the lowest 32 bits, which an entry stores.
     private static func second(of time: Timestamp) -> Int64 { (time.milliseconds / 1_000) & 0xffff_ffff }
 
     /// The 31 bits of the user's hash that an entry stores.

@@ -20,7 +20,8 @@ package final class LeaseStore {
 
     /// The outcome of a batch.
     package enum BatchOutcome: Equatable, Sendable {
-        /// Redis cannot be reached. `mayHaveRun`: whether Redis may have executed the requests.
+        /// The requests have no results: Redis could not be reached, a script failed, or the epoch changed during each
+        /// attempt. `mayHaveRun`: whether Redis may have executed the requests.
         case unavailable(mayHaveRun: Bool, detail: String)
         /// The result of each input, the name of the new epoch if one began, and the id of the last outbox entry up to
         /// the batch's last offset.
@@ -84,7 +85,7 @@ package final class LeaseStore {
     ///     available.
     ///   - lives: returns all lives of the partition. It is called only after a script has failed, to remove the leases
     ///     of each live by its name.
-    /// - Returns: the result of each input, or the reason why Redis could not be reached.
+    /// - Returns: the result of each input, or the reason why there are no results.
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     package func execute(
         _ batch: [PlannedInput], from cursor: OutboxCursor, committedID: Int64, needsEpoch: Bool,
@@ -95,11 +96,11 @@ package final class LeaseStore {
         for _ in 0..<Self.maxAttempts {
             do throws(Failure) {
                 let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)
-                // If an earlier attempt has begun an epoch, this attempt continues it.
+                // If an earlier attempt has begun an epoch, this attempt uses that epoch.
                 let expectedEpoch = newEpoch ?? cursor.epoch
-                let isEpochExpected = Self.isEpoch(expectedEpoch, stillIn: opened)
+                let hasExpectedEpoch = Self.isEpoch(expectedEpoch, stillIn: opened)
                 var epoch = expectedEpoch
-                if !isEpochExpected || (needsEpoch && newEpoch == nil) {
+                if !hasExpectedEpoch || (needsEpoch && newEpoch == nil) {
                     epoch = try self.beginEpoch(opened.identity, cursor, at: first.moment.now, lives)
                     newEpoch = epoch
                 }
@@ -166,7 +167,7 @@ package final class LeaseStore {
         let identity = try Self.convertingErrors(mayHaveRun: false) { () throws(RedisError) in
             try self.connection.connect()
         }
-        if let partition = self.openedPartition, partition.identity == identity { return partition }
+        if let opened = self.openedPartition, opened.identity == identity { return opened }
         // The empty name makes `execute` begin a new epoch. The script `begin` then checks the generation, as the
         // script `open` would, but needs no value that Redis holds.
         if self.isDamaged { return (identity: identity, epoch: "") }
@@ -176,9 +177,9 @@ package final class LeaseStore {
             let sessions = elements[1].integer
         else { throw .damaged(detail: "an answer of another shape") }
         self.sessionCount = Int(sessions)
-        let partition = (identity: identity, epoch: epoch)
-        self.openedPartition = partition
-        return partition
+        let opened = (identity: identity, epoch: epoch)
+        self.openedPartition = opened
+        return opened
     }
 
     /// Begins a new epoch.
@@ -274,7 +275,8 @@ package final class LeaseStore {
                 lastID = max(lastID, entry.id)
                 nextEntry += 1
             }
-            // The changes that a request made are in the outbox. Only a query has another result.
+            // A script's reply does not contain the changes that it made; they are in the outbox. The result of a query
+            // is not `.changed`, and stays as it is.
             if case .changed = result { result = .changed(changes) }
             results.append(result)
         }
@@ -289,6 +291,8 @@ package final class LeaseStore {
     }
 
     /// Reads the reply of the script `outbox`: the number of sessions, and the entries.
+    ///
+    /// - Throws: `damaged` when the reply is malformed.
     private func readPage(_ reply: RedisReply) throws(Failure) -> (entries: [OutboxEntry], isFull: Bool) {
         guard let elements = reply.elements, elements.count == 2, let sessions = elements[0].integer,
             let entries = elements[1].elements
@@ -307,6 +311,9 @@ package final class LeaseStore {
     }
 
     /// Runs scripts in one pipeline; an error of a script becomes a `Failure`.
+    ///
+    /// - Returns: one reply for each call.
+    /// - Throws: `unavailable` when Redis does not answer; `fenced`, `epochChanged` or `damaged` when a script fails.
     private func runScripts(_ calls: [RedisScriptCall]) throws(Failure) -> [RedisReply] {
         let replies = try Self.convertingErrors(mayHaveRun: true) { () throws(RedisError) in
             try self.connection.run(calls)

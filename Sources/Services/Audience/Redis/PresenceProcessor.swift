@@ -119,8 +119,8 @@ package final class PresenceProcessor: PartitionProcessor {
                 "a new epoch of the leases begins",
                 [.partition: .int(self.machine.partition), .epoch: .string(newEpoch)])
             self.metrics.begunEpochs.add()
-            // If the partition had no sessions before, no gateway needs to assert (list) its sessions. There were none
-            // if no epoch was committed, no earlier input asked for a new epoch, and there were no lives.
+            // If the partition had no sessions before, no gateway needs to assert (list) its sessions. The partition
+            // had none if no epoch was committed, no earlier input required a new epoch, and there were no lives.
             let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch && !hadLivesWithoutEpoch
             self.handle(.leaseEpochBegan(name: newEpoch, wasEmpty: wasEmpty), at: moment, &effects)
             self.cursor.epoch = newEpoch
@@ -136,9 +136,9 @@ package final class PresenceProcessor: PartitionProcessor {
 
     // MARK: Due rows
 
-    // Each of the next methods handles one due row, or tells whether there is one, as if a tick (an empty record that
-    // advances time) had come before this input. None sends a request that changes leases: Redis executes only one such
-    // request for each offset, and that is the request of the input.
+    // Each of the next three methods finds, handles or removes one due row, as if a tick (an empty record that advances
+    // time) preceded `input`. None sends a request that changes leases: Redis executes only one such request for each
+    // offset, and that is the request of the input.
 
     package func isRowDue(before input: InboxInput) -> Bool {
         self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false

@@ -59,8 +59,9 @@ package final class RedisLeaseConnection: LeaseConnection {
         return replies
     }
 
-    /// Runs `body`; if it fails, forgets the connection, and opens the circuit breaker if the server did not answer or
-    /// refused the access.
+    /// Runs `body`; if `body` throws, forgets the connection and throws the same error.
+    ///
+    /// The circuit breaker opens if the server did not answer or refused the access.
     private func disconnectingOnFailure<R>(_ body: () throws(RedisError) -> R) throws(RedisError) -> R {
         do throws(RedisError) {
             return try body()

@@ -2,9 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// Calls that name or revoke admins, or kick users.
+/// Calls that appoint admins, revoke their rights, or kick users.
 extension DirectoryMachine {
-    /// First step of naming an admin: asks presence to verify that the user is in the live.
+    /// First step of appointing an admin: asks presence to verify that the user is in the live.
     ///
     /// If the user is in the live, presence sends the call back as `adminMembershipVerified`. A user who is an admin
     /// already needs no second step.
@@ -14,7 +14,7 @@ extension DirectoryMachine {
         return .passedOn(effects: [.audience(AudienceInput(key, .verifyAdminMembership(user: user, caller: caller)))])
     }
 
-    /// Second step of naming an admin: adds the user, whom presence has verified to be in the live.
+    /// Second step of appointing an admin: adds the user, whom presence has verified to be in the live.
     ///
     /// The checks of the first step are repeated, because the admins may have changed since.
     func addVerifiedAdmin(

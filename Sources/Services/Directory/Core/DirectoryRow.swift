@@ -6,7 +6,7 @@ package import PlazaModel
 package enum DirectoryKey: RowKey {
     /// A live that is running or ended less than five minutes ago.
     case live(LiveKey)
-    /// The claim of a user: which live, the only one, the user runs or is creating.
+    /// The claim of a user: the one live that the user runs or is creating.
     case claim(UserKey)
     /// The outcomes of a session's calls about a live.
     case liveCalls(LiveKey, SessionID)
@@ -152,7 +152,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var info: LiveInfo
     /// The offset of the creation; it distinguishes the live from earlier lives with the same id.
     package var epoch: Int64
-    /// The offset of the last change of the live; of its creation before any change.
+    /// The offset of the last change of the live, or of its creation if it has not changed since.
     ///
     /// A later live with the same id has higher revisions.
     package var revision: Int64

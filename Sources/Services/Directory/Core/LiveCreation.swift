@@ -91,7 +91,7 @@ extension DirectoryMachine {
         try self.checkFilteredWords(request.changes, request.app)
     }
 
-    /// Whether the owner already runs this live, so that the call to create it re-enters it.
+    /// Whether the owner already runs this live, so that the request is a re-entry instead of a creation.
     ///
     /// - Throws: `inAnotherRoom` when the owner runs another live; `roomExistsAndIsYours` when the owner already runs
     ///   this live and the caller is the app's server, which cannot enter a live.
@@ -184,7 +184,8 @@ extension DirectoryMachine {
     /// Checks that no running or ending live has the id, and that the last live with this id was created long enough
     /// ago.
     ///
-    /// - Throws: `roomExists`, `roomExistsAndIsYours` or `createdTooOften`.
+    /// - Throws: `roomExists` or `roomExistsAndIsYours` if a running live has the id; `createdTooOften` if the last
+    ///   live with this id is still ending, or was created less than `createInterval` ago.
     private func checkIDIsFree(_ request: CreateRequest, in rows: DirectoryRows, at now: Timestamp) throws(ReplyError) {
         guard case .live(let row)? = rows[.live(request.key)] else { return }
         if row.ended == nil {

@@ -16,7 +16,8 @@ enum NewLiveDefaults {
             // The app's default for the lives that its server creates.
             info.seatMode = policy.seatModeOfServer
         }
-        // `apply` rejects a change between voice and video. A new live may be of either kind, so the template is set first.
+        // `apply` rejects a change between voice and video. A new live may be of either kind, so the template is set
+        // before the call of `apply`.
         info.seatTemplate = SeatTemplate.resolved(request.changes.seatTemplate ?? info.seatTemplate).id
         try LiveInfoRules.apply(request.changes, to: &info, policy)
         if info.liveName.isEmpty { info.liveName = info.liveID.text }

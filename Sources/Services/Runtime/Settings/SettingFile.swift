@@ -26,8 +26,8 @@ enum SettingFile {
     /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is accessible to other
     ///   users, is not UTF-8, or has more than one line.
     static func secret(at path: String) -> ReadResult {
-        let result = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
-        guard case .contents(var bytes) = result else { return result }
+        let readResult = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
+        guard case .contents(var bytes) = readResult else { return readResult }
         if bytes.last == Self.lineFeed { bytes.removeLast() }
         if bytes.last == Self.carriageReturn { bytes.removeLast() }
         if bytes.isEmpty { return .problem("it is empty; write the secret into it, in one line") }

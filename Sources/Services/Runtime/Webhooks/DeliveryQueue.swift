@@ -24,7 +24,7 @@ package struct DeliveryQueue: Sendable {
         package var maxInFlightPerApp = 8
         /// The maximum number of concurrent requests to all apps.
         ///
-        /// All apps whose last attempt failed get together at most half of these requests.
+        /// The apps whose last attempt failed share at most half of these requests.
         package var maxInFlight = 64
         /// The maximum number of attempts to deliver one event.
         package var maxAttempts = 8
@@ -210,8 +210,8 @@ package struct DeliveryQueue: Sendable {
     ///
     /// After the last record, the apps that are still part of the catch-up no longer lag.
     ///
-    /// - Returns: whether the catch-up is finished, because it has read all records, the shares of all its apps are used
-    ///   up, or the partition was revoked.
+    /// - Returns: whether the catch-up is finished, because it has read all records, the shares of all its apps are
+    ///   used up, or the partition was revoked.
     package mutating func catchUpAdvanced(_ catchUp: CatchUp, upTo offset: Int64) -> Bool {
         guard let nextOffset = self.progress[catchUp.partition]?.nextOffset, !catchUp.apps.isEmpty else { return true }
         guard offset >= nextOffset else { return false }

@@ -116,7 +116,7 @@ final class WebhookDispatcher {
             try self.consumer.assign(offsets)
             self.readStatus.report { watch in
                 watch.partitionsAssigned(offsets, at: MonotonicClock.now)
-                // The other partitions are for other members of the group.
+                // All other partitions are assigned to other members of the group.
                 watch.forgetUnassigned()
             }
         } catch {
@@ -182,7 +182,9 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Starts a catch-up, unless one is running or no lagging app has enough free capacity.
+    /// Starts a catch-up, unless one is running or no lagging app has half of its share free.
+    ///
+    /// - Throws: an error that makes `catchUpConsumer` unusable.
     private func beginCatchUp() throws(KafkaError) {
         guard self.catchUp == nil else { return }
         guard let catchUp = self.queue.nextCatchUp(after: self.lastCatchUpPartition) else { return }
@@ -194,8 +196,11 @@ final class WebhookDispatcher {
         self.lastCatchUpPartition = catchUp.partition
     }
 
-    /// Continues the running catch-up, and ends it after the last record or when the shares of all its apps are used
-    /// up.
+    /// Reads the next records of the running catch-up, if there is one.
+    ///
+    /// The catch-up ends after the last record, or when the shares of all its apps are used up.
+    ///
+    /// - Throws: an error that makes `catchUpConsumer` unusable, or shows that it must be replaced.
     private func readCatchUp() throws(KafkaError) {
         guard let partition = self.catchUp?.partition else { return }
         var records: [IncomingRecord] = []

@@ -99,7 +99,9 @@ package final class WebhookSender: ServiceComponent {
         }
     }
 
-    /// Reads with two new consumers, until `stop` is called or an error makes one of them unusable.
+    /// Reads with two new consumers until `stop` is called.
+    ///
+    /// - Throws: the error that makes one of the consumers unusable.
     private func runSession(sessionTimeout: Duration) throws(KafkaError) {
         let consumer = try KafkaConsumer(
             self.settings.kafka, group: Self.group, fetchWait: self.settings.relaxedFetchWait,

@@ -6,7 +6,7 @@ package import PlazaModel
 package struct CallRecord: Hashable, Sendable {
     /// What was called.
     package enum Call: Hashable, Sendable {
-        /// A text or gift, by its `FeedContent.messageID`; `isMuted` if the sender was muted, and knew it.
+        /// A text or gift, by its `FeedContent.messageID`; `isMuted` if the sender had received its mute.
         case message(String, isMuted: Bool = false)
         /// Likes.
         case likes(Int64)
@@ -144,6 +144,7 @@ extension RoundHistory {
         counts["visits"] = self.feeds.count(where: \.hasLeft)
         counts["battle results read"] = self.battleReads.count
         counts["walks through the list"] = self.listWalks.count
+        // The workload itself marks gaps in the feeds of its visitors, so a feed whose client has left is not counted.
         counts["gaps"] = self.feeds.reduce(0) { $0 + ($1.hasLeft ? 0 : $1.steps.count { $0 == .gap }) }
         return counts
     }

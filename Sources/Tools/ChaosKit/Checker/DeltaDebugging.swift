@@ -31,7 +31,7 @@ enum DeltaDebugging {
                     start = end
                 }
             }
-            // With single entries, another pass may remove what an earlier one could not.
+            // A pass with single entries is repeated until it removes nothing: a removal may make another one possible.
             if partSize > 1 { partSize = (partSize + 1) / 2 } else if !hasRemoved { return (kept, true) }
             if kept.isEmpty { return (kept, true) }
         }

@@ -112,7 +112,7 @@ package struct Evidence: Hashable, Sendable, Codable {
         self.isShortest = isShortest
     }
 
-    /// Evidence of a load, whose viewers keep no history: its first incidents.
+    /// Evidence of a load, whose viewers keep no history: the load's first incidents.
     init(finding: String, _ incidents: [LoadIncident]) {
         self.init(
             finding: finding,

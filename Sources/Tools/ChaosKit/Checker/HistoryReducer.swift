@@ -85,7 +85,7 @@ package enum HistoryReducer {
             excerpt.battleReads.map(Evidence.Event.init) + excerpt.metadataReads.map(Evidence.Event.init)
             + excerpt.listWalks.map(Evidence.Event.init)
         events += reads.map { (time: $0.time ?? 0, event: $0) }
-        // The order of a client's own events stays when they have the same time.
+        // Events with the same time keep their order, because the offset is compared too.
         return events.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
         }.map(\.element.event)

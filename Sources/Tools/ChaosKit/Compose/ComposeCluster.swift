@@ -7,7 +7,7 @@ package struct ComposeContainers: Hashable, Sendable {
     struct Container: Hashable, Sendable {
         /// The service's name in `docker-compose.yml`.
         var service: String
-        /// The number that compose gave it, from 1 on; some are missing after a service was scaled down.
+        /// The number that compose gave it, from 1 on; after a service was scaled down, some numbers are missing.
         var number: Int
         /// The container's name in commands of Docker.
         var name: String
@@ -69,7 +69,8 @@ package struct ComposeContainers: Hashable, Sendable {
 
 /// A cluster of `docker-compose.yml` that runs already, and whose containers get faults.
 ///
-/// Docker's own restart policy starts killed services again; Redis and brokers are started by hand.
+/// Docker's own restart policy starts killed services again; Redis and brokers are started again by the
+/// end steps of a fault.
 package struct ComposeCluster: Sendable {
     /// The name of the compose project.
     package let project: String
@@ -111,7 +112,8 @@ package struct ComposeCluster: Sendable {
 
     /// Waits until every container runs and is healthy.
     ///
-    /// - Throws: an error that names those that are not; `ClusterError` when the engine does not answer.
+    /// - Throws: an error that names the containers that are not ready within `limit`; `ClusterError` when the engine
+    ///   does not answer.
     package func waitUntilReady(within limit: Duration) async throws {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -124,8 +126,8 @@ package struct ComposeCluster: Sendable {
 
     /// Runs a command of Docker.
     ///
-    /// - Returns: what it printed.
-    /// - Throws: `ClusterError.commandFailed` with what it printed.
+    /// - Returns: what the command printed.
+    /// - Throws: `ClusterError.commandFailed`, with what the command printed, when it fails.
     @discardableResult
     func docker(_ arguments: [String]) async throws(ClusterError) -> String {
         try await self.engine.run(arguments)

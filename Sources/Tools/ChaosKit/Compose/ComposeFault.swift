@@ -19,8 +19,9 @@ package struct ComposeFault: Hashable, Sendable {
 
     /// Chooses the steps.
     ///
-    /// The result is nil for a fault that is not possible: Redis's user may not run FLUSHALL, neither the disk nor the
-    /// clock of a single container can be changed, and a network can only be taken away whole.
+    /// The result is nil for a fault that is not possible. Redis's user may not run FLUSHALL. Neither the disk nor the
+    /// clock of a single container can be changed. A container can only be disconnected from a whole network, in both
+    /// directions, so the other interruptions are not possible.
     ///
     /// - Parameters:
     ///   - fault: the fault.
@@ -28,7 +29,7 @@ package struct ComposeFault: Hashable, Sendable {
     ///   - containers: the containers.
     package init?(_ fault: Fault, project: String, containers: ComposeContainers) {
         let names = fault.processes.compactMap(containers.name(of:))
-        // A rolling restart restarts the containers that there are.
+        // A rolling restart names a service, not a process; the containers of the service are looked up below.
         guard names.count == fault.processes.count || fault.isRollingRestart else { return nil }
         switch fault {
         case .kill(let processes):
@@ -72,16 +73,17 @@ package struct ComposeFault: Hashable, Sendable {
     /// applies as after a crash. Redis and a broker are the first process of their container. Only the engine can kill
     /// them, and it does not start them again by itself.
     private static func kill(_ process: String, container: String) -> [String] {
-        Self.isStartedByHand(process) ? ["kill", container] : ["exec", container, "sh", "-c", "kill -9 -1"]
+        Self.isStartedByEndSteps(process) ? ["kill", container] : ["exec", container, "sh", "-c", "kill -9 -1"]
     }
 
     /// The step that starts the containers which Docker's restart policy does not start; none if there are none.
     private static func start(_ processes: [String], _ names: [String]) -> [ComposeStep] {
-        let stopped = zip(processes, names).filter { process, _ in Self.isStartedByHand(process) }.map { $1 }
+        let stopped = zip(processes, names).filter { process, _ in Self.isStartedByEndSteps(process) }.map { $1 }
         return stopped.isEmpty ? [] : [.docker([["start"] + stopped])]
     }
 
-    private static func isStartedByHand(_ process: String) -> Bool {
+    /// Whether the end steps of a fault must start the process, because Docker does not start it again by itself.
+    private static func isStartedByEndSteps(_ process: String) -> Bool {
         ["redis", "broker"].contains(Fault.service(of: process))
     }
 }

@@ -10,15 +10,15 @@ struct ComposeFaultInjector: FaultInjecting {
         guard let steps = ComposeFault(fault, project: self.cluster.project, containers: containers) else {
             throw ImpossibleFault()
         }
-        let result: Result<Void, any Error>
+        let beginResult: Result<Void, any Error>
         do {
             for step in steps.beginSteps { try await self.carryOut(step) }
-            result = .success(())
+            beginResult = .success(())
         } catch {
-            result = .failure(error)
+            beginResult = .failure(error)
         }
         for step in steps.endSteps { try? await self.carryOut(step) }
-        try result.get()
+        try beginResult.get()
     }
 
     private func carryOut(_ step: ComposeStep) async throws {

@@ -8,8 +8,8 @@ internal import Foundation
 struct DockerEngine: Sendable {
     /// Runs a command and waits for its end.
     ///
-    /// - Returns: what it printed, without blanks at its ends.
-    /// - Throws: `ClusterError.commandFailed` with what it printed.
+    /// - Returns: what the command printed, without blanks at both ends.
+    /// - Throws: `ClusterError.commandFailed`, with what the command printed, when it fails.
     func run(_ arguments: [String]) async throws(ClusterError) -> String {
         let file = FileManager.default.temporaryDirectory.appending(path: "plaza-docker-\(UUID().uuidString)").path()
         defer { try? FileManager.default.removeItem(atPath: file) }

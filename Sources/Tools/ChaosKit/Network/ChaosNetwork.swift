@@ -114,7 +114,7 @@ package final class ChaosNetwork: Sendable {
 
     /// Interrupts a link; the interruption `none` ends an earlier one.
     ///
-    /// - Throws: `NoProxy` when no proxy stands in the link.
+    /// - Throws: `NoProxy` when the link has no proxy.
     func interrupt(_ link: Link, _ interruption: Interruption) throws {
         if case .clients(let name) = link {
             let isKnown = self.gatewayProxies.withLock { proxies in
@@ -129,7 +129,7 @@ package final class ChaosNetwork: Sendable {
         }
     }
 
-    /// A link cannot be interrupted, because no proxy stands in it.
+    /// A link cannot be interrupted, because it has no proxy.
     struct NoProxy: Error, CustomStringConvertible {
         let link: Link
         var description: String { "no proxy stands between \(self.link.ends.client) and \(self.link.ends.server)" }

@@ -80,7 +80,7 @@ package enum Fault: Hashable, Sendable {
     ///
     /// - Parameter name: returns the name of the process that has the fault instead of the named one.
     /// - Returns: the fault; a rolling restart and FLUSHALL have no instance, and are returned as they are.
-    func ofInstances(_ name: (String) -> String) -> Fault {
+    func replacingInstances(_ name: (String) -> String) -> Fault {
         switch self {
         case .kill(let names): .kill(names.map(name))
         case .killRepeatedly(let process, let times): .killRepeatedly(name(process), times: times)

@@ -8,7 +8,7 @@ package struct ClusterShape: Hashable, Sendable {
     package var instances: [ServiceKind: Int]
     /// The number of brokers; 0 if the brokers do not belong to the cluster and get no faults.
     package var brokers: Int
-    /// The links with proxies, which can be interrupted.
+    /// The links whose connections go through a proxy, which can interrupt them.
     package var links: [Link]
     /// Whether the clock of a process can be set wrong.
     package var hasFakeClock: Bool
@@ -39,7 +39,7 @@ package struct ChaosRound: Hashable, Sendable {
     /// How long the clients may wait for feeds and answers.
     var limits: RecoveryLimits
 
-    /// How long messages are sent: until a pause that is too long has been seen.
+    /// How long messages are sent: long enough to notice a pause that exceeds its limit.
     var loadDuration: Duration { self.delay + max(self.fault.duration, self.limits.viewerPause) + .seconds(3) }
 
     /// The time from a burst of calls to the beginning of the fault: 0 to 149 ms.
@@ -71,7 +71,7 @@ package struct FaultSchedule: Sendable {
         }
     }
 
-    /// The number of different faults; 0 if no kind contains `only`.
+    /// The number of different faults; 0 if `only` and `isPossible` exclude them all.
     package var count: Int { self.faults.count }
 
     /// Draws the round with this number.
@@ -95,14 +95,15 @@ package struct FaultSchedule: Sendable {
             limits: RecoveryLimits(of: fault, in: self.shape))
     }
 
-    /// Replaces each first instance that a fault names by an instance of the same service: another one in each cycle.
+    /// Replaces each instance 1 of a fault, such as `gateway-1`, by an instance that changes from cycle to cycle.
     ///
-    /// The owner of the partitions that the clients use may be any instance. The battles of one app, for example, all
-    /// have the same owner. So each instance must get each fault.
+    /// It is not known in advance which instance of a service the clients use. All battles of one app, for example, are
+    /// in one partition, and only the owner of this partition decides them. So each instance must get each fault in the
+    /// course of the cycles.
     private func chooseInstances(for faultIndex: Int, in cycle: Int) -> Fault {
         let fault = self.faults[faultIndex]
         switch fault {
-        // The list of faults has one of these for each instance, or one for all instances.
+        // `faults(of:)` names more than the first instance in these faults, so nothing is replaced.
         case .freezeInAppend: return fault
         case .freezeAtBattleEnd(let names, _) where names.count > 1: return fault
         default: break
@@ -115,10 +116,10 @@ package struct FaultSchedule: Sendable {
         for (kind, count) in counts where count > 0 {
             chosen["\(kind)-1"] = "\(kind)-\((Int.random(in: 0..<count, using: &random) + cycle) % count + 1)"
         }
-        return fault.ofInstances { chosen[$0, default: $0] }
+        return fault.replacingInstances { chosen[$0, default: $0] }
     }
 
-    /// All faults that are possible in a cluster; `chooseInstances` replaces their first instances.
+    /// All faults that are possible in a cluster, most of them for instance 1 only; `chooseInstances` replaces it.
     private static func faults(of shape: ClusterShape) -> [Fault] {
         let services = ServiceKind.allCases.filter { shape.instances[$0, default: 0] > 0 }
         let firstInstances = services.map { $0.instanceName(1) }
@@ -137,7 +138,8 @@ package struct FaultSchedule: Sendable {
             ServiceKind.cohostBattle.instanceName($0 + 1)
         }
         if battleInstances.count > 1 { faults.append(.freezeAtBattleEnd(battleInstances, seconds: 12)) }
-        // Each instance owns some of the partitions, so each of them has some of the burst's calls to append.
+        // A burst's calls go to several partitions. So not only the first instance has calls to append, and the fault
+        // is listed for two instances.
         faults += services.flatMap { kind in
             (0..<min(2, shape.instances[kind, default: 0])).map {
                 .freezeInAppend([kind.instanceName($0 + 1)], seconds: 8)

@@ -16,7 +16,7 @@ struct RecoveryLimits: Hashable, Sendable {
     private static let takeover = Duration.seconds(5)
     /// How long a broker of several may interrupt feeds: the documented 5 s, and 3 s more for the same reason.
     private static let brokerChange = Duration.seconds(8)
-    /// How long a cluster takes at most that has no second instance or broker: the process must start again.
+    /// How long a service without a second instance takes at most to continue: its process must start again.
     private static let restart = Duration.seconds(15)
     /// How long the only broker takes at most to start again.
     private static let brokerRestart = Duration.seconds(20)

@@ -21,10 +21,10 @@ struct EveningCall: Sendable {
     ///   - battle: the battle that runs; nil if none does.
     init?(_ action: EveningAction, cast: [EveningLive], battle: BattleID?) {
         let live = LiveID(cast[action.live].id)
-        func makeParams(_ change: (inout Params) -> Void) -> Params {
-            // Timeouts and durations are in seconds.
+        // In `Params`, timeouts and durations are in seconds.
+        func makeParams(_ setFields: (inout Params) -> Void) -> Params {
             var params = Params(live: live)
-            change(&params)
+            setFields(&params)
             return params
         }
         switch action.kind {

@@ -41,7 +41,7 @@ final class EveningMember: Sendable {
         }
     }
 
-    /// Sends a call at once, also while posted calls wait.
+    /// Sends a call at once, even while posted calls wait.
     ///
     /// - Returns: the error; nil if the call succeeded.
     @discardableResult
@@ -52,7 +52,7 @@ final class EveningMember: Sendable {
         }
     }
 
-    /// Sends a call at once, also while posted calls wait, and returns its result or its error.
+    /// Sends a call at once, even while posted calls wait, and returns its result or its error.
     func result(of call: EveningCall) async -> Result<CallResult, ReplyError> {
         // The client must know the live of a join or a leave, so that it resumes the right live after a reconnect.
         let isJoinOrLeave = call.method == "live.join" || call.method == "live.leave"

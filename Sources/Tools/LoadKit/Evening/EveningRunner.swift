@@ -7,7 +7,7 @@ internal import ProtocolClient
 /// Plays an evening with real clients: lasting lives with chat, gifts, guests on seats and battles.
 ///
 /// `EveningScript` decides what happens. This type reads the stage for the script and performs the script's actions.
-/// When a gateway is killed, its clients resume by themselves. A host is here the owner of a live.
+/// When a gateway is killed, its clients resume by themselves. Here a host is the owner of a live.
 package struct EveningRunner: Sendable {
     private struct State {
         var script: EveningScript
@@ -178,8 +178,8 @@ package struct EveningRunner: Sendable {
         guard case .success(.stage(let record?)) = result else { return }
         // The stage shows an ended battle for a while.
         let runningBattle = record.battle.flatMap { $0.ended == nil ? $0.id : nil }
-        let connectedStage: EveningStage = record.connection != nil ? .connected : .disconnected
-        let stage = runningBattle != nil ? .battling : connectedStage
+        let stageWithoutBattle: EveningStage = record.connection != nil ? .connected : .disconnected
+        let stage = runningBattle != nil ? .battling : stageWithoutBattle
         self.state.withLock { state in
             state.battle = runningBattle
             state.script.noteStage(stage)

@@ -73,13 +73,13 @@ extension EveningScript {
     private mutating func sendGift(_ live: Int, into actions: inout [EveningAction]) {
         let indices = EveningCast.gifts.indices
         // The gifts are sorted by price, so the lower one of two random indices is mostly that of a cheap gift.
-        let gift = min(Int.random(in: indices, using: &self.random), Int.random(in: indices, using: &self.random))
+        let giftIndex = min(Int.random(in: indices, using: &self.random), Int.random(in: indices, using: &self.random))
         // A call sends more than one gift only if the gift is one of the two cheapest.
-        let count = gift < 2 ? Int.random(in: 1...5, using: &self.random) : 1
+        let count = giftIndex < 2 ? Int.random(in: 1...5, using: &self.random) : 1
         guard let viewer = self.randomViewer(live) else { return }
-        actions.append(self.action(live, viewer, .gift(gift, count: count)))
+        actions.append(self.action(live, viewer, .gift(giftIndex, count: count)))
         if self.isInBattle(live) {
-            actions.append(self.hostAction(live, .score(Int(EveningCast.gifts[gift].coins) * count)))
+            actions.append(self.hostAction(live, .score(Int(EveningCast.gifts[giftIndex].coins) * count)))
         }
     }
 

@@ -37,7 +37,9 @@ package struct EveningScript: Sendable {
         var seatedAt: [Int: Int64] = [:]
         /// The last reported speaking level of each user, by user id; a user who has reported silence has no entry.
         var speakingLevels: [String: Int] = [:]
-        /// When the admin last welcomed a viewer; at first long ago, but a difference from it does not overflow.
+        /// When the admin last welcomed a viewer; at first so long ago that the first welcome is due.
+        ///
+        /// It is half of the lowest number, because a subtraction of the lowest number would overflow.
         var lastWelcomeAt = Int64.min / 2
         /// When each event is due next, by the raw value of the event.
         var dueTimes: [Int64]
@@ -104,7 +106,7 @@ package struct EveningScript: Sendable {
         return actions
     }
 
-    /// Takes over the stage of the first two lives, which the runner has read.
+    /// Records the stage of the first two lives, which the runner has read.
     package mutating func noteStage(_ stage: EveningStage) {
         if self.stage == .battling, stage != .battling {
             self.nextBattleAt = self.now + self.randomPause(8_000...15_000)

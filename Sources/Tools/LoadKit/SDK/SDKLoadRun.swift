@@ -10,7 +10,7 @@ internal import Synchronization
 package final class SDKLoadRun: Sendable {
     private let plan: SDKLoadPlan
     private let transport: LoopTransport
-    /// The delivery queues, among which the instances are distributed; so the instances can use two cores.
+    /// The delivery queues, among which the instances are distributed; so that the instances can use two cores.
     private let queues = [DispatchQueue(label: "viewers-0"), DispatchQueue(label: "viewers-1")]
     /// The counts of each delivery queue, in the order of `queues`.
     private let tallies = [SDKLoadTally(), SDKLoadTally()]
@@ -56,11 +56,11 @@ package final class SDKLoadRun: Sendable {
             }
         }
         report.clients = owners.count + viewers.count
-        let (progress, clients) = (self.progress, report.clients)
+        let (progress, clientCount) = (self.progress, report.clients)
         let progressReporting = Task {
             while true {
                 try await Task.sleep(for: .seconds(1))
-                say("\(progress.entered.withLock { $0 }) of \(clients) have entered")
+                say("\(progress.entered.withLock { $0 }) of \(clientCount) have entered")
             }
         }
         let began = ContinuousClock.now

@@ -30,7 +30,7 @@ package final class DemoUser {
 
     /// Calls a method and returns its result.
     ///
-    /// - Throws: `ScenarioFailure` with the name of the call and its error.
+    /// - Throws: `ScenarioFailure`, with the name of the call and the error, when the call fails.
     @discardableResult
     package func call(
         _ method: String, _ params: some Encodable & Sendable, live: LiveID? = nil
@@ -43,6 +43,8 @@ package final class DemoUser {
     }
 
     /// Calls a method that must fail with `code`.
+    ///
+    /// - Throws: `ScenarioFailure` when the call succeeds, or fails with another code.
     package func expectRefusal(
         _ code: ReplyCode, _ method: String, _ params: some Encodable & Sendable
     ) async throws(ScenarioFailure) {
@@ -63,7 +65,7 @@ package final class DemoUser {
     /// Waits for the first update for which `match` returns a value, and returns that value; other updates are stored
     /// for later steps.
     ///
-    /// - Throws: `ScenarioFailure`, which names `expectation`, when there is none within `seconds`.
+    /// - Throws: `ScenarioFailure`, which names `expectation`, when no such update arrives within `seconds`.
     package func waitForUpdate<Value>(
         _ expectation: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -76,6 +78,8 @@ package final class DemoUser {
     }
 
     /// Waits for the first feed item for which `match` returns a value.
+    ///
+    /// - Throws: as `waitForUpdate` does.
     package func waitForFeedItem<Value>(
         _ expectation: String, within seconds: Double = 10, _ match: (FeedContent) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -89,6 +93,8 @@ package final class DemoUser {
     }
 
     /// Waits for the first notice for which `match` returns a value.
+    ///
+    /// - Throws: as `waitForUpdate` does.
     package func waitForNotice<Value>(
         _ expectation: String, within seconds: Double = 10, _ match: (NoticeContent) -> Value?
     ) async throws(ScenarioFailure) -> Value {

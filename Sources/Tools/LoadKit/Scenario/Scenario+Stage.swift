@@ -127,7 +127,7 @@ extension Scenario {
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 20)]))
     }
 
-    /// Bob leaves the connection, and both lives end; each member is told once, and no feed lacks an item.
+    /// Bob leaves the connection, and both lives end; each member receives the end once, and no feed lacks an item.
     func end() async throws(ScenarioFailure) {
         try await self.bob.call("cohost.exit", Params(live: self.bobLive), live: self.bobLive)
         _ = try await self.erin.waitForFeedItem("bob leaving the stage") { content -> Bool? in

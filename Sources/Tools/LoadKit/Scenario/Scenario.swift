@@ -42,6 +42,8 @@ package struct Scenario {
     private let hub: ClientHub
 
     /// Makes the clients, which begin to connect.
+    ///
+    /// - Throws: an error when the system has no thread or descriptor left.
     package init(_ setting: Setting) throws {
         let hub = try ClientHub()
         func participant(_ name: String, isServer: Bool = false) -> DemoUser {

@@ -96,7 +96,7 @@ struct AudienceHarness {
     /// Plans and handles one input while Redis cannot be reached; without a command (nil), the input is a tick.
     ///
     /// `mayHaveRun` says whether Redis may have executed the request before the connection was lost. As in production,
-    /// the machine is told first that the whole batch has no leases, then for each input that it has no result.
+    /// the machine first gets `leasesUnavailable` for the whole batch, then the result `unavailable` for each input.
     mutating func sendWithoutRedis(_ command: AudienceCommand?, mayHaveRun: Bool = false) -> [Effect] {
         var effects: [Effect] = []
         let planned = self.plan(command)
@@ -111,7 +111,7 @@ struct AudienceHarness {
         self.sendWithoutRedis(nil, mayHaveRun: mayHaveRun)
     }
 
-    /// The effects that tell the other machines that the owner has joined or returned.
+    /// The effects that report to the other machines that the owner has joined or returned.
     static let effectsOfOwnerArrival: [Effect] = [
         Self.userPresent(Self.owner),
         .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Self.owner))),
@@ -173,9 +173,9 @@ struct AudienceHarness {
     }
     /// The effect that publishes a content to the live's viewers.
     static func publish(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .publish(content: content))) }
-    /// The effect that tells the seats that a user has left the live.
+    /// The effect that reports to the seat machine that a user has left the live.
     static func userGone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
-    /// The effect that tells the seats that a user has joined the live or has returned to it.
+    /// The effect that reports to the seat machine that a user has joined the live or has returned to it.
     static func userPresent(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
     /// The effect that reports a user's profile to the directory.
     static func directoryProfile(_ user: UserInfo) -> Effect {
@@ -197,7 +197,7 @@ struct AudienceHarness {
     static func notices(_ effects: [Effect]) -> [Notice] {
         effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
     }
-    /// The effects that tell all machines the lowest ticket that a kicked user may still use.
+    /// The effects that report to all machines the lowest ticket that a kicked user may still use.
     static func effectsOfRaisedFloor(_ user: UserID, _ floor: Ticket) -> [Effect] {
         [
             .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),

@@ -54,8 +54,8 @@ import Testing
     /// Rules: R3.31.
     @Test func `a user who returns within a minute after a leave or a kick is counted once`() {
         var harness = AudienceHarness()
-        // alice joins ten times, each time 59 s after she left or was kicked in turn. Each round has two new call
-        // numbers.
+        // alice joins ten times. After each join she leaves or, every second time, is kicked; 59 s later she joins
+        // again. Each round has two new call numbers.
         for visit in 1...10 {
             let effects = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(3 * visit))),
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Rules: R3.31.
-    @Test func `the row of a live remembers only the last leaves, and the visits of different users are all counted`() {
+    @Test func `the row of a live stores only the last leaves, but the visits of all users are counted`() {
         var harness = AudienceHarness()
         for index in 1...100 {
             let user = UserInfo(userID: UserID("u\(index)"))

@@ -63,8 +63,7 @@ import Testing
 
     /// Rules: R3.22.
     @Test
-    func `the owner has a lease, but is neither announced nor counted, and its expiry is reported to the connections`()
-    {
+    func `the owner is neither announced nor counted, and the expiry of its lease is reported to the connections`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
         var effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
@@ -183,7 +182,7 @@ import Testing
                 == [.barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending)))])
     }
 
-    @Test func `a ticket from an earlier live of the same name is rejected`() {
+    @Test func `a ticket from an earlier live with the same id is rejected`() {
         var harness = AudienceHarness()
         _ = harness.send(AudienceHarness.endOfLive)
         // A newer live with the same id; its epoch is above that of the ended live.
@@ -245,7 +244,7 @@ import Testing
                 == .notMember)
     }
 
-    @Test func `a confirmation tells the seat machine that a user without a session is gone`() {
+    @Test func `a confirmation reports a user without a session as gone to the seat machine`() {
         var harness = AudienceHarness()
         #expect(harness.plan(.confirm(user: "alice")).request == .isMember(live: AudienceHarness.key, user: "alice"))
         #expect(

@@ -97,7 +97,7 @@ import Testing
         #expect(reports.last?.effect == AudienceHarness.occupancyReport(.left, isEmpty: false))
     }
 
-    @Test func `I5 the loss of the leases does not report a live as empty or its owner as gone`() {
+    @Test func `I5 after a loss of the leases, a live is not reported as empty, nor its owner as gone`() {
         var (harness, _) = self.liveWithOwner()
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test
-    func `I6 I15 a repeated join is rejected after a kick, a leave, a sign-off, and in a newer live of the same name`()
+    func `I6 I15 a repeated join is rejected after a kick, a leave, a sign-off, and in a newer live with the same id`()
     {
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         /// A live that alice has just joined, and the ticket in the reply.

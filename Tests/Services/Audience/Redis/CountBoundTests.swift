@@ -17,7 +17,7 @@ import Testing
 
     /// Rules: R4.14.
     @Test(arguments: (1...6).map { UInt64($0) })
-    func `a fresh count is between certain and possible viewers, but for the joins and leaves of the last second`(
+    func `a fresh count is between certain and possible viewers, give or take the changes of the last second`(
         seed: UInt64
     ) throws {
         let redis = try LiveRedis()

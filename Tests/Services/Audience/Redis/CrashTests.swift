@@ -13,7 +13,7 @@ import Testing
 
     init() throws { self.redis = try LiveRedis() }
 
-    @Test func `I15 a batch that the next owner processes again in other batches has the same effects`() throws {
+    @Test func `I15 inputs that the next owner processes again, in smaller batches, have the same effects`() throws {
         let partition = try PartitionHarness(redis: self.redis.port)
         try partition.processAndCommit()
         self.writeMixedInputs(into: partition)
@@ -31,7 +31,7 @@ import Testing
         }
         Self.expectSame(effectsOfNextOwner, effectsOfFirstOwner)
         #expect(!effectsOfFirstOwner.isEmpty)
-        // What is left of the inbox ends with the first tick of the next owner.
+        // The inputs that are left, up to the first tick of the next owner, have no effects.
         #expect(try partition.processAndCommit().isEmpty, "expected no further effects")
     }
 

@@ -18,7 +18,7 @@ import Testing
     static let damages: [[[String]]] = {
         var damages: [[[String]]] = []
         let state = "{audience.0}:state"
-        // The fields contain numbers; these values are none, or too large.
+        // The fields contain numbers; these values are no numbers, or numbers that are too large.
         for field in ["offset", "id", "clock", "paused", "sessions"] {
             for value in ["", "x", "inf", "nan", "9e30", "99999999999999999999"] {
                 damages.append([["HSET", state, field, value]])

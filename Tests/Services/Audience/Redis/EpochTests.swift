@@ -83,7 +83,7 @@ import Testing
         try self.assertViewersAndExpectSettled(tickets)
     }
 
-    @Test func `I5 a batch whose connection breaks while it is executed counts as decided without Redis`() throws {
+    @Test func `I5 a batch that Redis executes while the connection breaks counts as decided without Redis`() throws {
         let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
         try self.partition.replaceOwner(connection: connection)
         let tickets = try self.joinAliceBobAndCarol()
@@ -151,9 +151,9 @@ import Testing
         if loss == .restart { try self.fixture.redis.restart() }
         // The epoch is due to settle before this tick. Its row is handled alone, as the shell does after a failure.
         self.partition.writeTick(after: .seconds(12))
-        let effectsAlone = try self.partition.processAndCommitNextDue()
-        #expect(PartitionHarness.counts(effectsAlone).allSatisfy { $0.stale }, "expected no fresh count")
-        #expect(!effectsAlone.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
+        let effectsOfDueRow = try self.partition.processAndCommitNextDue()
+        #expect(PartitionHarness.counts(effectsOfDueRow).allSatisfy { $0.stale }, "expected no fresh count")
+        #expect(!effectsOfDueRow.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
         #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
 
         // While Redis is down no epoch can begin, so the tick is processed without one. Redis then restarts.
@@ -172,9 +172,9 @@ import Testing
         try self.partition.tick(seconds: 1)
         try self.partition.send(.assert(members: tickets.keys.sorted().map { self.assertedSession(of: $0, tickets) }))
         self.partition.writeTick(after: .seconds(12))
-        let effectsAlone = try self.partition.processAndCommitNextDue()
-        #expect(PartitionHarness.counts(effectsAlone).map(\.count) == [3])
-        #expect(PartitionHarness.counts(effectsAlone).map(\.stale) == [false])
+        let effectsOfDueRow = try self.partition.processAndCommitNextDue()
+        #expect(PartitionHarness.counts(effectsOfDueRow).map(\.count) == [3])
+        #expect(PartitionHarness.counts(effectsOfDueRow).map(\.stale) == [false])
         #expect(PartitionHarness.epochs(try self.partition.processAndCommit()).isEmpty)
     }
 
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-/// A connection that a test can cut, or let break after it has executed the next pipeline.
+/// A connection that a test can cut, or break after Redis has executed the next pipeline.
 final class InterruptibleConnection: LeaseConnection {
     var isCut = false
     var breaksAfterNextPipeline = false

@@ -112,7 +112,7 @@ import Testing
         #expect(try self.partition.listUserIDs(pageSize: 10) == ["bob"])
     }
 
-    @Test func `a heartbeat that is older than a lease lasts restores nobody`() throws {
+    @Test func `a heartbeat that was sent more than a lease's 90 s ago restores nobody`() throws {
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 92)
         // The heartbeat was sent 92 s ago, and arrives only now.

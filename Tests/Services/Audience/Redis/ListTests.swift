@@ -69,7 +69,7 @@ import Testing
             (user: "alice", session: "s1"), (user: "alice", session: "s2"), (user: "host", session: "s1"),
             (user: "bob", session: "s1"),
         ].enumerated() {
-            // The script returns 1 for an accepted and for a rejected join; which it was is in the outbox.
+            // The script returns 1 for every join; the entry in the outbox says whether the join was rejected.
             #expect(try join(Int64(offset), joining.user, joining.session) == .integer(1))
         }
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)

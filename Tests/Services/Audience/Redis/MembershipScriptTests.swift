@@ -80,7 +80,7 @@ import Testing
             try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s3"), .text("host/s3")]))
     }
 
-    @Test func `I6 a resume after the kick of its user in one batch leaves no lease`() throws {
+    @Test func `I6 a kick and a later resume of the same user in one batch leave no lease`() throws {
         let partition = try self.partition()
         let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         try partition.processAndCommit()
@@ -161,7 +161,7 @@ import Testing
     }
 
     /// Rules: R2.14.
-    @Test func `a user who joins again has its new name in list and feed, and keeps the old one if it gives none`()
+    @Test func `a join with a new name changes the name in list and feed, and a join without a name keeps the old one`()
         throws
     {
         let partition = try self.partition()

@@ -35,7 +35,7 @@ final class PartitionHarness {
     private(set) var owner: PresenceProcessor
     /// The effects of all committed inputs, in order.
     private(set) var published: [Effect] = []
-    /// The fencing token of the instance that owns the partition: the offset of the tick with which it acquired it.
+    /// The fencing token of the instance that owns the partition: the offset of the tick with which it took over.
     private var generation: Int64 = 0
 
     private let policy: AppPolicy
@@ -212,7 +212,7 @@ final class PartitionHarness {
             }
         }
     }
-    /// The users of whom presence reports to the seats that they are gone.
+    /// The users that presence reports as gone to the seat machine.
     static func usersGone(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .seat(let input) = $0, case .userGone(let user) = input.command { user.text } else { nil }

@@ -20,14 +20,14 @@ import Testing
     @Test func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`() async {
         await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
-            let first = harness.start("one")
+            let firstShell = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
             try harness.write(.join(caller: self.caller("alice", counter: 1)), self.live)
             try harness.write(.join(caller: self.caller("bob", counter: 1)), self.live)
             try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("bob")) != nil })
             let ticket = try #require(PresenceShellHarness.ticket(harness.records, session: self.session("bob")))
-            #expect(first.stop())
-            let second = harness.start("two")
+            #expect(firstShell.stop())
+            let secondShell = harness.start("two")
             // bob's gateway continues to send heartbeats; alice's does not, so her lease expires.
             let beat = Heartbeat(session: self.session("bob"), user: "bob", ticket: Ticket(ticket), silentFor: 0)
             try harness.read(
@@ -46,7 +46,7 @@ import Testing
             // it is at most 4 s. Together: 6 + 2 + 4 = 12 s.
             #expect((6000...12_000).contains(leftAt - joinedAt))
             #expect(PresenceShellHarness.lastCount(harness.records, self.live)?.totalViewers == 2)
-            #expect(second.stop())
+            #expect(secondShell.stop())
         }
     }
 
@@ -87,16 +87,16 @@ import Testing
     @Test func `I4 after a failed attempt, presence processes inputs one at a time, and leases still expire`() async {
         await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
-            let first = harness.start("one")
+            let firstShell = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
             try harness.write(.join(caller: self.caller("alice", counter: 1)), self.live)
             try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("alice")) != nil })
-            #expect(first.stop())
+            #expect(firstShell.stop())
             try harness.writeFailedAttempt(self.live)
-            // 20 users join, who are 21 viewers with alice.
+            // 20 users join; with alice, the live then has 21 viewers.
             let users = (1...20).map { "viewer\($0)" }
             for user in users { try harness.write(.join(caller: self.caller(user, counter: 1)), self.live) }
-            let second = harness.start("two")
+            let secondShell = harness.start("two")
             try harness.read(until: { records in
                 users.allSatisfy { PresenceShellHarness.ticket(records, session: self.session($0)) != nil }
             })
@@ -109,7 +109,7 @@ import Testing
             }
             #expect(Set(leaves.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }))
             #expect(leaves.count == 21, "expected that each viewer leaves once")
-            #expect(second.stop())
+            #expect(secondShell.stop())
         }
     }
 

@@ -77,7 +77,7 @@ import Webhooks
             #expect(queue.add(self.position(0), of: self.key("arena")) == true)
             #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0)])
             let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: jitter, at: self.time(0))
-            // The pause is half of 500 ms, and the part `jitter` of the other half.
+            // The pause is 250 ms, half of its nominal 500 ms, plus the fraction `jitter` of the other 250 ms.
             let endOfPause = self.time(250 + Int64(250 * jitter))
             #expect(outcome == .retry(notBefore: endOfPause))
             #expect(queue.nextDue(after: self.time(0)) == endOfPause)
@@ -137,8 +137,9 @@ import Webhooks
         // As many apps as possible, with names as long as possible: 30 letters and a number of two digits.
         let longNames = (0..<ReadingProgress.maxLaggingApps).map { String(repeating: "a", count: 30) + "\($0 + 10)" }
         let laggingOffsets = longNames.map { (AppID($0), Int64.max) }
-        let largest = Checkpoint(offset: .max, laggingOffsets: Dictionary(uniqueKeysWithValues: laggingOffsets))
-        #expect(largest.metadata.utf8.count < 4096, "a broker accepts less than 4096 bytes of metadata")
+        let largestCheckpoint = Checkpoint(
+            offset: .max, laggingOffsets: Dictionary(uniqueKeysWithValues: laggingOffsets))
+        #expect(largestCheckpoint.metadata.utf8.count < 4096, "a broker accepts less than 4096 bytes of metadata")
     }
 
     @Test func `I16 events of an app whose share is used up are skipped, and read again once half the share is free`()
@@ -229,7 +230,7 @@ import Webhooks
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(10), self.position(4)])
     }
 
-    @Test func `partitions take turns in catch-ups`() {
+    @Test func `consecutive catch-ups read the partitions in rotation`() {
         var queue = DeliveryQueue()
         for partition: Int32 in 0...2 {
             queue.partitionAssigned(partition, .init(offset: 9, laggingOffsets: ["demo": 4]))

@@ -76,7 +76,7 @@ import Webhooks
     // Codes from 102100 to 102200 are the apps' own. The standard code `giftCheckFailed` is 102004.
     /// Rules: R14.8.
     @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
-    func `the sender of a refused gift gets an own code of the app, and the standard code instead of any other code`(
+    func `the sender of a refused gift gets the backend's code if it is an app's own, else the standard code`(
         backendCode: Int, senderCode: Int
     ) async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(backendCode)}"#) }
@@ -155,8 +155,8 @@ import Webhooks
         let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
-        // All apps together may have 256 open requests, so the share of each of the ten apps is 25. Each of the other
-        // apps sends more requests than its share, and gets no answer.
+        // All apps together may have 256 open requests, so the share of each of the ten apps is 25. Each app
+        // but `demo` sends more requests than its share, and gets no answer.
         for app in hooks.keys where app != "demo" {
             for number in 0..<200 { try? client.send(self.request("u\(number)", app: app)) { _ in } }
         }

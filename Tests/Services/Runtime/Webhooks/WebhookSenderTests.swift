@@ -118,7 +118,7 @@ import Webhooks
     }
 
     /// Rules: R14.1.
-    @Test func `an event reaches the app's backend, signed and named`() async throws {
+    @Test func `an event is sent to the app's backend, with its name and a signature in the headers`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
         let harness = try SenderHarness()
         let sender = harness.startSender(["demo": self.hooks(receiver)])

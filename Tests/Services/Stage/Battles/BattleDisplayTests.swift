@@ -38,8 +38,8 @@ struct BattleDisplayTests {
         // bistro is the last side of the first battle, which therefore ends.
         let ended = harness.call("bistro") { .exitBattle(battle: firstBattle, live: "bistro", caller: $0) }
         #expect(ended.notifiedLives == ["arena", "bistro", "cafe", "disco"])
-        // bistro stayed in the first battle until the end, so bistro shows the result. arena left that battle earlier, so
-        // arena shows the running battle, as cafe and disco do.
+        // bistro stayed in the first battle until the end, so bistro shows the result. arena left that battle earlier,
+        // so arena shows the running battle, as cafe and disco do.
         for live: LiveID in ["arena", "cafe", "disco"] {
             #expect(harness.live(live)?.battle == secondBattle)
             #expect(ended.reportedEvents(live).contains(.battleEnded(battle: firstBattle, reason: .allMemberExit)))

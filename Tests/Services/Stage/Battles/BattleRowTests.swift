@@ -5,16 +5,16 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Rows that no machine writes, but that a state topic may hold: a machine that reads one must not crash.
+/// Rows that can be decoded although no machine writes them: a machine that restores one must not crash.
 @Suite struct BattleRowTests {
-    // The row of a requested battle has no view; that of a running battle has a view, here one without sides. The
-    // duration is `Int64.max`, which must not overflow.
+    // With the first argument the battle has no view, so it is only requested. With the second it is running, because
+    // it has a view, but the view has no sides. The duration is `Int64.max`: calculations with it must not overflow.
     @Test(arguments: ["", #","view":{"id":"b-6","extensionInfo":"","startTime":1,"endTime":2,"sides":[]}"#])
-    func `a stored battle without a view, or without sides, ends and causes no webhook event`(viewJSON: String) throws {
+    func `a battle whose row has no sides ends without a webhook event`(viewJSON: String) throws {
         let json = #"""
-            {"battle":{"battle":{"id":"b-6","inviter":"room","asked":[],"createdAt":1,"durationSeconds":9223372036854775807,
-            "needResponse":true,"extensionInfo":"","invitees":[{"live":"duet","hasAccepted":false}],"expiresAt":2,
-            "isDirty":false\#(viewJSON)}}}
+            {"battle":{"battle":{"id":"b-6","inviter":"room","asked":[],"createdAt":1,
+            "durationSeconds":9223372036854775807,"needResponse":true,"extensionInfo":"","invitees":[
+            {"live":"duet","hasAccepted":false}],"expiresAt":2,"isDirty":false\#(viewJSON)}}}
             """#
         var policy = AppPolicy()
         policy.hasWebhooks = true
@@ -25,7 +25,7 @@ import Testing
         let effects = harness.advance(milliseconds: 1000)
         #expect(
             !effects.contains { if case .webhook = $0 { true } else { false } },
-            "the event would name the sides, of which the row has none")
+            "a webhook event would list the battle's sides, but this row has none")
         #expect(harness.journal.nextDue == nil, "expected the battle to have ended, so that no row is due later")
     }
 }

@@ -148,7 +148,7 @@ struct BattleRuleTests {
         harness.connect("arena", "bistro", "cafe")
         let id = harness.requestBattle("arena", against: "bistro", "cafe", seconds: 60)
         _ = harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }
-        let created = harness.machine.moment.now
+        let creation = harness.machine.moment.now
         guard case .battleInfo(let requestDetails)? = self.battleInfo(&harness, live: "cafe").result else {
             Issue.record("the requested battle cannot be read")
             return
@@ -156,8 +156,8 @@ struct BattleRuleTests {
         #expect(
             requestDetails
                 == BattleDetails(
-                    id: id, inviter: "arena", createTime: created, durationSeconds: 60, needResponse: true,
-                    extensionInfo: "pk", expiresAt: created + .seconds(10),
+                    id: id, inviter: "arena", createTime: creation, durationSeconds: 60, needResponse: true,
+                    extensionInfo: "pk", expiresAt: creation + .seconds(10),
                     invitees: [.init(live: "bistro", hasAccepted: true), .init(live: "cafe", hasAccepted: false)]))
 
         // cafe's answer is the last, so it starts the battle of arena and bistro.
@@ -194,11 +194,11 @@ struct BattleRuleTests {
                 from: "arena", to: ["bistro", "cafe"], seconds: 60, needResponse: true, timeoutSeconds: 20,
                 extensionInfo: "pk", caller: caller))
         let id = BattleID("b-\(harness.machine.moment.offset)")
-        let created = harness.machine.moment.now
+        let creation = harness.machine.moment.now
         #expect(
             self.webhooks(requested) == [
                 WebhookEvent(
-                    key, at: created,
+                    key, at: creation,
                     .battleCreated(
                         battle: id, from: side("arena"), to: [side("bistro"), side("cafe")],
                         durationMilliseconds: 60_000,
@@ -214,7 +214,7 @@ struct BattleRuleTests {
                 WebhookEvent(
                     key, at: start,
                     .battleStarted(
-                        battle: id, from: side("arena"), to: [side("bistro")], createdAt: created, startTime: start,
+                        battle: id, from: side("arena"), to: [side("bistro")], createdAt: creation, startTime: start,
                         endTime: start + .seconds(60)))
             ])
         #expect(
@@ -226,7 +226,7 @@ struct BattleRuleTests {
                 WebhookEvent(
                     key, at: harness.machine.moment.now,
                     .battleEnded(
-                        battle: id, from: side("arena"), to: [side("bistro", 7)], createdAt: created, startTime: start,
+                        battle: id, from: side("arena"), to: [side("bistro", 7)], createdAt: creation, startTime: start,
                         endTime: start + .seconds(60), kind: .timeOver))
             ])
     }
@@ -238,7 +238,7 @@ struct BattleRuleTests {
         for reason in Reason.allCases {
             harness.connect("arena", "bistro")
             let id = harness.requestBattle("arena", against: "bistro")
-            let created = harness.machine.moment.now
+            let creation = harness.machine.moment.now
             let effects =
                 switch reason {
                 case .rejection: harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
@@ -251,10 +251,10 @@ struct BattleRuleTests {
                 self.webhooks(effects).map(\.content) == [
                     .battleEnded(
                         battle: id, from: BattleSide(live: "arena", host: ConnectionHarness.host("arena")),
-                        to: [BattleSide(live: "bistro", host: ConnectionHarness.host("bistro"))], createdAt: created,
+                        to: [BattleSide(live: "bistro", host: ConnectionHarness.host("bistro"))], createdAt: creation,
                         startTime: nil, endTime: harness.machine.moment.now, kind: .neverStarted)
                 ], "\(reason)")
-            // The connection ends, because each reason begins with a new one.
+            // End this connection, because the loop connects the two lives again for the next reason.
             if reason != .inviterExits { _ = harness.exit("arena") }
         }
     }

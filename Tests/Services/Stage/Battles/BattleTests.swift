@@ -7,8 +7,8 @@ import Testing
 
 /// Starts, answers and ends of battles.
 ///
-/// A battle lasts 60 s, and a battle request expires after 10 s, unless the test says otherwise. A battle is named after
-/// the offset of its request.
+/// A battle lasts 60 s, and a battle request expires after 10 s, unless the test says otherwise. A battle is named
+/// after the offset of its request.
 struct BattleTests {
     /// Rules: R10.5.
     @Test func `a battle that needs no response starts at once, and ends by time with one result`() {
@@ -142,7 +142,7 @@ struct BattleTests {
     }
 
     /// Rules: R10.1.
-    @Test func `the result code of each invited live gives the reason why it cannot battle`() {
+    @Test func `the result code of each invited live gives the reason why the live cannot battle`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo"])
         harness.connect("arena", "bistro", "cafe", "disco")
         _ = harness.startBattle("cafe", against: "disco")
@@ -209,7 +209,7 @@ struct BattleTests {
         #expect(harness.updateScores(id, [("arena", 3)]).code == .noSuchBattle)
     }
 
-    @Test func `I13 a live that leaves the connection rejects or cancels its open battle request`() {
+    @Test func `I13 a live that leaves the connection rejects the battle request to it, or cancels its own`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         // A notice names the time at which each live has joined the connection.

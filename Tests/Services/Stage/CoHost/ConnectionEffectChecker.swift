@@ -28,7 +28,7 @@ struct ConnectionEffectChecker {
     var scores: [BattleID: [LiveID: Int64]] = [:]
     /// When the scores of each battle were last reported.
     var scoresPublishedAt: [BattleID: Timestamp] = [:]
-    /// The size of the largest connection.
+    /// The number of lives in the largest connection that was reported.
     var maxMemberCount = 0
     var contradictions: [String] = []
 

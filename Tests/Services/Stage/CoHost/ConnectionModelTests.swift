@@ -6,7 +6,7 @@ import Testing
 
 /// Compares the connection machine with models that are written from the rules alone, without a look at the machine.
 ///
-/// With three lives, every move in every reachable state is compared; with eight lives, long random walks are.
+/// With three lives, every move in every reachable state is compared; with eight lives, the moves of random walks.
 struct ConnectionModelTests {
     @Test func `I12 I13 every move of three lives in every reachable state has the result of the model`() throws {
         let lives: [LiveID] = ["arena", "bistro", "cafe"]
@@ -97,7 +97,8 @@ struct ConnectionModelTests {
             var scores: [LiveID: Int64] = ["arena": 0, "bistro": 0, "cafe": 0]
             var livesInBattle: Set<LiveID> = ["arena", "bistro", "cafe"]
             var elapsedMilliseconds: Int64 = 0
-            // Until the battle ends by time or all lives have left, three lives at random leave it, wait or get scores.
+            // Until the battle ends by time or all lives have left it, each step does one of three things at random: a
+            // live leaves the battle, time passes, or a live gets a score.
             while elapsedMilliseconds < 20_000, !livesInBattle.isEmpty {
                 let live: LiveID = ["arena", "bistro", "cafe"][Int.random(in: 0..<3, using: &random)]
                 switch Int.random(in: 0..<10, using: &random) {

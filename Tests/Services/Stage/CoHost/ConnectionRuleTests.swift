@@ -123,9 +123,9 @@ struct ConnectionRuleTests {
         var harness = ConnectionHarness(["arena", "bistro"])
         for _ in 0..<10 { #expect(harness.request("arena", to: "nobody").coHostCodes == [.noSuchLive]) }
         let rowBefore = harness.machine.journal[.live(LiveKey("demo", "arena"))]
-        let refused = harness.request("arena", to: "bistro")
-        #expect(refused.code == .connectionTooFrequent)
-        guard case .failure(let error)? = refused.replies.last?.outcome else {
+        let eleventhRequest = harness.request("arena", to: "bistro")
+        #expect(eleventhRequest.code == .connectionTooFrequent)
+        guard case .failure(let error)? = eleventhRequest.replies.last?.outcome else {
             Issue.record("the eleventh request is not rejected")
             return
         }

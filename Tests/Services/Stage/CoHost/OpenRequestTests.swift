@@ -35,7 +35,7 @@ struct OpenRequestTests {
     }
 
     /// Rules: R10.21.
-    @Test func `the inviter reads all requests of its battle, and an invitee the request to it, until the start`() {
+    @Test func `the inviter reads all requests of its battle, and an invitee its own, until the battle starts`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let id = harness.requestBattle("arena", against: "bistro", "cafe", timeoutSeconds: 20)

@@ -6,8 +6,9 @@ import Testing
 
 /// The exact frames of each template (R9.1 to R9.7), alone and in connections.
 ///
-/// A template is named by its number. The canvas has 1080x1920 pixels; in landscape templates (200, 201, 400) it has 1920x1080. In voice templates it has
-/// a width of 1080, and its height follows from the rows of squares.
+/// A template is named by its number. The canvas has 1080x1920 pixels, and in landscape templates (200, 201, 400)
+/// 1920x1080. In voice templates the canvas is 1080 pixels wide, and its height depends on the number of rows of
+/// squares.
 struct StageLayoutTests {
     /// The frame of a region as `x,y widthxheight`, with a leading `^` when its z-order is above 0.
     private static func frameText(_ region: StageLayout.Region) -> String {
@@ -209,7 +210,7 @@ struct StageLayoutTests {
     }
 
     /// Rules: R7.13.
-    @Test func `the template decides whether lives float over the own live, are side by side, or form groups of six`() {
+    @Test func `a template decides whether other lives float over the own, are side by side, or form groups of six`() {
         let members = [Self.member("room"), Self.member("duet", occupied: [0])]
         let floating = Self.layout(
             template: 600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))

@@ -218,9 +218,9 @@ struct GuestMembershipTests {
             #expect(harness.call("gina") { .leave(caller: $0) }.code == .notOnSeat)
         }
         let caller = harness.callers.user("gina")
-        let refused = harness.handle(.take(seatIndex: 1, caller: caller))
-        guard case .failure(let error)? = refused.replies.last?.outcome else {
-            Issue.record("the call above the rate limit is not rejected: \(refused)")
+        let callAboveLimit = harness.handle(.take(seatIndex: 1, caller: caller))
+        guard case .failure(let error)? = callAboveLimit.replies.last?.outcome else {
+            Issue.record("the call above the rate limit is not rejected: \(callAboveLimit)")
             return
         }
         // The limit holds for each second of the clock. A second has just begun, so the next one begins after 1000 ms.

@@ -84,7 +84,7 @@ struct LiveFactTests {
     }
 
     /// Rules: R18.3.
-    @Test func `I13 the end of the live ends all requests, and its stage is removed after five minutes`() {
+    @Test func `I13 the end of the live ends all requests, and the live's stage is removed after five minutes`() {
         // olga sits on seat 0, and gina has an open application.
         var harness = SeatHarness(SeatHarness.live(keepsOwner: true))
         _ = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: $0) }
@@ -97,7 +97,8 @@ struct LiveFactTests {
         #expect(harness.advance(milliseconds: 299_999) == [])
         #expect(harness.advance(milliseconds: 1) == [.stageRemoved(SeatHarness.room)])
         #expect(harness.stage == nil)
-        // The row with the outcome of gina's call is removed at most 370 s after the call; 300 + 80 = 380 s have passed.
+        // The row with the outcome of gina's call is removed at most 370 s after the call. By then, 300 + 80 = 380 s
+        // have passed.
         #expect(harness.advance(milliseconds: 80_000) == [])
         #expect(harness.machine.journal.count == 0, "no row is left")
     }
@@ -131,7 +132,7 @@ struct LiveFactTests {
 
     @Test func `I15 a repeated call is answered again, but executed once`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
-        // gina takes seat 1 and leaves it. Then its first call is repeated.
+        // gina takes seat 1 and leaves it. Then gina's first call is repeated.
         let caller = harness.callers.user("gina")
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         _ = harness.call("gina") { .leave(caller: $0) }
@@ -163,7 +164,7 @@ struct LiveFactTests {
         _ = harness.advance(milliseconds: 1)
         _ = harness.call("gina") { .leave(caller: $0) }
         #expect(harness.machine.journal.count == 2, "the rows of the stage and of the session")
-        // To 1,069,999 ms, then beyond 1,370,000 ms.
+        // The clock advances to 1,069,999 ms, then to the time of the removal, 1,370,000 ms.
         _ = harness.advance(milliseconds: 69_998)
         #expect(harness.machine.journal.count == 2)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 1)
@@ -179,9 +180,9 @@ struct LiveFactTests {
                 .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0)
             }
         }
-        let refused = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
-        guard case .failure(let error)? = refused.replies.last?.outcome else {
-            Issue.record("the request above the limit is not rejected: \(refused)")
+        let lastRequest = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        guard case .failure(let error)? = lastRequest.replies.last?.outcome else {
+            Issue.record("the request above the limit is not rejected: \(lastRequest)")
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)

@@ -18,7 +18,7 @@ struct PartnerNotificationTests {
                 seats: [Seat(index: 0, occupant: SeatUser(user: userInfo("dora"), role: .owner, live: "duet"))]),
         ], templateID: 601)
 
-    /// Tells the seat machine the connection of the live; nil says that the live is in no connection.
+    /// Reports the connection of the live to the seat machine; with nil, the live is in no connection.
     private func reportConnection(
         _ view: ConnectionView?, revision: Int64, to harness: inout SeatHarness
     ) -> [Effect] {

@@ -7,8 +7,8 @@ import Testing
 /// Microphones and cameras on stage (R7.8, R7.9, R7.10).
 ///
 /// olga is the owner; adam and anna are admins. The call `lock` locks a seat, or the devices of whoever sits there. The
-/// call `lockDevice` turns a device of a user off and locks it, on whichever seat the user sits. A nil leaves a lock or a
-/// device as it is.
+/// call `lockDevice` turns a device of a user off and locks it, on whichever seat the user sits. A nil leaves a lock or
+/// a device as it is.
 struct SeatDeviceTests {
     /// A live in free mode where `gina` sits on seat 1.
     private func harnessWithSeatedGina() -> SeatHarness {

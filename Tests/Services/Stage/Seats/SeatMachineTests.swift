@@ -33,7 +33,7 @@ struct SeatMachineTests {
     }
 
     /// Rules: R6.1, R6.2, R6.12.
-    @Test func `an application is sent to all hosts, and the first answer ends it for all`() {
+    @Test func `an application is sent to all hosts, and the first host's answer ends the application`() {
         var harness = SeatHarness()
         let applicant = harness.callers.user("gina")
         let expiry = harness.machine.moment.now + .seconds(30)

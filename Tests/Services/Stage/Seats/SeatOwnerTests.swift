@@ -9,7 +9,7 @@ import Testing
 /// A live whose info has `keepsOwner` keeps its owner: it reserves seat 0 for olga. A seat index of -1 means any free
 /// seat. The templates 600, 602 and 800 have nine seats each, 601 has seven and 400 has two.
 struct SeatOwnerTests {
-    @Test func `in a live that keeps its owner, an owner who returns gets seat 0, which nobody takes meanwhile`() {
+    @Test func `in a live that keeps its owner, an owner who returns gets seat 0, which nobody could take meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         #expect(
             harness.handle(.userGone(user: "olga")) == harness.published([.seatLeft(index: 0, user: userInfo("olga"))]))

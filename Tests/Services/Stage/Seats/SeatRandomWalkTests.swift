@@ -235,7 +235,7 @@ struct StageEffectChecker {
         self.endedCount += 1
     }
 
-    /// Records the end of a request of which a notice tells.
+    /// Records the end of a request that a notice reports.
     ///
     /// Most ends cause two notices, one to each side; only one of the two is counted.
     private mutating func checkNotice(_ notice: Notice) {

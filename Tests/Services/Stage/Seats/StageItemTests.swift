@@ -6,7 +6,7 @@ import Testing
 
 /// How quick changes of a stage are merged into few feed items: at most one item each 200 ms.
 @Suite struct StageItemTests {
-    /// A live whose machine leaves 200 ms between two feed items; the item of the opening is long ago.
+    /// A live whose machine leaves 200 ms between two feed items; the item of the opening was published 10 s ago.
     private func openedHarness(mode: TakeSeatMode = .apply) -> SeatHarness {
         var harness = SeatHarness.unopened
         harness.machine = MachineHarness(SeatMachine())
@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Rules: R12.11.
-    @Test func `I9 however fast devices change, any second has at most five stage items, and the last shows all`() {
+    @Test func `I9 however fast devices change, any second has at most five stage items, the last one current`() {
         var harness = self.openedHarness()
         // olga takes seat 1, and then turns the microphone on and off.
         _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// Rules: R12.11.
-    @Test func `the 64th event of a delayed item publishes it early, and its row survives encoding and decoding`()
+    @Test func `the 64th event of a delayed item publishes it early, and the stage's row is decoded as encoded`()
         throws
     {
         var harness = self.openedHarness(mode: .free)

@@ -10,7 +10,7 @@ package struct KafkaAdmin: Sendable {
 
     /// Creates a client; it connects in the background.
     ///
-    /// - Throws: `invalidConfiguration`.
+    /// - Throws: `invalidConfiguration` when librdkafka rejects a setting.
     package init(_ settings: KafkaSettings) throws(KafkaError) {
         self.client = try ClientHandle(.admin, settings.admin, log: settings.log)
         self.security = settings.security
@@ -48,6 +48,8 @@ package struct KafkaAdmin: Sendable {
     }
 
     /// Queries the brokers and all topics.
+    ///
+    /// - Throws: `timedOut` or `brokerDown` when no broker responds in time.
     package func clusterInfo(timeout: Duration) throws(KafkaError) -> ClusterInfo {
         try self.client.clusterInfo(timeout: timeout)
     }
@@ -76,6 +78,8 @@ package struct KafkaAdmin: Sendable {
     }
 
     /// Deletes the topics; ignores topics that do not exist.
+    ///
+    /// - Throws: the error of the first topic that could not be deleted, or the error of the whole request.
     package func deleteTopics(_ names: [String], timeout: Duration = .seconds(30)) throws(KafkaError) {
         guard !names.isEmpty else { return }
         for result in try self.client.deleteTopics(names, timeout: timeout) {

@@ -3,6 +3,8 @@
 /// Sets which partitions are read, and from which offset.
 ///
 /// In a rebalance handler, `markRebalanceHandled()` tells `poll` that the handler has changed the assignment itself.
+///
+/// All methods throw `closed` after `close`, and librdkafka's error when it rejects the change.
 extension KafkaConsumer {
     /// Replaces the assignment: reads exactly these partitions, each from its offset or from a `LogicalOffset`.
     package func assign(_ offsets: [TopicPartition: Int64]) throws(KafkaError) {

@@ -7,8 +7,8 @@ internal import Concurrency
 extension KafkaConsumer {
     /// Queries the committed offset of each partition; the result is nil where the group has committed none.
     ///
-    /// - Throws: `timedOut`; the call may be repeated. With the isolation level `committed` the call also times out
-    ///   while a transaction with new offsets is open.
+    /// - Throws: `timedOut` without a response in time; the call may be repeated. With the isolation level `committed`
+    ///   the call also times out while a transaction with new offsets is open.
     package func committedOffsets(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError)
         -> [TopicPartition: OffsetAndMetadata?]
     {
@@ -25,6 +25,8 @@ extension KafkaConsumer {
     }
 
     /// Commits offsets without a transaction and waits for the broker's response.
+    ///
+    /// - Throws: the error of the first partition whose offset was not committed; `closed` after `close`.
     package func commit(_ offsets: [TopicPartition: OffsetAndMetadata]) throws(KafkaError) {
         guard !offsets.isEmpty else { return }
         let list = PartitionList(offsets)
@@ -103,7 +105,7 @@ extension KafkaConsumer {
             } catch {
                 guard error.isRetriable, remaining > Self.retryPause else { throw error }
             }
-            // Without the limit, some 60 attempts that are rejected at once would overflow.
+            // Without the limit, the doubled timeout would overflow after some 60 attempts that are rejected at once.
             attemptTimeout = min(attemptTimeout * 2, timeout)
             DedicatedThread.sleep(for: Self.retryPause)
             for topic in Set(times.keys.map(\.topic)) {
@@ -112,7 +114,8 @@ extension KafkaConsumer {
         }
     }
 
-    /// The timeout of the first attempt of `offsets(forTimes:timeout:)`; it doubles with each attempt, up to the whole timeout.
+    /// The timeout of the first attempt of `offsets(forTimes:timeout:)`; each further attempt has twice the timeout, up
+    /// to the whole timeout.
     private static let firstAttemptTimeout: Duration = .milliseconds(150)
     /// The pause between two attempts.
     private static let retryPause: Duration = .milliseconds(20)
@@ -125,7 +128,7 @@ extension KafkaConsumer {
     /// With loaded metadata a first assignment takes 50 ms instead of up to 1 s.
     ///
     /// - Returns: the number of partitions.
-    /// - Throws: `unknownTopic`, `timedOut`, `brokerDown`.
+    /// - Throws: `unknownTopic` if the topic does not exist; `timedOut` or `brokerDown` if no broker responds in time.
     package func loadTopicMetadata(_ topic: String, timeout: Duration) throws(KafkaError) -> Int {
         let info = try self.client.clusterInfo(topic: topic, timeout: timeout)
         guard let count = info.topics[topic] else { throw KafkaError(.unknownTopic, "No topic \(topic).") }

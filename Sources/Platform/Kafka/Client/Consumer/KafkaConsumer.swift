@@ -29,7 +29,7 @@ package final class KafkaConsumer {
     ///     sooner to a changed assignment, but causes more requests.
     ///   - sessionTimeout: how long a member may send no heartbeat before the group removes it.
     ///   - heartbeatInterval: how often the member sends a heartbeat; well below the session timeout.
-    /// - Throws: `invalidConfiguration`.
+    /// - Throws: `invalidConfiguration` when librdkafka rejects a setting.
     package init(
         _ settings: KafkaSettings, group: String? = nil, isolation: IsolationLevel = .committed,
         fetchWait: Duration = .milliseconds(100), sessionTimeout: Duration = .seconds(2),

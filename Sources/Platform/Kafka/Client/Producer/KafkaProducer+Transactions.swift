@@ -9,8 +9,8 @@
 extension KafkaProducer {
     /// Registers the producer with the transaction coordinator.
     ///
-    /// Older producers with the same transactional id are fenced, and their open transactions aborted. Call it once,
-    /// before the first transaction.
+    /// Older producers with the same transactional id are fenced, and their open transactions aborted. Call this
+    /// method once, before the first transaction.
     ///
     /// - Throws: `timedOut` or a retriable error while the coordinator loads its state or ends an older transaction;
     ///   repeat the call.
@@ -20,7 +20,7 @@ extension KafkaProducer {
 
     /// Opens a transaction; records sent from now on belong to it.
     ///
-    /// - Throws: if a transaction is open, or `fenced`.
+    /// - Throws: an error if a transaction is open already; `fenced` if a newer producer has the same transactional id.
     package func beginTransaction() throws(KafkaError) {
         try self.client.beginTransaction()
     }
@@ -57,7 +57,8 @@ extension KafkaProducer {
     ///
     /// Its unsent records are reported as failed. Consumers with the isolation level `committed` skip its sent records.
     ///
-    /// - Throws: `timedOut`, then repeat the call; or `fenced`.
+    /// - Throws: `timedOut` when the outcome is unknown; repeat the call. `fenced` if a newer producer has the same
+    ///   transactional id.
     package func abortTransaction(timeout: Duration) throws(KafkaError) {
         try self.client.abortTransaction(timeout: timeout)
     }

@@ -21,7 +21,7 @@ package final class KafkaProducer: Sendable {
     ///   - queueLimit: the capacity of the queue in records; when it is full, `send` throws `queueFull`.
     ///   - onDelivery: receives each record's delivery report, on the event thread. It must be quick and must not
     ///     block.
-    /// - Throws: `invalidConfiguration`.
+    /// - Throws: `invalidConfiguration` when librdkafka rejects a setting.
     package init(
         _ settings: KafkaSettings, transactionalID: String? = nil, transactionTimeout: Duration = .seconds(2),
         queueLimit: Int = 100_000, onDelivery: (@Sendable (Delivery) -> Void)? = nil
@@ -48,7 +48,7 @@ package final class KafkaProducer: Sendable {
     /// With loaded metadata the first record is sent at once instead of after up to 1 s.
     ///
     /// - Returns: the number of partitions.
-    /// - Throws: `unknownTopic`, `timedOut`, `brokerDown`.
+    /// - Throws: `unknownTopic` if the topic does not exist; `timedOut` or `brokerDown` if no broker responds in time.
     @discardableResult
     package func loadTopicMetadata(_ topic: String, timeout: Duration) throws(KafkaError) -> Int {
         let info = try self.client.clusterInfo(topic: topic, timeout: timeout)
@@ -57,7 +57,8 @@ package final class KafkaProducer: Sendable {
 
     /// Checks that the leader of each partition responds, by a query of the partition's end offset.
     ///
-    /// - Throws: the error of the first partition that has one, `timedOut`, or `brokerDown`.
+    /// - Throws: the error of the first partition that has one; `timedOut` or `brokerDown` if a leader does not respond
+    ///   in time.
     package func checkLeaders(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
         let list = PartitionList(partitions, offset: LogicalOffset.end)
         try self.client.readOffsetsForTimes(list, timeout: timeout)
@@ -113,7 +114,7 @@ package final class KafkaProducer: Sendable {
 
     /// Waits until `onDelivery` has been called for every record that was sent before.
     ///
-    /// - Throws: `timedOut`.
+    /// - Throws: `timedOut` when delivery reports are missing after the timeout.
     package func flush(timeout: Duration) throws(KafkaError) {
         try self.client.flush(timeout: timeout)
     }

@@ -15,7 +15,7 @@ internal import CRdkafka
 
     /// Creates the client; it connects in the background.
     ///
-    /// - Throws: `invalidConfiguration`, whose message names the setting.
+    /// - Throws: `invalidConfiguration` when librdkafka rejects a setting, which the message names.
     init(
         _ role: Role, _ settings: [(String, String)], log: @escaping KafkaSettings.LogWriter
     ) throws(KafkaError) {
@@ -76,8 +76,8 @@ internal import CRdkafka
 
     /// Throws the error for a code, unless the code means success.
     ///
-    /// librdkafka's generic code for "the client has had a fatal error" does not say which: then `fatalError` is
-    /// thrown.
+    /// One code of librdkafka means only that the client has had a fatal error. For this code, `fatalError` is thrown,
+    /// which says what the error was.
     func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         if code == RD_KAFKA_RESP_ERR__FATAL, let cause = self.fatalError { throw cause }

@@ -74,8 +74,8 @@ final class AppendWriter {
         self.topic = topic
         self.timeout = timeout
         var settings = settings
-        // The records wait (10 s at most, and for any number) for the flush that ends the batch, so that they are in
-        // one request.
+        // The flush at the end of `append` sends all records in one request. Without a flush, the producer would send
+        // them only after 10 s, or when there are a million.
         settings.overrides["linger.ms"] = "10000"
         settings.overrides["batch.num.messages"] = "1000000"
         // When a request fails permanently, the producer must not write to the partition again.
@@ -99,6 +99,8 @@ final class AppendWriter {
     var fatalError: KafkaError? { self.producer.fatalError }
 
     /// Loads the topic's metadata; without it the first record is delayed by up to a second.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer within 5 s.
     func warmUp() throws(KafkaError) {
         try self.producer.loadTopicMetadata(self.topic.rawValue, timeout: .seconds(5))
     }

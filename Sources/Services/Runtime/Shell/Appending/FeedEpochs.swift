@@ -22,7 +22,7 @@ package struct FeedEpochs: Equatable, Sendable {
     /// checkpoint.
     package var checkpointOffset: Int64 = 0
 
-    /// The maximum number of stored claims; before the oldest of them no epoch is known (see `epoch(before:)`).
+    /// The maximum number of stored claims; for offsets before the oldest claim, no epoch is known (`epoch(before:)`).
     private static let maxClaims = 8
     private static let linePrefix: Character = "@"
 

@@ -10,6 +10,8 @@ package import PlazaModel
 /// records of that poll.
 package protocol CompactedTopicSubscriber: AnyObject {
     /// Returns further partitions that the same consumer must read, with the start offset of each.
+    ///
+    /// - Throws: an error of the consumer; the follower then reads all topics again with a new consumer.
     func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64]
 
     /// Whether `topicsLoaded` is called only after this topic has been read to its end.
@@ -87,7 +89,9 @@ package final class CompactedTopicFollower: Sendable {
         }
     }
 
-    /// Reads all partitions with one consumer, until the follower is stopped or the consumer fails.
+    /// Reads all partitions with one consumer until the follower is stopped.
+    ///
+    /// - Throws: the error that makes the consumer unusable.
     private func read(_ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber) throws(KafkaError) {
         let offsets = try self.startOffsets(consumer, subscriber)
         try consumer.assign(offsets)

@@ -40,7 +40,8 @@ package final class ConsumerLoop: Sendable {
     /// After an error `read` is called again with a new consumer.
     ///
     /// - Parameters:
-    ///   - read: polls the consumer in a loop for as long as `beginTurn` returns true.
+    ///   - read: polls the consumer in a loop for as long as `beginTurn` returns true; throws the error that makes the
+    ///     consumer unusable.
     ///   - failed: called with each error, before the pause.
     package func run(_ read: (KafkaConsumer) throws(KafkaError) -> Void, failed: (KafkaError) -> Void) {
         while !self.isStopping.load(ordering: .acquiring) {

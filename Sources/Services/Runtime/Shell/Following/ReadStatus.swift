@@ -24,8 +24,8 @@ package final class ReadStatus: Sendable {
 
     /// Records progress or a failure of the reader.
     ///
-    /// - Parameter change: calls one method of `ReadWatch`.
-    package func report(_ change: (inout ReadWatch) -> Void) { self.watch.withLock { change(&$0) } }
+    /// - Parameter update: calls one method of `ReadWatch`.
+    package func report(_ update: (inout ReadWatch) -> Void) { self.watch.withLock { update(&$0) } }
 
     /// Polls the consumer and records the result; before that, queries the ends of partitions if that is due.
     ///

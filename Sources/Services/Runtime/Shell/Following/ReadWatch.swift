@@ -50,7 +50,7 @@ package struct ReadWatch: Sendable {
     /// When a partition that is loading was read last.
     private var loadingProgressAt = MonotonicTime.distantPast
     private var lastTurnAt: MonotonicTime?
-    /// The partitions that wait, and since when; the "work" of `ProgressWatch` is here what is to be read.
+    /// The partitions that wait, and since when; here the "work" of `ProgressWatch` is to read records.
     private var progress = ProgressWatch()
     /// Whether the broker answered the last query of the ends, or the last attempt to set up a consumer.
     ///
@@ -195,9 +195,9 @@ package struct ReadWatch: Sendable {
 
     /// Returns the partitions whose ends must be queried now, and schedules the next query.
     ///
-    /// They are the overdue partitions, which have waited for 10 s. If there are none, they are, every `checkInterval`,
-    /// the quiet partitions, of which nothing was read since the last check: an answer to a read may be missing without
-    /// any error.
+    /// The overdue partitions, which have waited for 10 s, are queried every `overdueCheckInterval`. If there are none,
+    /// the quiet partitions, from which nothing was read since the last check, are queried every `checkInterval`: an
+    /// answer to a read may be missing without any error.
     package mutating func takePartitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
         let overdue = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
         guard overdue.isEmpty else {
@@ -240,7 +240,7 @@ package struct ReadWatch: Sendable {
     private mutating func brokerQueried(isAnswering: Bool, at now: MonotonicTime) {
         // The broker answers again: until now the partitions waited for the broker, not for the reader.
         if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
-        // The broker is not reachable now, so it is reachable again at a later time.
+        // The uninterrupted time in which the broker is reachable can begin now at the earliest.
         if !isAnswering { self.reachableSince = now }
         self.isBrokerAnswering = isAnswering
     }

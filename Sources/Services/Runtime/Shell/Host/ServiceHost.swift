@@ -180,10 +180,10 @@ package final class ServiceHost: Sendable {
 
     /// Ends the process because loops hang, with the status that makes its supervisor start a new one.
     ///
-    /// The ordinary end may wait for a loop that hangs, or for a lock that the loop holds. Even a log line may wait for
-    /// such a lock. Therefore the process exits after a time, whether or not the ordinary end is complete.
+    /// The ordinary shutdown may wait for a loop that hangs, or for a lock that the loop holds. Even a log line may
+    /// wait for such a lock. Therefore the process exits after a time, even if the ordinary shutdown is not complete.
     private func endHungProcess(_ names: [String], fail: @Sendable () -> Void) {
-        // An ordinary end takes at most 2.5 s longer than the drain; so 5 s are enough.
+        // An ordinary shutdown takes at most 2.5 s longer than the drain, so 5 s are enough.
         let limit = Duration.milliseconds(self.settings.drainMilliseconds) + .seconds(5)
         _ = DedicatedThread("watchdog-exit") {
             DedicatedThread.sleep(for: limit)

@@ -36,6 +36,8 @@ struct TopicSetup {
     }
 
     /// Creates missing topics, and checks the topics' settings and numbers of partitions.
+    ///
+    /// - Throws: `invalidConfiguration` when a topic is not as configured, or an error of a Kafka client.
     private func createAndCheckTopics() throws(KafkaError) {
         let admin = try KafkaAdmin(self.settings.kafka(log: self.log))
         _ = try admin.waitUntilReachable(timeout: .seconds(2))
@@ -67,6 +69,8 @@ struct TopicSetup {
     /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter. And one record
     /// with a time in the far future would stop all timers of its partition, because a partition's time never goes
     /// back.
+    ///
+    /// - Throws: `invalidConfiguration`, with the setting to correct.
     private func checkSettings(_ admin: KafkaAdmin) throws(KafkaError) {
         let topics: [TopicDescription]
         do throws(KafkaError) {

@@ -84,8 +84,8 @@ package struct CheckpointDelta {
     package init(metadata: String, storage: Storage = .offsetMetadata) throws(InflationError) {
         self.init(storage: storage)
         guard let text = Self.lines(of: metadata).delta else { return }
-        guard let data = Data(base64Encoded: text) else { throw .corrupt }
-        try self.restore(Array(data))
+        guard let compressed = Data(base64Encoded: text) else { throw .corrupt }
+        try self.restore(Array(compressed))
     }
 
     /// Restores the delta from the batches that were appended since the last write to the state topic.
@@ -99,6 +99,8 @@ package struct CheckpointDelta {
     }
 
     /// Restores the changed rows from their compressed form.
+    ///
+    /// - Throws: `InflationError` when the bytes are not valid.
     private mutating func restore(_ compressed: [UInt8]) throws(InflationError) {
         for change in try Self.changes(in: try Inflation.inflate(compressed, limit: Self.maxInflatedBytes)) {
             self.changedRows[change.key] = .some(change.row)
@@ -210,6 +212,8 @@ extension CheckpointDelta {
     }
 
     /// Decodes all changes.
+    ///
+    /// - Throws: `corrupt` when a number or a length is not valid.
     private static func changes(in bytes: [UInt8]) throws(InflationError) -> [Change] {
         var changes: [Change] = []
         var unread = bytes[...]

@@ -12,7 +12,7 @@ final class OwnedPartition {
     let processor: any PartitionProcessor
     /// The rows that changed since the last write to the state topic (see "checkpoint delta" in docs/GLOSSARY.md).
     private(set) var delta: CheckpointDelta
-    /// What a machine that appends batches needs besides; nil if each batch is a transaction.
+    /// The additional state of a machine that appends batches; nil if each batch is a transaction.
     private(set) var appending: Appending?
     /// When the next tick, the empty record that advances the machine's time, is due.
     var ticks = TickScheduler()
@@ -33,7 +33,7 @@ final class OwnedPartition {
     /// The end of the feed partition when the inbox partition was revoked, or that of the state partition if the
     /// machine does not append; nil if the rows were not known to be current then.
     ///
-    /// A next owner writes an epoch claim to the feed partition, or a record of attempts to the state partition. As
+    /// The next owner writes an epoch claim to the feed partition, or a record of attempts to the state partition. As
     /// long as that partition still has this end, no other owner has written. The rows and `attempts` are then current.
     var endAtRevocation: Int64?
     /// Detects an input that crashes every process that handles it.
@@ -88,6 +88,8 @@ final class OwnedPartition {
     }
 
     /// Handles the records of a batch, in order, and advances the position.
+    ///
+    /// - Throws: the processor's error; the batch must then be rolled back.
     func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
         guard let first = records.first, let last = records.last else { return }
         try self.acquireProcessor(at: first)
@@ -102,6 +104,7 @@ final class OwnedPartition {
     /// After a failure, each due row is handled in a transaction of its own, to find the row that causes the failure.
     ///
     /// - Returns: whether a row was due.
+    /// - Throws: the processor's error.
     func processNextDue(before record: IncomingRecord, effects: inout [Effect]) throws(ProcessorError) -> Bool {
         try self.acquireProcessor(at: record)
         return try self.processor.processNextDue(before: Self.inboxInput(record), effects: &effects)
@@ -111,6 +114,7 @@ final class OwnedPartition {
     /// the dead letters.
     ///
     /// - Returns: the row and its key; nil when no row is due.
+    /// - Throws: `.fenced` when a later owner has acquired the partition.
     func removeNextDue(before record: IncomingRecord) throws(ProcessorError) -> (key: String, row: [UInt8])? {
         try self.acquireProcessor(at: record)
         return self.processor.removeNextDue(before: Self.inboxInput(record))
@@ -122,12 +126,16 @@ final class OwnedPartition {
     }
 
     /// Advances the position past a record without processing the record.
+    ///
+    /// - Throws: `.fenced` when a later owner has acquired the partition.
     func skip(_ record: IncomingRecord) throws(ProcessorError) {
         try self.acquireProcessor(at: record)
         self.position = record.offset + 1
     }
 
     /// Calls the processor's `acquired` before the first record that is handled with the current generation.
+    ///
+    /// - Throws: `.fenced` when a later owner has acquired the partition.
     private func acquireProcessor(at record: IncomingRecord) throws(ProcessorError) {
         guard !self.hasCalledAcquired else { return }
         try self.processor.acquired(
@@ -210,7 +218,7 @@ final class OwnedPartition {
         self.appending?.hasUncheckpointedBatches = false
     }
 
-    /// Restores what was stored before the last batch, which did not become durable.
+    /// Undoes the last batch, which did not become durable: restores the position and the rows of the last commit.
     func batchRolledBack() {
         self.position = self.committed.offset
         self.delta.rolledBack()

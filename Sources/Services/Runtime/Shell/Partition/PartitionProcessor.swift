@@ -58,6 +58,8 @@ package protocol PartitionProcessor: AnyObject {
     /// Decides the inputs of a batch, in order; may do I/O.
     ///
     /// `effects` is empty before the call, and contains the effects of all inputs after it.
+    ///
+    /// - Throws: the reason why the batch could not be decided; the shell then calls `rolledBack`.
     func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError)
 
     // `process` handles due rows together with the inputs. After a failure the shell handles them one by one, with the

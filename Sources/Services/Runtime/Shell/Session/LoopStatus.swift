@@ -32,12 +32,13 @@ package final class LoopStatus: Sendable {
     /// Whether a turn has ended within the last 30 s; false also while each session fails before its first turn.
     package var hasTurned: Bool { self.state.withLock { MonotonicClock.now - $0.lastTurnAt < TurnClock.turnLimit } }
 
-    /// Whether a partition has had work for 10 s, and none of its batches became durable.
+    /// Whether a partition has had work for 10 s, and none of its batches became durable in this time.
     ///
     /// The time of former sessions counts as well.
     package var isStalled: Bool { self.state.withLock { $0.progress.isStalled(at: MonotonicClock.now) } }
 
-    /// Whether a partition has had work for 10 s in the current session, and none of its batches became durable.
+    /// Whether a partition has had work for 10 s of the current session, and none of its batches became durable in this
+    /// time.
     var isSessionStalled: Bool { self.state.withLock { $0.progress.isSessionStalled(at: MonotonicClock.now) } }
 
     /// The partitions that the current session cannot read, so that it is unknown whether they have work.
@@ -82,11 +83,11 @@ package final class LoopStatus: Sendable {
 
     /// Records progress or a failure of the loop.
     ///
-    /// - Parameter change: calls one method of `ProgressWatch`.
-    package func reportProgress(_ change: (inout ProgressWatch) -> Void) {
+    /// - Parameter update: calls one method of `ProgressWatch`.
+    package func reportProgress(_ update: (inout ProgressWatch) -> Void) {
         self.state.withLock { state in
             state.lastActivityAt = MonotonicClock.now
-            change(&state.progress)
+            update(&state.progress)
         }
     }
 

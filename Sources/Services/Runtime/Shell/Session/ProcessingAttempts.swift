@@ -30,7 +30,10 @@ struct ProcessingAttempts {
 
         /// Whether the record shows that an owner died.
         ///
-        /// The records of `process` itself show nothing, unless another process had died before.
+        /// A record that `process` itself wrote shows no death, unless another process had died before.
+        ///
+        /// - Parameter process: the process that reads the record.
+        /// - Returns: true if an owner died.
         func showsDeath(to process: String) -> Bool {
             self.aloneUntil != nil || (self.process != process && !self.process.isEmpty)
         }
@@ -51,7 +54,7 @@ struct ProcessingAttempts {
     static let maxAloneAttempts = 2
     /// How many offsets are processed one by one, from the committed offset at which an owner died.
     ///
-    /// A batch has fewer records.
+    /// A batch has fewer records, so all inputs of the batch in which the owner died are covered.
     private static let isolatedOffsets: Int64 = 1000
 
     /// Identifies this process; a record of another process may be that of an owner that died.

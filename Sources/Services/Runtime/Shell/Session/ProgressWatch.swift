@@ -2,7 +2,7 @@
 package import KafkaClient
 package import MachineKit
 
-/// Detects a partition that has work, but none of the work becomes durable.
+/// Detects a partition whose work does not become durable.
 ///
 /// Each partition is watched on its own, because the progress of some partitions must not hide that another is stalled.
 package struct ProgressWatch: Sendable {
@@ -53,8 +53,8 @@ package struct ProgressWatch: Sendable {
     /// Records that a batch of a partition failed and will be processed again.
     package mutating func workFailed(in partition: TopicPartition) { self.waiting[partition]?.failures += 1 }
 
-    /// Records which partitions the consumer owns from now on; the work of all others is for other members of the
-    /// group.
+    /// Records which partitions the consumer owns from now on; the work of all other partitions is for other members of
+    /// the group.
     package mutating func partitionsAssigned(_ partitions: some Collection<TopicPartition>) {
         self.waiting = self.waiting.filter { partitions.contains($0.key) }
     }

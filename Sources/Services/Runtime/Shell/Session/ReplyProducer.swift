@@ -45,6 +45,8 @@ final class ReplyProducer {
     var fatalError: KafkaError? { self.producer.fatalError }
 
     /// Loads the topics' metadata; without it the first record to each topic is delayed by up to a second.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer within 5 s.
     func warmUp(_ inbox: PlazaTopic, _ state: PlazaTopic) throws(KafkaError) {
         for topic in [inbox, state, .replies] {
             try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
@@ -68,6 +70,7 @@ final class ReplyProducer {
     /// Writes an acquisition tick to each partition, and waits until the ticks are durable.
     ///
     /// - Returns: the offset of each partition's tick, which becomes the owner's generation.
+    /// - Throws: `KafkaError` when a tick is not durable within 5 s.
     func writeAcquisitionTicks(_ inbox: PlazaTopic, _ partitions: [Int32]) throws(KafkaError) -> [Int32: Int64] {
         let ticks = partitions.map { partition in
             var tick = Self.tick(inbox, partition)
@@ -92,7 +95,9 @@ final class ReplyProducer {
         }
     }
 
-    /// Writes a partition's record of attempts to the machine's state topic, and waits until it is durable.
+    /// Writes a partition's record of attempts to the machine's state topic, and waits until the record is durable.
+    ///
+    /// - Throws: `KafkaError` when the record is not durable within 5 s.
     func writeDurably(
         _ attempts: ProcessingAttempts.Record, to state: PlazaTopic, _ partition: Int32
     ) throws(KafkaError) {

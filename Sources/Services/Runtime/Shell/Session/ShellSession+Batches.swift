@@ -11,6 +11,9 @@ extension ShellSession {
     /// Processes polled records as one batch.
     ///
     /// Records of a partition in which an input has failed, or may have crashed an owner, are processed one by one.
+    ///
+    /// - Throws: the error that ends the session. After any other error, the consumer is rewound, so that the records
+    ///   are polled again.
     func process(_ records: [IncomingRecord]) throws {
         // The partitions whose records are processed one by one.
         let isolated = self.owned.filter { $0.value.attempts.mustProcessAlone(at: $0.value.position) }
@@ -64,6 +67,8 @@ extension ShellSession {
     }
 
     /// Writes the checkpoint of one partition whose checkpoint interval has passed.
+    ///
+    /// - Throws: the error that ends the session; after any other error, the checkpoint is written in a later turn.
     func writeDueCheckpoint() throws {
         guard self.appender != nil, let group = self.group else { return }
         let now = MonotonicClock.now

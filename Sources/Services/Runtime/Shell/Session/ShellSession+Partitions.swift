@@ -76,6 +76,9 @@ extension ShellSession {
     }
 
     /// Restores the rows of `partitions` and starts consuming them; the group's heartbeats continue meanwhile.
+    ///
+    /// - Throws: an error of a Kafka client, also when the rows could not be read within `restoreTimeout`; the session
+    ///   must then end.
     private func acquire(_ partitions: [TopicPartition]) throws {
         let beganAt = MonotonicClock.now
         let deadline = beganAt + Self.restoreTimeout
@@ -180,16 +183,16 @@ extension ShellSession {
         self.ends(of: partitions.filter { self.revoked[$0] != nil }, in: self.spec.state)
     }
 
-    /// Queries the end of the same partition of `topic` for each of `partitions`; empty after a failure.
+    /// For each of `partitions`, the end of the partition of `topic` with the same number; empty after a failure.
     private func ends(of partitions: [TopicPartition], in topic: PlazaTopic) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
         let queried = partitions.map { TopicPartition(topic.rawValue, $0.partition) }
-        guard let ends = try? self.stateReader.ends(of: queried) else { return [:] }
-        var result: [TopicPartition: Int64] = [:]
+        guard let queriedEnds = try? self.stateReader.ends(of: queried) else { return [:] }
+        var ends: [TopicPartition: Int64] = [:]
         for (topicPartition, queriedPartition) in zip(partitions, queried) {
-            result[topicPartition] = ends[queriedPartition]
+            ends[topicPartition] = queriedEnds[queriedPartition]
         }
-        return result
+        return ends
     }
 
     /// Reads the committed offsets; waits until the previous owner's open transaction has ended, if there is one.
@@ -208,6 +211,9 @@ extension ShellSession {
     }
 
     /// Restores the rows of partitions from the state topic, and from the batches after the last checkpoint.
+    ///
+    /// - Throws: `timedOut` after the deadline, `fenced` when a later owner has claimed a partition, or another error
+    ///   of a Kafka client.
     private func restore(_ unrestored: [Int32: OwnedPartition], deadline: MonotonicTime) throws {
         guard !unrestored.isEmpty else { return }
         var statePartitions = unrestored.keys.map { TopicPartition(self.spec.state.rawValue, $0) }
@@ -263,6 +269,7 @@ extension ShellSession {
     /// later tick, so its epoch is higher.
     ///
     /// - Returns: for each partition, the collection into which the batches after its last checkpoint must be read.
+    /// - Throws: an error of a Kafka client, for example when this instance is no longer a member of the group.
     private func claim(_ unrestored: [Int32: OwnedPartition]) throws(KafkaError) -> [Int32: UncheckpointedBatches] {
         guard let appender = self.appender, let group = self.group else { return [:] }
         var uncheckpointed: [Int32: UncheckpointedBatches] = [:]
@@ -270,7 +277,7 @@ extension ShellSession {
         let ends = try self.stateReader.ends(of: unrestored.keys.map { TopicPartition(appender.topic.rawValue, $0) })
         for (number, partition) in unrestored {
             let feedEnd = ends[TopicPartition(appender.topic.rawValue, number)] ?? 0
-            // Without stored claims, nothing was ever appended, so no batch before the end must be read.
+            // Without stored claims, nothing was ever appended, so reading begins at the end.
             let claims =
                 FeedEpochs(metadata: partition.committed.metadata) ?? FeedEpochs(checkpointOffset: feedEnd)
             uncheckpointed[number] = UncheckpointedBatches(

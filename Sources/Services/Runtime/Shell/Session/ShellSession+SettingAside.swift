@@ -50,6 +50,7 @@ extension ShellSession {
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
     ///
     /// - Returns: false when a step failed; the consumer is rewound to the record.
+    /// - Throws: the error that ends the session.
     func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
         var stepIndex = 0
         while partition.isRowDue(before: record) {

@@ -190,7 +190,7 @@ final class ShellSession {
     }
 
     /// Records progress or a failure of the session.
-    func reportProgress(_ change: (inout ProgressWatch) -> Void) { self.status.reportProgress(change) }
+    func reportProgress(_ update: (inout ProgressWatch) -> Void) { self.status.reportProgress(update) }
 
     /// Sets and reports which assigned partitions cannot be restored.
     func setDamagedPartitions(_ partitions: Set<TopicPartition>) {
@@ -217,6 +217,8 @@ final class ShellSession {
 
     /// Waits until the apps' settings are loaded, fences older producers of this instance, and loads topic metadata;
     /// repeats this while the broker cannot be reached.
+    ///
+    /// - Throws: an error that another attempt cannot correct, such as denied access.
     private func prepareClients() throws(KafkaError) {
         while let apps = self.spec.apps, !apps.isReady, !self.isStopping {
             apps.waitUntilLoaded(timeout: .milliseconds(100))
@@ -241,6 +243,8 @@ final class ShellSession {
     /// Loads the topics' metadata into all producers.
     ///
     /// This is done before each acquisition, because producers drop unused metadata after a while.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer in time.
     func warmUp() throws(KafkaError) {
         try self.replyProducer.warmUp(self.spec.inbox, self.spec.state)
         try self.writer.warmUp()

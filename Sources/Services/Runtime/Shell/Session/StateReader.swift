@@ -35,6 +35,8 @@ final class StateReader {
     }
 
     /// Loads the topics' metadata; without it the first restore is delayed by up to a second.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer within 5 s.
     func warmUp(_ topics: [PlazaTopic]) throws(KafkaError) {
         for topic in topics {
             _ = try self.committedReader.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
@@ -43,6 +45,8 @@ final class StateReader {
     }
 
     /// Queries the ends of partitions, including records of open transactions.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer within 5 s.
     func ends(of partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
         try self.endReader.endOffsets(of: partitions, timeout: .seconds(5))
     }

@@ -19,7 +19,7 @@ package struct TickScheduler: Sendable {
     /// The broker's latest time, and the local time at which it was read.
     private var lastObserved: (broker: Timestamp, local: MonotonicTime)?
     private var lastTickAt = MonotonicTime.distantPast
-    /// Whether no record was read since the last tick was written.
+    /// Whether a tick was written, and no record was read since.
     package private(set) var isTickUnread = false
 
     package init() {}

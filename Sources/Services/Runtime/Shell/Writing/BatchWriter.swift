@@ -22,9 +22,13 @@ struct BatchOutput {
 protocol BatchWriter: AnyObject {
     /// The error that made the writer unusable; nil if there is none.
     var fatalError: KafkaError? { get }
-    /// Does what must precede the first batch, such as fencing an older writer; called again after a timeout.
+    /// Does what must precede the first batch, such as fencing an older writer.
+    ///
+    /// - Throws: `KafkaError`; after a timeout, the method is called again.
     func prepare() throws(KafkaError)
     /// Loads the metadata of all topics; without it the first batch is delayed by up to a second.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer in time.
     func warmUp() throws(KafkaError)
     /// Writes and commits a batch.
     ///

@@ -6,7 +6,8 @@ internal import PlazaModel
 
 /// Writes each batch in one transaction: records, rows and offsets commit together, exactly once.
 ///
-/// An epoch is here that of the Kafka producer: the broker rejects the requests of a producer with a lower epoch.
+/// In this type, an epoch is that of the Kafka producer: the broker rejects the requests of a producer with a lower
+/// epoch.
 ///
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
 /// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a
@@ -113,6 +114,7 @@ final class TransactionWriter: BatchWriter {
     /// Aborts the open transaction, unless the error makes that impossible.
     ///
     /// - Returns: the error for the caller to throw: why the broker refused records, or else `error`.
+    /// - Throws: `unanswered` when the abort was not answered.
     private func abort(after error: KafkaError) throws(KafkaError) -> KafkaError {
         if error.isFatal || error.kind == .fenced { return error }
         try self.endTransaction { () throws(KafkaError) in
@@ -176,6 +178,8 @@ final class TransactionWriter: BatchWriter {
     /// Repeats a call while its error is retriable, until the timeout.
     ///
     /// After a failed call, librdkafka continues the operation; the repeated call waits for the operation's result.
+    ///
+    /// - Throws: the error of the last call.
     private func retrying(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let deadline = MonotonicClock.now + self.timeout
         while true {

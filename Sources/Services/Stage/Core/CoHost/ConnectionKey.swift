@@ -142,7 +142,7 @@ package enum ConnectionRow: JournalRow, Codable {
         }
     }
 
-    /// A value that stands in a row while the row's content is being changed; no reader sees it.
+    /// The value of a row while the row's content is being changed; no reader sees this value.
     ///
     /// The content is moved out of the row for the change. If the row kept a second reference to the content, Swift
     /// would copy the content before the change.

@@ -4,8 +4,8 @@ import PlazaModel
 
 /// Decides which seats and profiles connected lives show of each other (R2.15, R7.12, R8.15).
 extension ConnectionStep {
-    /// The connection as the live `id` shows it: with the seats of the other members, and with the members that `id` has
-    /// muted.
+    /// The connection as the live `id` shows it: with the seats of the other members, and with the members that `id`
+    /// has muted.
     mutating func connectionView(for id: LiveID) -> ConnectionView? {
         guard var view = self.connection(self.connectionID(of: id)) else { return nil }
         for index in view.members.indices where view.members[index].live != id {

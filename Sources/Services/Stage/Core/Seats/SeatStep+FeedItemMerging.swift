@@ -29,8 +29,8 @@ extension SeatStage {
 
     /// When the delayed feed item is published; nil when there is none.
     ///
-    /// The time follows from `itemInterval`, because a row does not know the interval of its machine. A machine of a test
-    /// may have the interval 0 instead, but such a machine delays no item.
+    /// The time follows from `itemInterval`, because a row does not know the interval of its machine. A machine of a
+    /// test may have the interval 0 instead, but such a machine delays no item.
     var nextItemTime: Timestamp? {
         self.unpublishedEvents.map { _ in (self.itemPublishedAt ?? .distantPast) + Self.itemInterval }
     }

@@ -3,7 +3,7 @@ import PlazaModel
 
 /// The app's server puts a user on a seat (R7.16).
 ///
-/// A placement takes two steps, as an invitation does: `SeatStep+Invitations.swift`.
+/// A placement takes two steps, as an invitation does (see `SeatStep+Invitations.swift`).
 extension SeatStep {
     /// First step of a placement: checks the call, then asks presence to verify that the user is in the live.
     mutating func requestPlacement(

@@ -33,8 +33,8 @@ extension SeatStep {
                 self.notify(user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
             }
         }
-        // If the owner's seat no longer exists and seat 0 is locked, the owner has got another seat or none. The owner
-        // moves to seat 0 now, which is unlocked.
+        // If the owner's seat no longer exists and seat 0 is locked, the loop above has given the owner another seat or
+        // none. This call unlocks seat 0 and puts the owner on it.
         self.putOwnerOnSeatZeroIfReserved()
     }
 }

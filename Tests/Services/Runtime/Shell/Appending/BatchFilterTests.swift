@@ -132,7 +132,7 @@ struct BatchFilterTests {
         #expect(log.validValues(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
     }
 
-    @Test func `a claim behind the claim of a later owner is ignored, and its owner is fenced`() throws {
+    @Test func `a claim behind the claim of a later owner is ignored, and the owner that wrote it is fenced`() throws {
         var log = PartitionLog()
         log.appendClaim(epoch: 2)
         log.appendClaim(epoch: 1)
@@ -214,7 +214,7 @@ struct FeedEpochsTests {
         }
     }
 
-    @Test func `only the last eight claims are stored, and a new claim moves the checkpoint behind itself`() {
+    @Test func `only the last eight claims are stored, and a claim moves the checkpoint to the offset after it`() {
         var claims = FeedEpochs()
         // The claim of epoch n is at offset 10 * n.
         for number in 1...20 { claims.add(epoch: Int64(number), offset: Int64(number * 10)) }

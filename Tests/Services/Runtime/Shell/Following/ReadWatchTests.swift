@@ -84,7 +84,7 @@ import Testing
         #expect(watch.waitingTime(at: Self.at(31)) == Milliseconds(0))
     }
 
-    @Test func `a reader whose reads fail is not stalled if it has read everything before`() {
+    @Test func `a reader whose reads fail is not stalled if no record is unread`() {
         var watch = Self.makeCaughtUpWatch()
         for second: Int64 in 1...60 {
             watch.polled([], Self.pollFailing(in: Self.partition, Self.otherPartition), at: Self.at(second))

@@ -4,7 +4,7 @@ import Observability
 import ServiceShell
 import Testing
 
-/// Tests of the routes `/readyz` and `/livez`, which tell operators whether a service is ready and alive.
+/// Tests of the routes `/readyz` and `/livez`, which report whether a service is ready and alive.
 @Suite struct OpsRoutesTests {
     /// The status and the text with which a service with this health answers.
     private func answer(_ path: String, _ health: ServiceHealth) throws -> (status: Int, text: String) {
@@ -34,7 +34,7 @@ import Testing
         var health = ServiceHealth(degraded: ["presence without Redis"])
         #expect(try self.answer("/readyz", health) == (200, "ready; degraded: presence without Redis\n"))
         #expect(try self.answer("/livez", health) == (200, "alive\n"))
-        // The service is not ready and degraded at the same time.
+        // Now the service is degraded and also unready.
         health.unready = ["audience"]
         let text = "waits for: audience; degraded: presence without Redis\n"
         #expect(try self.answer("/readyz", health) == (503, text))

@@ -68,8 +68,8 @@ import Testing
             exporter.stop()
             thread.join()
         }
-        // Of the 100 further spans, the capacity of 10 waits, and 90 are dropped. When the collector stops, the waiting
-        // spans and the first one fail: 10 + 1 = 11.
+        // Of the 100 further spans, 10 wait, which is the capacity, and 90 are dropped. When the collector stops, the
+        // waiting spans and the first one fail: 10 + 1 = 11.
         #expect(Self.spanCount("dropped", metrics) == 90)
         #expect(Self.spanCount("failed", metrics) == 11 && Self.spanCount("sent", metrics) == 0)
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of when a process must end because of hung loops (loops that do not turn).
 ///
-/// The watch is told once in a second which loops are hung.
+/// Once in a second, the watch gets the names of the loops that are hung.
 @Suite struct HangWatchTests {
     /// The seconds of the checks after which the process must end.
     ///

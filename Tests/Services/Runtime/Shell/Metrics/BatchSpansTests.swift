@@ -26,7 +26,7 @@ import Testing
     @Test func `a traced input has a span for its topic, its decision and each effect, each the parent of the next`()
         throws
     {
-        // The broker received the input at 5 ms, the machine decided it from 8 ms on, and the clock stands at 9 ms.
+        // The broker received the input at 5 ms, the machine decided it from 8 ms on, and the tracer shows 9 ms.
         // With `share: 0` the tracer begins no traces itself.
         let tracer = Tracer(share: 0) { 9_000_000 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
@@ -45,7 +45,7 @@ import Testing
         #expect(recorded.map(\.parentID) == [cause.spanID, recorded[0].context.spanID, recorded[1].context.spanID])
         #expect(
             TraceContext(parsing: effectHeader) == recorded[2].context,
-            "the next service continues below the span of the effect")
+            "the span of the effect is the parent of the next service's spans")
         spans.batchCommitted()
         #expect(tracer.takeBatch() == [], "each span is recorded once")
     }

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `I16 an input that has ended three owners is set aside by the next owner`() async {
+    @Test func `I16 an input at which three owners died is set aside by the next owner`() async {
         await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
             let harness = try ShellHarness(kafkaMode)
             let live = MachineShellTests.newLive("deadly")

@@ -13,7 +13,7 @@ import Testing
 /// becomes an item of its live's feed, and the items of a live are numbered from 1 (see `TallyMachine`).
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
-    /// Each text that ends an owner, with one and with two instances of the service, by their names.
+    /// Each text that ends an owner, combined with the names of one instance and of two instances of the service.
     private static let cases = ["deadly", "deadly alarm"].flatMap { text in
         [["one"], ["one", "two"]].map { (text: text, instances: $0) }
     }

@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 readers ignore a former owner's incomplete batch, and its batch after a takeover`() throws {
+    func `I8 readers ignore a former owner's incomplete batch, and one that it appends after a takeover`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.newLive("former")
         let firstShell = harness.startShell("one")
@@ -230,7 +230,7 @@ import Testing
         #expect(secondShell.stop())
     }
 
-    /// The numbers without each one that is not higher than all numbers before it.
+    /// Only those of the numbers that are higher than all numbers before them.
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
         var highest: Int64 = 0
         return numbers.filter { number in

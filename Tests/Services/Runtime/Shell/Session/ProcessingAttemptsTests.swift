@@ -30,7 +30,7 @@ import Testing
         return attempts
     }
 
-    @Test func `an owner that follows one that made progress processes whole batches`() {
+    @Test func `an owner whose predecessor made progress processes whole batches`() {
         var firstOwner = ProcessingAttempts(process: "1")
         let record = firstOwner.recordForAcquisition(at: 40)
         #expect(record != nil)
@@ -40,7 +40,7 @@ import Testing
         #expect(!secondOwner.mustProcessAlone(at: 41))
     }
 
-    @Test func `an input that is the next one at the acquisition is set aside after it has ended three owners`() {
+    @Test func `an input that is the next one at the acquisition is set aside after three owners have died at it`() {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.recordForAcquisition(at: 40)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
@@ -174,7 +174,8 @@ import Testing
         let processor = MachineProcessor(TallyMachine(), log: .none, malformed: Counter())
         let partition = try OwnedPartition(
             TopicPartition("inbox", 0), processor, committed: committed, storage: .offsetMetadata, process: "1")
-        // The end of the topic to which another owner would have written first. At the revocation it was not known.
+        // `end` is the present end of the topic to which another owner would have written first. As long as the end at
+        // the revocation is not known, no present end proves that nothing was written.
         #expect(!partition.isUnchanged(committed: committed, end: nil))
         #expect(!partition.isUnchanged(committed: committed, end: 7))
         partition.endAtRevocation = 7

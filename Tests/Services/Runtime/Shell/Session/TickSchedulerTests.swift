@@ -6,8 +6,8 @@ import Testing
 /// Tests of when ticks (empty records that advance the machine's time) are written.
 ///
 /// There are two clocks. A `Timestamp` is a time of the broker's clock, such as the due time of a row. A
-/// `MonotonicTime` is a time of the local clock. `brokerTimeObserved` tells the scheduler which broker time belongs to
-/// which local time.
+/// `MonotonicTime` is a time of the local clock. `brokerTimeObserved` gives the scheduler a broker time and the local
+/// time at which the broker's clock showed it.
 @Suite struct TickSchedulerTests {
     @Test func `without a due row no tick is scheduled`() {
         var scheduler = TickScheduler()

@@ -23,7 +23,7 @@ import Testing
             error: kind.map { KafkaError($0, "the reason") })
     }
 
-    /// The refusal that these deliveries amount to; nil if the broker has refused none of the records.
+    /// The reason for the refusal in these deliveries; nil if the broker has refused none of the records.
     private static func refusal(_ deliveries: [Delivery]) -> KafkaError? {
         var records = RefusedRecords()
         for delivery in deliveries { records.add(delivery) }
