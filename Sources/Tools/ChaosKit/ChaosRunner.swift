@@ -46,7 +46,7 @@ package enum ChaosError: Error, CustomStringConvertible {
     }
 }
 
-/// Injects the faults of a schedule into a cluster, one fault in each round, while clients use the cluster, and judges
+/// Injects the faults of a schedule into a cluster, one fault in each round, while clients use the cluster, and checks
 /// what the clients saw.
 package enum ChaosRunner {
     /// Runs the plan.
@@ -74,11 +74,12 @@ package enum ChaosRunner {
                 let machineLag = MachineLag()
                 // Stops the measurement if the round throws; a second `stop()` changes nothing.
                 defer { machineLag.stop() }
-                // Records of clocks that differ a little are read too.
+                // The logs are read from a minute before the round, because a broker's clock may be behind.
                 let start = Timestamp.ofThisMachine - Milliseconds.seconds(60)
                 let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
                 var result = try await Self.runRound(
                     round, plan, ports.map { PlazaAddress(host: "127.0.0.1", port: $0) },
+                    httpAddresses: cluster.gateways.map(\.http),
                     FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
                 ) { name in
                     // The broker in memory writes at least once, so its log may have more than the clients get.
@@ -128,8 +129,8 @@ package enum ChaosRunner {
             do {
                 result = try await run(round)
             } catch {
-                // The function returns the report with the error instead of throwing it, because that would lose all
-                // rounds.
+                // The error becomes part of the report. If it were thrown, the results of the earlier rounds would be
+                // lost.
                 report.error = "Round \(round.number), \(round.fault), could not run: \(error)"
                 say("    \(report.error ?? "")")
                 break
@@ -163,19 +164,21 @@ package enum ChaosRunner {
     ///   - round: the fault, and when it is injected.
     ///   - plan: makes the tokens.
     ///   - addresses: the gateways' addresses.
+    ///   - httpAddresses: their addresses for HTTP; empty for a load without HTTP.
     ///   - injector: injects the fault.
-    ///   - readLogs: returns the feeds of the lives with a name that begins so, as they are in Kafka.
+    ///   - readLogs: returns the feeds, as they are in Kafka, of all lives whose names begin with `name`.
     /// - Returns: what was found.
     /// - Throws: the reason why the load could not run.
     static func runRound(
-        _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ injector: some FaultInjecting,
+        _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], httpAddresses: [String] = [],
+        _ injector: some FaultInjecting,
         readLogs: (_ name: String) async throws -> [FeedHistory] = { _ in [] }
     ) async throws -> RoundResult {
         // Lives and users of earlier rounds may still exist in the cluster, so each round needs names of its own.
         let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
         let workload = try StageWorkload(
             StageWorkload.Setting(
-                addresses: addresses, name: name, token: plan.token,
+                addresses: addresses, httpAddresses: httpAddresses, name: name, token: plan.token,
                 stepTimeout: round.limits.answer))
         let isLoadOver = Locked(false)
         async let recorded = workload.run(until: { isLoadOver.withLock { $0 } })
@@ -207,7 +210,8 @@ package enum ChaosRunner {
     ///   - plan: makes the tokens.
     ///   - addresses: the gateways' addresses.
     ///   - name: the beginning of the names of lives and users.
-    ///   - fault: called when the first message was sent; injects the fault and returns why it could not, or nil.
+    ///   - fault: called when the first message was sent; injects the fault, and returns why the fault was
+    ///     not injected; nil if it was.
     /// - Returns: the results of the load, and why the fault was not injected; nil if it was.
     /// - Throws: the reason why the load could not run.
     private static func runLoad(
@@ -254,7 +258,7 @@ package enum ChaosRunner {
         return refused
     }
 
-    /// Judges a round by the results of the load and the clients' histories.
+    /// Makes the result of a round from the results of the load and the clients' histories.
     static func makeResult(
         _ round: ChaosRound, _ plan: ChaosPlan, _ load: LoadReport, _ history: RoundHistory
     ) -> RoundResult {
@@ -264,7 +268,7 @@ package enum ChaosRunner {
         if load.failures.count > Self.maxShownFailures {
             findings.append("load: \(load.failures.count - Self.maxShownFailures) failures more")
         }
-        // It is the last of the load's failures, which may have been left out.
+        // This failure is the last one of the load, so `prefix` above may have left it out.
         if let failure = load.nothingAdmittedFailure, !findings.contains("load: \(failure)") {
             findings.append("load: \(failure)")
         }

@@ -49,6 +49,39 @@ struct FeedLogTests {
         #expect(Fixture.findings { $0.logs = [] } == [])
     }
 
+    @Test func `a second with more messages than the budget is found, control items and gifts aside`() {
+        /// The findings in a log whose texts have these times, in milliseconds.
+        func findings(_ times: [Int64], then contents: [FeedContent] = []) -> [String] {
+            var log = FeedHistory(client: "Kafka", live: Fixture.live)
+            let texts = times.indices.map {
+                FeedContent.text(sender: Fixture.bob, text: "text \($0)", extensionInfo: nil)
+            }
+            for (index, content) in (texts + contents).enumerated() {
+                let time = index < times.count ? times[index] : times.last ?? 0
+                log.append([
+                    .item(epoch: 1, number: Int64(index) + 1, content: content, at: Timestamp(milliseconds: time))
+                ])
+            }
+            return HistoryChecker.findings(of: .budgets, in: Self.history(log)).map(\.description)
+        }
+        let full = Array(repeating: Int64(5_000), count: HistoryChecker.feedBudget)
+        let finding = "I9: the feed of concert has more than 40 messages within a second up to item 41"
+        #expect(findings(full) == [])
+        #expect(findings(full + [5_999]) == [finding])
+        #expect(findings(full + [6_000]) == [], "after a second, the first messages are no longer in the window")
+        #expect(findings((0..<200).map { $0 * 25 }) == [], "40 a second for five seconds")
+        #expect(findings((0..<200).map { $0 * 24 }) == [finding], "41 in the second from 0 to 960 ms")
+        let gift = FeedContent.gift(sender: Fixture.bob, gift: Fixture.rose, count: 1, receivers: [])
+        #expect(findings(full, then: [gift, .tips(isDegraded: true)]) == [])
+    }
+
+    /// A history with nothing but a log.
+    private static func history(_ log: FeedHistory) -> RoundHistory {
+        var history = RoundHistory()
+        history.logs = [log]
+        return history
+    }
+
     @Test func `records of the topic become a history of each live, in the order of the log`() throws {
         /// The record of an item that is a text of Bob.
         func entry(_ offset: Int64, _ live: LiveID, _ number: Int64) -> TopicEntry {
@@ -63,6 +96,9 @@ struct FeedLogTests {
         }
         let histories = try FeedLogReader.histories([entry(12, "b", 1), entry(11, "a", 2), entry(10, "a", 1)])
         #expect(histories.map(\.live) == ["a", "b"])
+        for case .item(_, _, _, let at) in histories[0].steps {
+            #expect(at == Timestamp(milliseconds: 5), "the machine's time, not the record's")
+        }
         #expect(histories[0].steps.compactMap(\.position).map(\.number) == [1, 2])
         var damaged = entry(13, "a", 3)
         damaged.value = Array("{".utf8)

@@ -104,7 +104,7 @@ struct HistoryCheckerTests {
         }
     }
 
-    @Test func `two results of one battle are found`() {
+    @Test func `two different results of one battle are found`() {
         let findings = Fixture.findings { history in
             // Because of the unanswered call, 7 and 9 are both possible, but not together.
             history.calls.append(Fixture.score(2, .unanswered))
@@ -139,7 +139,7 @@ struct HistoryCheckerTests {
         #expect(findings.count == 1 && findings[0].hasPrefix("I13: eve's application has \(ends.count) ends"))
     }
 
-    @Test func `a feed item that says that a user left is found only if the user never did`() {
+    @Test func `a feed item that says that a user left is found only if the user never left`() {
         // Item 1 becomes the item that says that Bob left; one text, item 2, remains.
         let addLeave: (inout RoundHistory) -> Void = { history in
             history.replaceItem(1, by: Fixture.item(1, .audienceLeft(user: Fixture.bob)))

@@ -78,7 +78,7 @@ struct WorkloadCheckerTests {
 
     @Test func `likes that are counted twice and a total of likes that decreases are found`() {
         let tooMany = Self.findings { history in
-            // 3 + 7 + 7
+            // The second call's 7 likes are counted twice: 3 + 7 + 7.
             history.replaceItem(6, by: Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)))
         }
         #expect(tooMany.contains("I15: eve in concert: 17 likes, and 10 were sent"))
@@ -182,7 +182,7 @@ struct WorkloadCheckerTests {
         var feed = FeedHistory(client: "visitor", live: Fixture.live, steps: [.gap])
         feed.append([Fixture.text(1, "one")])
         feed.leave()
-        // The item had arrived before the leave.
+        // The client reads this item only now, although the item had arrived before the leave.
         feed.append([Fixture.endedBattle(3, score: 7)])
         #expect(feed.hasLeft)
         // If the item were recorded, it would end the gap of the leave, which hides all numbers after 1.
@@ -213,7 +213,7 @@ struct WorkloadCheckerTests {
     /// The battle's correct result (7 for the live), as `battle.get` returned it after the battle's end.
     private static let correctRead = BattleRead(battle: Fixture.battle, hasEnded: true, scores: [Fixture.live: 7])
 
-    @Test func `a feed may lack a battle's end in a gap during the battle if the result is read afterwards`() {
+    @Test func `a gap during a battle excuses that the battle's end is missing if the result is read afterwards`() {
         let steps = [Fixture.runningBattle(3), .gap, Fixture.stageWithoutBattle(8)]
         #expect(Self.battleFindings(steps) { $0.battleReads = [Self.correctRead] } == [])
         #expect(Self.battleFindings(steps) == ["I14: battle b-1: eve missed its end, and nobody read it"])
@@ -227,7 +227,7 @@ struct WorkloadCheckerTests {
         #expect(Self.battleFindings(gapAfter) { $0.battleReads = [Self.correctRead] } == expected)
     }
 
-    @Test func `only a gap directly before a battle's first stage excuses that its begin is missing`() {
+    @Test func `only a gap directly before a battle's first stage excuses that the battle's begin is missing`() {
         #expect(
             Self.battleFindings([
                 .gap, Fixture.runningBattle(4, begins: 0), Fixture.endedBattle(8, score: 7, begins: 0),

@@ -60,7 +60,7 @@ enum FeedLogReader {
         }
     }
 
-    /// Makes a history of each live from the records of the topic.
+    /// Makes a history of each live from the records of the topic; its items have the time that the machine gave them.
     ///
     /// - Throws: `Incomplete` for a record that is no item of a feed.
     static func histories(_ entries: [TopicEntry]) throws -> [FeedHistory] {
@@ -70,7 +70,7 @@ enum FeedLogReader {
                 let key = LiveKey(text: entry.key)
             else { throw Incomplete(description: "\(entry.location) is no item of a feed") }
             histories[key.live, default: FeedHistory(client: Self.client, live: key.live)].append([
-                .item(epoch: headers.position.epoch, number: item.n, content: item.content, at: entry.time)
+                .item(epoch: headers.position.epoch, number: item.n, content: item.content, at: item.at)
             ])
         }
         return histories.values.sorted { $0.live.text < $1.live.text }

@@ -61,7 +61,7 @@ extension HistoryChecker {
                 findings.append(
                     Finding(promise: "I14", text: "battle \(battle.text) has \(results.count) different results"))
             }
-            // A client that missed the end in a gap reads the state afterwards, which has the result.
+            // If gaps hide the end, at least one client or the app's server must have read the result from the state.
             if results.isEmpty, let client = clientsWithHiddenEnd.first {
                 findings.append(
                     Finding(
@@ -110,9 +110,9 @@ extension HistoryChecker {
 
     /// Collects what one client received about a battle.
     ///
-    /// After a gap the client reads the stage again, and does not receive the events during the gap. So a gap hides the
-    /// start only before the client saw the battle, and the end only between the last time that the client saw it run
-    /// and the next stage.
+    /// After a gap the client reads the stage again, and does not receive the events of the gap. So a gap hides the
+    /// start only if the gap is before the first stage that shows the battle. A gap hides the end only if the gap is
+    /// between the last stage that shows the battle running and the stage after that.
     private static func observation(of battle: BattleID, in feed: FeedHistory) -> Observation {
         var observation = Observation()
         // Whether there was a gap since the last stage that tells whether the battle runs.

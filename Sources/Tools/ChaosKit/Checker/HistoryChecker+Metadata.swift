@@ -3,14 +3,14 @@ internal import PlazaModel
 
 /// The checks of a live's metadata and revisions.
 extension HistoryChecker {
-    /// Checks that everybody reads the same metadata at the end, as the last write and the feed say (R3.42).
+    /// Checks that all clients read the same metadata at the end: those of the last write and of the feed (R3.42).
     ///
     /// A write without an answer may be applied late, so its value is possible at the end, too.
     static func checkMetadata(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for live in Set(history.metadataReads.map(\.live)).sorted(by: { $0.text < $1.text }) {
             let reads = history.metadataReads.filter { $0.live == live }
-            let possible = Self.possibleMetadata(history, of: live)
+            let possibleValues = Self.possibleMetadata(history, of: live)
             for read in reads {
                 if read.values != reads[0].values {
                     findings.append(
@@ -19,7 +19,7 @@ extension HistoryChecker {
                             text: "\(read.client) and \(reads[0].client) read different metadata of \(live) at the end")
                     )
                 }
-                for (key, values) in possible.sorted(by: { $0.key < $1.key }) {
+                for (key, values) in possibleValues.sorted(by: { $0.key < $1.key }) {
                     guard !values.contains(read.values[key]) else { continue }
                     let value = read.values[key].map { "\"\($0)\"" } ?? "nothing"
                     findings.append(

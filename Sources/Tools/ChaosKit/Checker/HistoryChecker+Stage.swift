@@ -16,9 +16,10 @@ extension HistoryChecker {
         }
     }
 
-    /// Checks that each connection has 2 to 9 lives, its own among them, and that each of them shows it so (I12).
+    /// Checks that each connection that a live shows has 2 to 9 lives, this live among them, and that the other lives
+    /// show the same connection (I12).
     ///
-    /// What the clients of a live saw together is what the live shows, because a gap may hide a stage from one of them.
+    /// A live shows what any of its clients received, because a gap may hide a stage from one of them.
     static func checkConnections(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         var shownByLive: [LiveID: Set<Connection>] = [:]
@@ -39,7 +40,7 @@ extension HistoryChecker {
                 shownByLive[feed.live, default: []].insert(Connection(id: view.id, lives: Set(lives)))
             }
         }
-        // Of lives without a client it is not known what they show.
+        // What a live without clients shows is not known, so such a live is not checked.
         let watchedLives = Set(history.feeds.map(\.live))
         for (live, connections) in shownByLive.sorted(by: { $0.key.text < $1.key.text }) {
             for connection in connections {
@@ -62,7 +63,7 @@ extension HistoryChecker {
         var lives: Set<LiveID>
     }
 
-    /// The values that stand twice, each once.
+    /// The values that occur more than once, each of them once.
     private static func repeated<Value: Hashable>(_ values: [Value]) -> [Value] {
         var seen: Set<Value> = []
         var repeated: Set<Value> = []

@@ -12,7 +12,7 @@ package enum HistoryChecker {
 
     /// One check; each finds another kind of broken promise.
     enum Check: CaseIterable {
-        case order, log, agreement, ends, messages, removals, battles, battleReads, totals, metadata, revisions
+        case order, log, agreement, budgets, ends, messages, removals, battles, battleReads, totals, metadata, revisions
         case seats, connections, listWalks, requests, leaves, counts, answers, stalls
     }
 
@@ -27,6 +27,7 @@ package enum HistoryChecker {
         case .order: self.checkOrder(history.feeds)
         case .log: self.checkLogs(history)
         case .agreement: self.checkAgreement(history)
+        case .budgets: self.checkBudgets(history.logs)
         case .ends: self.checkEnds(history)
         case .messages: self.checkMessages(history)
         case .removals: self.checkRemovals(history)

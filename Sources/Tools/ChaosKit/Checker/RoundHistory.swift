@@ -6,7 +6,7 @@ package import PlazaModel
 package struct FeedHistory: Hashable, Sendable {
     /// One step of a feed.
     package enum Step: Hashable, Sendable {
-        /// An item, and when the client received it.
+        /// An item, and when the client received it; in Kafka's log, the time that the machine gave it.
         case item(epoch: Int64, number: Int64, content: FeedContent, at: Timestamp? = nil)
         /// Items may be missing here: the server could not resume the feed, or the client was not in the live.
         case gap

@@ -96,8 +96,8 @@ extension StageWorkload {
 
     /// Mutes the talker for some seconds, or unmutes it if `seconds` is 0.
     ///
-    /// - Returns: whether the talker has certainly been told of the change. False if a gap in its feed may have hidden
-    ///   the change, or if any `live.mute` was repeated.
+    /// - Returns: whether the talker has certainly received the change. False if a gap in its feed may have hidden the
+    ///   change, or if any `live.mute` was repeated.
     private func setMute(ofSeconds seconds: Int, by host: Witness) async throws(Stall) -> Bool {
         let gapsBefore = self.talker.gapCount
         let changesBefore = self.talker.muteChanges.count
@@ -105,7 +105,7 @@ extension StageWorkload {
             host.client, host.name, "live.mute",
             CallParams(live: host.live, users: [self.talker.user], duration: seconds))
         try await self.wait(self.talker, "its \(seconds > 0 ? "mute" : "unmute")") { talker in
-            (talker.muteChanges.count > changesBefore && talker.isMutedAsTold == (seconds > 0))
+            (talker.muteChanges.count > changesBefore && talker.isMutedInFeed == (seconds > 0))
                 || talker.gapCount > gapsBefore
         }
         return self.talker.gapCount == gapsBefore && !self.hasRepeated("live.mute")
@@ -133,7 +133,7 @@ extension StageWorkload {
         try? await Task.sleep(for: .milliseconds(300))
         try await self.remove(visitor, isBanned: isBanned)
         if isBanned { await self.expectRefusal(of: visitor) }
-        // A join of `expectRefusal` without an answer may be applied late. So the visitor may enter again from here on.
+        // A join of `expectRefusal` that got no answer may be applied late, so the visitor may get items from here on.
         visitor.markGap()
         if isBanned {
             try await self.call(
@@ -176,7 +176,7 @@ extension StageWorkload {
             ("live.join", CallParams(live: visitor.live)),
             ("barrage.sendText", CallParams(live: visitor.live, text: "\(visitor.name) is banned")),
         ] {
-            // The client must know the live of a join. The calls are expected to fail, and `try?` then returns nil.
+            // Only for a join the client needs the live. Both calls are expected to fail, and `try?` then returns nil.
             let live = method == "live.join" ? visitor.live : nil
             guard (try? await visitor.client.call(method, params, live: live)) != nil else { continue }
             self.history.withLock {
@@ -198,6 +198,6 @@ extension Witness {
         }
     }
 
-    /// Whether the witness is muted, as it was told last; nil if it was never told.
-    fileprivate var isMutedAsTold: Bool? { self.muteChanges.last }
+    /// Whether the witness is muted according to the last change in its feed; nil if the feed has no such change.
+    fileprivate var isMutedInFeed: Bool? { self.muteChanges.last }
 }

@@ -81,7 +81,7 @@ extension StageWorkload {
                             battle: battle, hasEnded: view.ended != nil, scores: scores, at: .ofThisMachine))
                 }
             } catch {
-                // The result is kept for a while only. Nobody can read it later.
+                // The server keeps a result only for a while; after that no call can read it.
                 if error.code == .noSuchBattle { return }
             }
         }
@@ -113,7 +113,7 @@ extension StageWorkload {
         }
     }
 
-    /// The battles of whose start a witness was told.
+    /// The battles whose start a witness has received.
     private func startedBattles(seenBy witness: Witness) -> [BattleID] {
         witness.feed.contents.flatMap { content -> [BattleID] in
             guard case .stage(_, let events) = content else { return [] }

@@ -27,7 +27,7 @@ extension StageWorkload {
         _ client: PlazaClient, _ name: String, _ call: CallRecord.Call, in live: LiveID, _ method: String,
         _ params: CallParams
     ) async -> CallRecord.Outcome {
-        // The record stands in the history from the time of sending on, in the order of sending.
+        // The record is added before the call is sent, so that the history has the order of sending.
         let index = self.history.withLock { history in
             history.calls.append(
                 CallRecord(client: name, live: live, call, .unanswered, at: .ofThisMachine))
@@ -87,7 +87,7 @@ extension StageWorkload {
 
     /// The gift of the workload's catalogue.
     static let gift = Gift(giftID: GiftID("rose"), name: "Rose", coins: 3)
-    /// The counts above this one are for the burst.
+    /// The highest gift count of `runGifts`; higher counts are for the burst.
     static let maxSteadyGiftCount = 200
 
     /// Sends many calls at once, and returns while they are on their way.

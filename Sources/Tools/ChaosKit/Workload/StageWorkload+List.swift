@@ -6,13 +6,13 @@ internal import ProtocolClient
 
 /// The part of the workload that walks through the list of lives, while other lives begin and end.
 extension StageWorkload {
-    /// So few that a walk has several pages, between which lives begin and end.
+    /// The number of lives on a page: few, so that a walk has several pages, between which lives begin and end.
     private static let livesPerPage = 2
 
     /// Walks through the list again and again, and records the walks that must contain both lives.
     ///
-    /// A gateway orders its list anew every 5 s, so a walk counts only after an earlier one in the same gateway had both
-    /// lives.
+    /// A gateway orders its list anew every 5 s. So a walk is recorded only if an earlier walk through the list of the
+    /// same gateway had both lives.
     func runListWalks(until isOver: () -> Bool) async {
         var preparedGateways: Set<GatewayID> = []
         var round = 0

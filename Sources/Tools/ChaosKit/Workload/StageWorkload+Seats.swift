@@ -36,12 +36,12 @@ extension StageWorkload {
         try? await Task.sleep(for: .milliseconds(300))
     }
 
-    /// Lets the second live's host invite the talker, who takes the seat and leaves it, or lets the invitation time out.
+    /// Lets the second live's host invite the talker, who takes the seat and leaves it, or does not answer.
     func runInvitations(until isOver: () -> Bool) async throws(Stall) {
         var round = 0
         while !isOver() {
             round += 1
-            // An invitation that was sent twice may be open for long already, so no further one is left unanswered.
+            // The copy of a repeated invitation may still be open. So after a repetition each invitation is answered.
             let isAccepted = !round.isMultiple(of: 2) || self.hasRepeated("seat.invite")
             try await self.inviteTalker(round, isAccepted: isAccepted)
         }
@@ -80,7 +80,7 @@ extension StageWorkload {
 
     /// Records a request with its ends among a witness's notices, from the notice at `index` on.
     ///
-    /// `end` returns the end that a notice tells, such as `accepted`; nil if the notice tells none.
+    /// `end` returns the end that a notice reports, such as `accepted`; nil if the notice reports none.
     func recordRequest(
         _ name: String, of witness: Witness, from index: Int, _ end: (NoticeContent) -> String?
     ) {
@@ -92,7 +92,7 @@ extension StageWorkload {
         }
     }
 
-    /// The end of an application that a notice tells.
+    /// The end of an application that a notice reports; nil for any other notice.
     private static func applicationEnd(_ notice: NoticeContent) -> String? {
         switch notice {
         case .applicationAnswered(_, let accepted): accepted ? "accepted" : "rejected"
@@ -100,7 +100,8 @@ extension StageWorkload {
         default: nil
         }
     }
-    /// The end of an invitation that a notice tells.
+
+    /// The end of an invitation that a notice reports; nil for any other notice.
     private static func invitationEnd(_ notice: NoticeContent) -> String? {
         switch notice {
         case .invitationAnswered(_, let accepted): accepted ? "accepted" : "rejected"
@@ -116,7 +117,7 @@ extension Witness {
         self.stage?.seats.contains { $0.occupant?.user.userID == other.user } ?? false
     }
 
-    /// Whether the notices from the one at `index` on tell an end, for which `end` returns a text.
+    /// Whether one of the notices from `index` on reports an end, for which `end` returns a text.
     fileprivate func hasNotice(from index: Int, _ end: (NoticeContent) -> String?) -> Bool {
         self.notices.dropFirst(index).contains { end($0) != nil }
     }

@@ -3,9 +3,11 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// A workload of two connected lives: users apply for a seat or are invited, the lives battle, viewers send messages, gifts
-/// and likes, a host writes metadata, one viewer is muted and unmuted, visitors come, are kicked or banned, and leave,
-/// and a user walks through the list of lives, while other lives begin and end.
+/// A workload of two connected lives, and a third one in which a crowd sends more texts than a feed carries.
+///
+/// In the connected lives users apply for a seat or are invited, the lives battle, viewers send messages, gifts and likes,
+/// a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and leave. A user walks
+/// through the list of lives, while other lives begin and end. The app's backend posts texts over HTTP.
 ///
 /// The calls of a step are repeated until they get a valid answer. A step that does not succeed within `stepTimeout` is
 /// a stall. The calls in `StageWorkload+Calls.swift`, whose effects `HistoryChecker` counts, are sent once.
@@ -13,6 +15,8 @@ final class StageWorkload: Sendable {
     /// The parameters of a workload.
     struct Setting: Sendable {
         var addresses: [PlazaAddress]
+        /// The gateways' addresses for HTTP, such as `http://127.0.0.1:8081`; empty for a workload without HTTP.
+        var httpAddresses: [String] = []
         /// The beginning of the names of lives and users, unique in the cluster.
         var name: String
         /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
@@ -49,6 +53,9 @@ final class StageWorkload: Sendable {
     let guest: Witness
     /// A viewer of the second live, who is muted and unmuted.
     let talker: Witness
+    /// The host and the viewers of the third live, who send more texts than its feed carries.
+    let crowdHost: Witness
+    let crowd: [Witness]
     /// The app's own server, which sends scores.
     let appServer: PlazaClient
     /// A user in no live, who walks through the list of lives.
@@ -79,6 +86,9 @@ final class StageWorkload: Sendable {
         self.viewers = [witness("viewer-a", lives[0]), witness("viewer-b", lives[1])]
         self.guest = witness("guest", lives[0])
         self.talker = witness("talker", lives[1])
+        let crowdedLive = LiveID("\(setting.name)-crowded")
+        self.crowdHost = witness("crowd-host", crowdedLive)
+        self.crowd = (1...Self.crowdCount).map { witness("fan-\($0)", crowdedLive) }
         self.appServer = setting.client("shop", isServer: true, of: hub)
         self.lister = setting.client("lister", of: hub)
     }
@@ -89,7 +99,7 @@ final class StageWorkload: Sendable {
     }
 
     /// The witnesses who are in their lives from the beginning to the end.
-    var witnesses: [Witness] { self.hosts + self.viewers + [self.guest, self.talker] }
+    var witnesses: [Witness] { self.hosts + self.viewers + [self.guest, self.talker, self.crowdHost] + self.crowd }
 
     /// Opens the lives, runs battles, seats and messages until `isOver` returns true, then ends the lives.
     ///
@@ -104,6 +114,8 @@ final class StageWorkload: Sendable {
                 group.addTask { try? await self.runBattles(until: isOver) }
                 group.addTask { try? await self.runSeats(until: isOver) }
                 group.addTask { await self.chat(until: isOver) }
+                group.addTask { await self.runCrowd(until: isOver) }
+                group.addTask { try? await self.runBackend(until: isOver) }
                 group.addTask { try? await self.runGifts(until: isOver) }
                 group.addTask { await self.runMetadata(until: isOver) }
                 group.addTask { try? await self.runMutes(until: isOver) }
@@ -190,23 +202,20 @@ final class StageWorkload: Sendable {
 
     /// Lets the hosts create their lives, and all witnesses join them.
     private func open() async throws(Stall) {
-        for (host, viewer) in zip(self.hosts, self.viewers) {
-            let params = CallParams(live: host.live)
+        for host in self.hosts + [self.crowdHost] {
             try await self.call(
-                host.client, host.name, "live.create", params, alreadyDone: [.roomExists, .roomExistsAndIsYours])
-            for member in [host, viewer] {
-                try await self.call(member.client, member.name, "live.join", params, live: host.live)
-            }
+                host.client, host.name, "live.create", CallParams(live: host.live),
+                alreadyDone: [.roomExists, .roomExistsAndIsYours])
         }
-        for member in [self.guest, self.talker] {
-            let params = CallParams(live: member.live)
-            try await self.call(member.client, member.name, "live.join", params, live: member.live)
+        for member in self.witnesses {
+            try await self.call(
+                member.client, member.name, "live.join", CallParams(live: member.live), live: member.live)
         }
     }
 
     /// Ends the lives, and waits until all witnesses have received the end.
     private func end() async throws(Stall) {
-        for host in self.hosts {
+        for host in self.hosts + [self.crowdHost] {
             let params = CallParams(live: host.live)
             try await self.call(
                 host.client, host.name, "live.end", params, live: host.live,

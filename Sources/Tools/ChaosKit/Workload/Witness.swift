@@ -59,7 +59,7 @@ final class Witness: Sendable {
     var noticeTimes: [Timestamp] { self.state.withLock { $0.notices.map(\.at) } }
     /// How often the client may have missed items so far.
     var gapCount: Int { self.state.withLock { $0.feed.steps.count { $0 == .gap } } }
-    /// Whether the client was told that it was removed from the live.
+    /// Whether the client has received the notice of its removal from the live.
     var isRemoved: Bool { self.state.withLock { $0.feed.steps.contains(.removed) } }
 
     /// The last stage that the client has received.
