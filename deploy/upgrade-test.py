@@ -9,7 +9,9 @@ It starts a cluster of the old build on a real Kafka with two instances of every
 server API, and starts `plaza load`. While the load runs it replaces the programs and restarts one instance after the
 other: first old to new, then new to old. After each direction the state read by the API must be what it was, and
 `plaza demo` of the build that now runs must pass, and calls that were answered before the upgrade must be answered alike
-when they are sent again with their idempotency key. At the end the load's own ledger decides: nothing acknowledged may be
+when they are sent again with their idempotency key. Meanwhile a guest sits on a seat, an application and a co-host request
+are open, and a battle takes scores (`upgrade-stage.js`): all of them must last over the upgrade, for those who were there
+and for a new viewer, and then end once. At the end the load's own ledger decides: nothing acknowledged may be
 missing, repeated or out of order.
 
 Everything runs on loopback, in a directory of its own, and ends with this script. Exit status 0: all of it held.
@@ -17,6 +19,7 @@ Everything runs on loopback, in a directory of its own, and ends with this scrip
 import argparse
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -153,6 +156,40 @@ class Cluster:
         self.log.close()
 
 
+class Stage:
+    """The clients whose seat, requests and battle last over an upgrade: `upgrade-stage.js`, run by Node."""
+
+    USERS = ["stage-a", "stage-b", "stage-c", "stage-guest", "stage-fan", "stage-newcomer"]
+    # Longer than all steps of a command may take together.
+    SECONDS = 180
+
+    def __init__(self, cluster, server_token):
+        gateways = cluster.state()["gateways"]
+        setting = {"urls": [gateway["webSocket"] + "/v1" for gateway in gateways], "http": gateways[0]["http"], "server": server_token,
+                   "tokens": {user: cluster.token(user, "user") for user in self.USERS}}
+        self.process = subprocess.Popen(
+            ["node", os.path.join(REPOSITORY, "deploy", "upgrade-stage.js"), json.dumps(setting)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.read_answer("the clients of the stage")
+
+    def read_answer(self, what):
+        if not select.select([self.process.stdout], [], [], self.SECONDS)[0]:
+            raise Failure(f"{what}: no answer within {self.SECONDS} s")
+        answer = self.process.stdout.readline().strip()
+        if not answer.startswith("ok: "):
+            raise Failure(f"{what}: {answer or 'upgrade-stage.js ended'}")
+        say(f"{what}: {answer.removeprefix('ok: ')}")
+
+    def do(self, command, what):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        self.read_answer(what)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
 def make_state(cluster, token):
     """State of every kind that the server API can make; returns the paths that read it back."""
     post = lambda method, path, body=None: cluster.call(method, path, body, token)
@@ -238,7 +275,7 @@ def main():
         if missing:
             parser.error(f"{folder} lacks {', '.join(missing)}: build with `swift build -c release`")
     folder = tempfile.mkdtemp(prefix="liveplaza-upgrade-")
-    cluster, load, status = Cluster(folder, options.old, options.kafka_home), None, 1
+    cluster, load, stage, status = Cluster(folder, options.old, options.kafka_home), None, None, 1
     try:
         cluster.wait_ready()
         token = cluster.token("operator")
@@ -251,21 +288,25 @@ def main():
             env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         time.sleep(5)
         cluster.call("POST", "/v1/lives", {"live": "resent", "owner": "resender"}, token)
+        stage = Stage(cluster, token)
         begin, expected_messages = time.monotonic(), 0
         for direction, source in [("old to new", options.new), ("new to old", options.old)]:
             say(f"{direction}:")
             answers = send_keyed_calls(cluster, token, direction)
             expected_messages += 1
+            stage.do("begin", direction)
             for service in SERVICES:
                 cluster.install(source, [service])
                 cluster.restart(service)
             cluster.install(source, ["plaza"])
             check_sent_again(cluster, token, direction, answers, expected_messages)
+            stage.do("check", direction)
             check_same(before, read_state(cluster, token, paths), direction)
             demo = cluster.plaza("demo", timeout=120)
             if demo.returncode != 0:
                 raise Failure(f"{direction}: plaza demo failed: {demo.stdout[-1500:]}{demo.stderr[-500:]}")
             say(f"{direction}: plaza demo passed")
+        stage.do("end", "the stage")
         if time.monotonic() - begin > float(options.seconds):
             say(f"the load had ended before the upgrades had ({time.monotonic() - begin:.0f} s): give more --seconds")
             raise Failure("not all of the upgrade happened under load")
@@ -283,6 +324,8 @@ def main():
     finally:
         if load and load.poll() is None:
             load.kill()
+        if stage:
+            stage.stop()
         cluster.stop()
         if status == 0:
             shutil.rmtree(folder, ignore_errors=True)
