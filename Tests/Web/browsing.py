@@ -65,7 +65,7 @@ class Window:
 
     def go_live(self, title, **fields):
         self.page.get_by_role("link", name="Go live").click()
-        self.page.get_by_label("Title").fill(title)
+        self.page.get_by_label("Title", exact=True).fill(title)
         for label, text in fields.items():
             field = self.page.get_by_label(label, exact=True)
             if field.evaluate("(field) => field.tagName") == "SELECT":

@@ -73,6 +73,14 @@ class Hosting(BrowserCase):
         expect(viewer.page.get_by_role("button", name=re.compile("microphone"))).to_be_visible()
         expect(viewer.page.get_by_role("button", name=re.compile("camera"))).to_have_count(0)
 
+    def test_on_a_phone_the_seats_below_the_chat_are_reached(self):
+        host = self.window("Mira Fifteen")
+        live = host.go_live("Low seats", Stage="Fixed grid (video, 9)", Seats="Free for everybody")
+        viewer = self.window("Noor Fifteen", viewport={"width": 390, "height": 844}).enter(live)
+        viewer.page.get_by_role("button", name="Free seat 8").click()
+        expect(host.page.locator(".plate-name", has_text="Noor Fifteen")).to_be_visible()
+        expect(host.page.get_by_role("button", name="Free seat 8")).to_have_count(0)
+
     def test_who_is_muted_cannot_write_until_the_mute_is_lifted(self):
         host = self.window("Mira Ten")
         live = host.go_live("Mutes")
@@ -156,6 +164,9 @@ class Hosting(BrowserCase):
         first.go_live("Asks")
         second = self.window("Aoi Thirteen")
         other = second.go_live("Is asked")
+        # Whoever has not asked does not know that there is none.
+        first.page.get_by_role("tab", name="Manage").click()
+        expect(first.page.get_by_text("No other live can be connected now")).to_have_count(0)
         first.connect(other)
         second.toast("wants to connect").get_by_role("button", name="Accept").click()
         expect(first.page.get_by_role("heading", name="Connected lives")).to_be_visible()
@@ -171,6 +182,22 @@ class Hosting(BrowserCase):
         question.get_by_role("button", name="Accept").click()
         for window in (first, second):
             expect(window.page.locator(".battle-track")).to_be_visible()
+        # Who has left has no battle to leave, and may begin another one.
+        leave = first.page.get_by_role("button", name="Leave the battle")
+        expect(start).to_be_hidden()
+        leave.click()
+        expect(leave).to_be_hidden()
+        expect(start).to_be_visible()
+
+    def test_who_goes_live_again_is_told_that_the_live_runs_as_it_was(self):
+        host = self.window("Mira Fourteen")
+        live = host.go_live("Runs on")
+        host.page.get_by_role("link", name="Go live").click()
+        host.page.get_by_label("Title", exact=True).fill("Begins anew")
+        host.page.get_by_role("button", name="Start the live").click()
+        expect(host.toast("Your live is still running")).to_be_visible()
+        expect(host.page.get_by_role("heading", name="Runs on", exact=True)).to_be_visible()
+        self.assertTrue(host.page.url.endswith(live))
 
 
 if __name__ == "__main__":

@@ -162,6 +162,13 @@ class Keyboard(FixtureCase):
         expect(people).to_be_focused()
         self.assertEqual(self.faults, [])
 
+    def test_the_keyboard_gets_past_a_fast_chat(self):
+        page = self.live(3, "fixture&rate=40")
+        page.locator(".chat-view").focus()
+        page.keyboard.press("Tab")
+        expect(page.get_by_label("Say something")).to_be_focused()
+        self.assertEqual(self.faults, [])
+
     def test_a_fast_chat_is_read_out_in_parts_that_one_can_follow(self):
         page = self.live(3, "fixture&rate=40")
         said = page.evaluate("""() => new Promise((done) => {

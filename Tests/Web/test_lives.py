@@ -31,8 +31,8 @@ class Lives(BrowserCase):
         viewer.say("good evening")
         host.wait_for_message("good evening")
         host.say("welcome!")
-        viewer.wait_for_message("welcome!")
         for window in (host, viewer):
+            window.wait_for_message("welcome!")
             self.assertEqual(window.messages(), ["good evening", "welcome!"])
         self.assertTrue(viewer.page.url.endswith(f"#/live/{live}"))
 

@@ -48,6 +48,19 @@ class Rendering(FixtureCase):
         most = min(most, most_frames(self.browser, seconds=5))
         self.assertGreaterEqual(frames["rate"], 0.9 * most, f"an empty page has {most:.1f} frames/s")
 
+    def test_the_head_covers_no_battle_in_any_window(self):
+        for width, height in ((390, 844), (375, 667), (320, 568), (820, 1180), (844, 390)):
+            with self.subTest(width=width, height=height):
+                page = self.page("#/live/sample-0", viewport={"width": width, "height": height})
+                head = page.locator(".live-title h1").bounding_box()
+                bar = page.locator(".battle-track").bounding_box()
+                clock = page.locator(".battle-clock").bounding_box()
+                counts = page.locator(".live-counts").bounding_box()
+                self.assertGreaterEqual(bar["y"], head["y"] + head["height"])
+                self.assertGreaterEqual(clock["y"], counts["y"] + counts["height"])
+                self.assertEqual(self.faults, [])
+                page.close()
+
     def test_a_chat_out_of_sight_draws_nothing_and_shows_its_end_again(self):
         page = self.page("#/live/sample-0", "fixture&rate=40", viewport=SIZES["desktop"])
         page.get_by_role("tab", name="Audience").click()

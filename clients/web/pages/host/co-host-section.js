@@ -14,6 +14,8 @@ const durations = [30, 60, 180, 300];
 export class CoHostSection extends Disposer {
   /** Takes away the question that is shown about a request. */
   #endQuestion = () => {};
+  /** Whether the server was asked for candidates: before that nobody knows that there are none. */
+  #isRead = false;
 
   constructor(page) {
     super();
@@ -34,7 +36,7 @@ export class CoHostSection extends Disposer {
     this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates.element, this.more, this.connection);
     this.duration.style.width = 'auto';
     this.add(coHost.subscribe(() => this.#draw()));
-    this.add(battle.select(({ currentBattleInfo }) => currentBattleInfo !== null, () => this.#draw()));
+    this.add(battle.select((state) => this.#fights(state), () => this.#draw()));
     this.add(onLanguage(() => this.#drawAll()));
     const told = { onCoHostRequestAccepted: 'connect.accepted', onCoHostRequestRejected: 'connect.rejected', onCoHostRequestTimeout: 'connect.timeout' };
     for (const [event, key] of Object.entries(told)) this.listen(coHost, event, ({ detail }) => this.#tell(key, detail.invitee));
@@ -85,7 +87,11 @@ export class CoHostSection extends Disposer {
   }
 
   #read(cursor = '') {
-    return this.#try(() => this.page.stores.coHost.getCoHostCandidates({ cursor }));
+    return this.#try(async () => {
+      await this.page.stores.coHost.getCoHostCandidates({ cursor });
+      this.#isRead = true;
+      this.#draw();
+    });
   }
 
   #fight() {
@@ -121,17 +127,23 @@ export class CoHostSection extends Disposer {
       asked.has(host.liveID)
         ? this.#button('connect.withdraw', () => coHost.cancelHostConnection({ toHostLiveID: host.liveID }))
         : this.#button('connect.ask', ask(host)))]);
-    this.candidates.show(rows, () => h('li', { class: 'blank', t: 'connect.none' }));
+    this.candidates.show(rows, this.#isRead ? () => h('li', { class: 'blank', t: 'connect.none' }) : undefined);
     this.connection.hidden = coHostStatus !== 'connected';
     this.members.show(connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {
       const isMuted = mutedLives.includes(host.liveID);
       return [host.liveID, [shown(host), isMuted], () => h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
         this.#button(isMuted ? 'connect.unmuteRemote' : 'connect.muteRemote', () => coHost.muteRemoteHostAudio({ liveID: host.liveID, isMuted: !isMuted })))];
     }));
-    const isFighting = battle.state.currentBattleInfo !== null;
+    // A battle of others is shown too, and keeps nobody from beginning another one.
+    const isFighting = this.#fights(battle.state);
     this.start.hidden = this.duration.hidden = isFighting;
     this.needResponse.parentElement.hidden = isFighting;
     this.leaveBattle.hidden = !isFighting;
+  }
+
+  /** Whether this host is in the battle, and has not left it. */
+  #fights({ battleUsers }) {
+    return battleUsers.some(({ userID }) => userID === this.page.shell.session.user?.userID);
   }
 
   #button(key, run) {

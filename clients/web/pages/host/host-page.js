@@ -96,6 +96,7 @@ export class HostPage extends Disposer {
     try {
       await session.goLive(info);
       kept.set('liveName', info.liveName);
+      if (session.plaza.liveListStore.state.currentLive.liveName !== info.liveName) this.shell.say(t('host.runsAlready'));
       // The live runs already: a product that is refused does not keep its host from it.
       await this.#announceProduct(session.plaza.liveListStore).catch((error) => this.shell.say(t('host.noProduct', { reason: words(error) })));
       router.go({ page: 'live', live: info.liveID });

@@ -33,7 +33,7 @@ export function initials(name) {
   return (first + [...words[words.length - 1]][0]).toUpperCase();
 }
 
-/** A user's name, or the id where there is none. */
+/** A user's name, or the id where there is none; without the signs that turn the direction of a sentence that it stands in. */
 export function nameOf(user) {
-  return user?.userName || user?.userID || '';
+  return (user?.userName || user?.userID || '').replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
 }

@@ -46,7 +46,9 @@ export class LiveHead extends Disposer {
       fill(this.face, avatar(info.liveOwner));
     }
     setText(this.title, info.liveName || info.liveID);
-    setText(this.host, info.status === 3 ? t('live.away') : nameOf(info.liveOwner));
+    const isAway = info.status === 3;
+    this.host.classList.toggle('away', isAway);
+    setText(this.host, isAway ? t('live.away') : nameOf(info.liveOwner));
     document.title = `${info.liveName || info.liveID} · LivePlaza`;
     const { audienceCount, isAudienceCountStale } = stores.audience.state;
     const shown = compactCount(audienceCount, language());

@@ -5,7 +5,6 @@ import { t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
 import { lazily } from '../lib/lazy.js';
 import { ChatPanel } from './chat-panel.js';
-import { Ending } from './ending.js';
 import { LiveHead } from './live-head.js';
 import { SeatActions } from './seat-actions.js';
 import { SideTabs } from './side-tabs.js';
@@ -18,6 +17,9 @@ const loadAudience = lazily(async () => (await import('./audience-panel.js')).Au
 const loadManage = lazily(async () => (await import('../host/manage-panel.js')).ManagePanel);
 /** The card of a product, which few lives have. */
 const loadProduct = lazily(async () => (await import('./product-card.js')).ProductCard);
+
+/** What is shown after a live. */
+const loadEnding = lazily(async () => (await import('./ending.js')).Ending);
 
 /** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
 export class LivePage extends Disposer {
@@ -99,11 +101,13 @@ export class LivePage extends Disposer {
     }));
     this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage?.coHostAsked(detail));
     this.listen(stores.battle, 'onBattleRequestReceived', ({ detail }) => this.manage?.battleAsked(detail));
-    this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending(detail)));
-    this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending({ ...detail, isKick: true })));
+    this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(detail));
+    this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended({ ...detail, isKick: true }));
     shell.session.wire.onResumed = (replayed) => shell.say(t(replayed ? 'state.resumed' : 'state.resumedGap'));
     this.add(() => { shell.session.wire.onResumed = () => {}; });
     void stores.gift.refreshUsableGifts().catch(() => {});
+    // Loaded while one watches: when the live ends, the gateway may be gone.
+    void loadEnding().catch(() => {});
   }
 
   #part(part) {
@@ -135,10 +139,18 @@ export class LivePage extends Disposer {
     this.stores.like.sendLike().catch((error) => this.shell.fail(error));
   }
 
-  #ended(ending) {
+  async #ended(detail) {
     this.dispose();
-    fill(this.element, ending.element);
-    document.body.classList.remove('in-live');
-    ending.element.querySelector('h1')?.focus();
+    try {
+      const Ending = await loadEnding();
+      // The user went on to another page meanwhile.
+      if (!this.element.isConnected) return;
+      const { element } = new Ending(detail);
+      fill(this.element, element);
+      document.body.classList.remove('in-live');
+      element.querySelector('h1')?.focus();
+    } catch (error) {
+      this.shell.fail(error);
+    }
   }
 }

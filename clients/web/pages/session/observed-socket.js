@@ -88,6 +88,8 @@ export function observedSocket(Base, wire) {
   return class extends Base {
     constructor(address, protocols) {
       super(address, protocols);
+      // A resume does not name the gateway, and this may be another one.
+      if (wire.address !== String(address)) wire.gateway = '';
       wire.address = String(address);
       wire.connections += 1;
       this.addEventListener('message', (event) => wire.received(event.data));

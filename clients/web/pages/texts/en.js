@@ -72,11 +72,6 @@ export default {
   'live.copied': 'The link is copied.',
   'live.joining': 'Entering the live…',
   'live.joinFailed': 'You cannot enter this live: {reason}',
-  'live.ended': 'The live has ended',
-  'live.endedByHost': 'The host ended it.',
-  'live.endedByServer': 'It was ended by the app.',
-  'live.kicked': 'You were put out of the live.',
-  'live.kickedDevice': 'You entered this live from another device.',
   'live.away': 'The host is away and will be back.',
   'live.barrageOn': 'Show messages over the stage',
   'live.more': 'More',
@@ -146,15 +141,6 @@ export default {
   'state.resumedGap': 'Connected again, but some messages are lost.',
 
   'host.panel': 'Manage',
-
-  'summary.duration': 'Duration',
-  'summary.viewers': 'Entries',
-  'summary.messages': 'Messages',
-  'summary.likes': 'Likes',
-  'summary.gifts': 'Gifts',
-  'summary.coins': 'Coins',
-  'summary.givers': 'Givers',
-  'summary.back': 'Back to the plaza',
 
   'error.other': 'something went wrong ({code})',
   'error.userMuted': 'you are muted in this live',

@@ -21,6 +21,7 @@ export default {
   'host.productLink': 'Page of the product',
   'host.linkHint': 'An address that begins with https://',
   'host.start': 'Start the live',
+  'host.runsAlready': 'Your live is still running. It keeps its title and its stage.',
   'host.noProduct': 'The live has begun, but without its product: {reason}',
   'host.preview': 'Preview',
   'host.end': 'End the live',

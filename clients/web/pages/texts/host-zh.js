@@ -21,6 +21,7 @@ export default {
   'host.productLink': '商品页面',
   'host.linkHint': '以 https:// 开头的地址。',
   'host.start': '开始直播',
+  'host.runsAlready': '你的直播还在进行，标题和舞台保持不变。',
   'host.noProduct': '直播已开始，但商品未能添加：{reason}',
   'host.preview': '预览',
   'host.end': '结束直播',

@@ -26,4 +26,18 @@ export default {
   'audience.empty': 'Nobody is watching yet.',
   'audience.first': 'The first {count} are shown.',
   'seat.noMicrophone': 'The browser gives no microphone, so your seat shows no level.',
+
+  'live.ended': 'The live has ended',
+  'live.endedByHost': 'The host ended it.',
+  'live.endedByServer': 'It was ended by the app.',
+  'live.kicked': 'You were put out of the live.',
+  'live.kickedDevice': 'You entered this live from another device.',
+  'summary.duration': 'Duration',
+  'summary.viewers': 'Entries',
+  'summary.messages': 'Messages',
+  'summary.likes': 'Likes',
+  'summary.gifts': 'Gifts',
+  'summary.coins': 'Coins',
+  'summary.givers': 'Givers',
+  'summary.back': 'Back to the plaza',
 };

@@ -70,11 +70,6 @@ export default {
   'live.copied': '链接已复制。',
   'live.joining': '正在进入直播…',
   'live.joinFailed': '无法进入直播：{reason}',
-  'live.ended': '直播已结束',
-  'live.endedByHost': '主播结束了直播。',
-  'live.endedByServer': '直播已被应用结束。',
-  'live.kicked': '你已被移出直播间。',
-  'live.kickedDevice': '你在另一台设备上进入了本直播。',
   'live.away': '主播暂时离开，马上回来。',
   'live.barrageOn': '显示弹幕',
   'live.more': '更多',
@@ -142,15 +137,6 @@ export default {
   'state.resumedGap': '已重新连接，部分消息已丢失。',
 
   'host.panel': '管理',
-
-  'summary.duration': '时长',
-  'summary.viewers': '观看人次',
-  'summary.messages': '消息',
-  'summary.likes': '点赞',
-  'summary.gifts': '礼物',
-  'summary.coins': '金币',
-  'summary.givers': '送礼人数',
-  'summary.back': '返回广场',
 
   'error.other': '出错了（{code}）',
   'error.userMuted': '你已被禁言',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RowWindow } from '../../pages/chat/row-window.js';
 import { actionsFor } from '../../pages/host/actions.js';
-import { clock, compactCount, initials } from '../../pages/lib/format.js';
+import { clock, compactCount, initials, nameOf } from '../../pages/lib/format.js';
 import { byteCount } from '../../pages/lib/limits.js';
 import { parsePlace, placeAddress } from '../../pages/lib/router.js';
 import { matches } from '../../pages/plaza/search.js';
@@ -27,6 +27,8 @@ test('counts, times and initials are short', () => {
   assert.equal(clock(65_000), '1:05');
   assert.equal(clock(3_605_000), '1:00:05');
   assert.equal(clock(-5), '0:00');
+  assert.equal(nameOf({ userID: 'u', userName: '\u202eevil\u2066' }), 'evil');
+  assert.equal(nameOf({ userID: 'u', userName: '' }), 'u');
   assert.deepEqual(['Mira Solberg', '林小满', '𠮷野', '', 'x'].map(initials), ['MS', '林', '𠮷', '?', 'X']);
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Wire } from '../../pages/session/observed-socket.js';
+import { observedSocket, Wire } from '../../pages/session/observed-socket.js';
 
 /** A wire, and what it has told of tips. */
 function make() {
@@ -41,4 +41,18 @@ test('another live, and a resume that leaves something out, begin anew', () => {
   reply({ joined: { ticket: 4, epoch: 1, confirmed: true, token: '1.0.0' } });
   assert.equal(wire.isDegraded, false);
   assert.deepEqual(told, [true, true]);
+});
+
+test('at another address the gateway is not known until it names itself', () => {
+  const { wire, reply } = make();
+  const Socket = observedSocket(EventTarget, wire);
+  new Socket('ws://one/');
+  reply({ loggedIn: { gateway: 'gateway-1', session: 's' } });
+  new Socket('ws://one/');
+  reply({ resumed: { replayed: true, position: { epoch: 1, number: 1 }, ticket: 2 } });
+  assert.equal(wire.gateway, 'gateway-1');
+  new Socket('ws://two/');
+  reply({ resumed: { replayed: true, position: { epoch: 1, number: 1 }, ticket: 3 } });
+  assert.equal(wire.gateway, '');
+  assert.equal(wire.address, 'ws://two/');
 });
