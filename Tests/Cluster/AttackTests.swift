@@ -12,7 +12,7 @@ import Testing
     ///
     /// A gateway parses bodies on its one HTTP thread, which takes many times longer in a debug build. So these attacks
     /// use fewer connections.
-    private static let attacksWithHeavyBodies = ["numbers-http", "deep-json-http"]
+    private static let attacksWithHeavyBodies = ["numbers-http", "deep-json-http", "marks-http"]
 
     @Test(.timeLimit(.minutes(3)))
     func `I1 I16 no attack ends a process, stops a partition, or keeps honest clients from being served`() async throws
@@ -43,7 +43,7 @@ import Testing
                 let honest = result.measured.honest
                 #expect(honest.published >= 10 && honest.admitted > 0, "\(result.name): \(honest)")
                 #expect(result.measured.http.asked >= 5, "\(result.name): too few honest HTTP requests")
-                #expect(result.measured.gateways["gateway-1"]?.after != nil, "\(result.name): no metrics after it")
+                #expect(result.measured.gateways["gateway-1"]?.after != nil, "\(result.name): no metrics afterwards")
             }
         }
     }

@@ -23,7 +23,7 @@ TEXT_LENGTHS = [0, 40, 41, 48, 49, 64, 65, 100, 101, 128, 129, 200, 201, 500, 50
 TEXTS = ["a" * length for length in TEXT_LENGTHS] + ["\x00", "\x07\x1b\x7f", "\u0085\u2028", "😀", "😀" * 128, "/", "..", " ", "%00",
                                               "9223372036854775808", "-1", "9223372036854775807.9223372036854775807.1",
                                               # Combining marks in the order that takes the longest to sort.
-                                              "a" + "\u0301" * 2000 + "\u0334" * 2000]
+                                              "a" + "\u0301" * 4000 + "\u0334" * 4000]
 # Values as JSON text: lone surrogates, deep and long values, and values of another type.
 RAW = ['"\\ud800"', '"\\udc00x"', "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500, "null", "true", "{}", "[]",
        "[null]", '[""]', "[" + ",".join(["1"] * 10000) + "]", '["' + '","'.join("u%d" % i for i in range(1001)) + '"]']

@@ -8,8 +8,9 @@ import urllib.parse
 from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MAX_WAITS, NUMBERS, RAW, READ_LIMIT, TEXTS, VALUES, paths, replaced,
                             token)
 
-HEADER_VALUES = ["", "a" * 300, "a" * 9000, "\x01", "é", "9223372036854775808", "-1", "0", "1e308", ",", ";", "=", "\"", "*/*;q=9",
-                 ", ".join(["a"] * 200)]
+# The heads with the two longest values are a little and a lot over the limit of 16 KiB.
+HEADER_VALUES = ["", "a" * 300, "a" * 9000, "a" * 16300, "a" * 40000, "\x01", "é", "9223372036854775808", "-1", "0", "1e308",
+                 ",", ";", "=", "\"", "*/*;q=9", ", ".join(["a"] * 200)]
 # All boundary values without a line break. The gateway parses the headers of every operation in the same way, so only the
 # handshake and two operations get these values.
 MORE_HEADER_VALUES = NUMBERS + [text for text in TEXTS + RAW if not set(text) & set("\r\n")]
@@ -160,9 +161,10 @@ class Operation:
     def has_body(self, status, is_http):
         """Whether a response of this status must have JSON: if the description says so, or does not know the status.
 
-        The refusal of bytes that are no HTTP request (400 or 413) need not.
+        The refusal of bytes that are no HTTP request (400 or 413) need not, nor that of a head over 32 KiB (414 or 431).
         """
-        return (is_http or status not in (400, 413)) and "content" in self.responses.get(status, {"content": {}})
+        return status not in (414, 431) and (is_http or status not in (400, 413)) and \
+            "content" in self.responses.get(status, {"content": {}})
 
 
 async def drive_case(report, documented, address, operation, case, data, statuses, is_http):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 package import PlazaModel
 
 /// A call in a client's frame: `{"id":7,"method":"barrage.sendText","params":{…}}`.
@@ -44,17 +45,10 @@ package struct CallFrame: Sendable {
         self.init(id: id, method: method, age: nil, json)
     }
 
-    /// A method's name with a question mark for each byte that is not ASCII.
-    ///
-    /// No method has such a name. A text with many combining marks would take long to compare with those of methods.
-    private static func ascii(_ method: String) -> String {
-        guard !method.utf8.allSatisfy({ $0 < 0x80 }) else { return method }
-        return String(decoding: method.utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
-    }
-
     private init(id: Int64, method: String, age: Int64?, _ json: StrictJSON) {
         self.id = id
-        self.method = Self.ascii(method)
+        // No method has such a name. Others are compared with those of methods.
+        self.method = String(ascii: method.utf8)
         self.age = age
         self.json = json
         self.params = json.member("params", of: 0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// The start line and fields of an HTTP/1.1 message (RFC 9112), as far as a handshake needs them.
 package struct HTTPHead: Equatable, Sendable {
@@ -75,8 +76,8 @@ package struct HTTPHead: Equatable, Sendable {
         // control characters, a value may contain only the tab (9).
         guard name.allSatisfy(Self.isTokenByte) else { throw .malformed }
         if value.contains(where: { ($0 < 0x20 && $0 != 9) || $0 == 0x7F }) { throw .malformed }
-        // No value that this server reads has other characters than ASCII. Many combining marks would take long to compare.
-        let text = String(decoding: value.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+        // No value that this server reads has other characters than ASCII.
+        let text = String(ascii: value)
         return Field(name: String(decoding: name, as: UTF8.self).lowercased(), value: text)
     }
 

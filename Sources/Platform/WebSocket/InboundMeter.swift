@@ -31,7 +31,8 @@ package enum InboundExcess: Hashable, Sendable {
     case bytes
     /// Too many frames or bytes before the connection was accepted.
     case beforeAccepted
-    /// All connections together hold too many bytes of unfinished messages.
+    /// All connections together hold too many bytes of unfinished messages, and this connection holds the most, of the
+    /// client address that holds the most.
     case unfinishedMessages
 }
 

@@ -9,9 +9,10 @@ package protocol WebSocketAdmission: AnyObject, Sendable {
     ///
     /// - Returns: nil if it is admitted; it is then counted until `connectionEnded`. Otherwise the rejection to send.
     func admitConnection(from address: IPAddress) -> HandshakeRejection?
-    /// Decides about the request of an admitted client that opens a WebSocket.
+    /// Decides about a handshake of an admitted client: a request that was received, whatever it has in it, or a
+    /// connection that has ended before its request was complete.
     ///
-    /// - Returns: The rejection to send; nil if the WebSocket may be opened.
+    /// - Returns: The rejection to send; nil if the request may be handled.
     func admitHandshake(from address: IPAddress) -> HandshakeRejection?
     /// Called when an admitted client's connection has ended.
     func connectionEnded(from address: IPAddress)

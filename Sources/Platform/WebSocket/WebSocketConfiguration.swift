@@ -26,8 +26,10 @@ package struct WebSocketConfiguration: Sendable {
     package var retryAfter = Duration.seconds(5)
     /// The rate limits of each peer; nil for no limit.
     package var inbound: InboundLimits?
-    /// The maximum number of bytes of incomplete messages that all connections of the group buffer together; a
-    /// connection that would exceed it is closed.
+    /// The maximum number of bytes of incomplete messages that all connections of the group buffer together.
+    ///
+    /// Beyond it, connections are closed until an eighth of it is free again: always the one that buffers the most, of
+    /// the client address whose connections buffer the most.
     package var maxUnfinishedBytes = Int.max
     /// The proxies that are trusted to report the addresses of their clients.
     package var trustedProxies = TrustedProxies()

@@ -18,7 +18,9 @@ extension WebSocketConnection {
         } catch {
             switch self.role {
             case .client: self.failHandshake(.malformed)
-            case .server: self.reject(error == .tooLarge ? .headTooLarge : .malformed(.http))
+            case .server:
+                let refusal = self.countHandshake(handshake)
+                self.reject(refusal ?? (error == .tooLarge ? .headTooLarge : .malformed(.http)))
             }
             return nil
         }
@@ -39,6 +41,8 @@ extension WebSocketConnection {
             if client != proxy, !self.admitClient(client, server) { return false }
         }
         do throws(HandshakeRejection) {
+            // Before the request is looked at, so that malformed requests count, too.
+            if let refusal = self.countHandshake(handshake) { throw refusal }
             let request = try UpgradeRequest(head, policy: configuration.policy)
             // The condition uses `>` and not `>=`, because the group already contains this connection.
             if self.group.count > configuration.maxConnections {
@@ -47,11 +51,6 @@ extension WebSocketConnection {
             // On the server's side there always is a server.
             guard let server else { throw .unavailable(retryAfter: configuration.retryAfter) }
             if let rejection = server.requestFilter?(request) { throw rejection }
-            if let clientAddress = self.clientAddress,
-                let rejection = server.admission?.admitHandshake(from: clientAddress)
-            {
-                throw rejection
-            }
             // If the write fails, the stream is ending and reports that itself.
             _ = try? self.stream?.write(SharedBytes(request.response))
             self.delegate = server.delegate
@@ -61,6 +60,13 @@ extension WebSocketConnection {
             self.reject(error)
             return false
         }
+    }
+
+    /// As a server: counts a handshake for the client's address, if that is known.
+    ///
+    /// - Returns: The rejection of the handshake if the client has made too many of them.
+    @discardableResult func countHandshake(_ handshake: PendingHandshake) -> HandshakeRejection? {
+        self.clientAddress.flatMap { handshake.server?.admission?.admitHandshake(from: $0) }
     }
 
     /// As a client: handles the server's response.

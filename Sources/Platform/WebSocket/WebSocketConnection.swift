@@ -197,9 +197,7 @@ package final class WebSocketConnection {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
             if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
-                // The delegate decides how to close the connection, unless the connection is closing already.
-                if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
-                return self.discardInput()
+                return self.endInput(excess)
             }
             guard let event else { break }
             switch event {
@@ -226,14 +224,23 @@ package final class WebSocketConnection {
             self.group.unfinishedBytes += bufferedBytes - self.unfinishedBytes
             let isLarger = bufferedBytes > self.unfinishedBytes
             self.unfinishedBytes = bufferedBytes
-            if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes { return .unfinishedMessages }
+            if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes,
+                self.group.endLargestInput(besides: self)
+            {
+                return .unfinishedMessages
+            }
         }
         guard let limits = configuration.inbound else { return nil }
         return self.meter.count(byteCount, isFrame: isFrame, limits, at: self.group.loop.now)
     }
 
-    /// Discards all bytes that are received from now on, without decoding them, and accepts no more writes.
-    private func discardInput() {
+    /// Handles that the peer has exceeded a limit.
+    ///
+    /// The delegate is told. All bytes that are received from now on are discarded without decoding them, and the
+    /// connection accepts no more writes.
+    func endInput(_ excess: InboundExcess) {
+        // The delegate decides how to close the connection, unless the connection is closing already.
+        if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
         self.decoder.stop()
         self.group.unfinishedBytes -= self.unfinishedBytes
         self.unfinishedBytes = 0

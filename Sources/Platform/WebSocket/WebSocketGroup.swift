@@ -111,6 +111,30 @@ package final class WebSocketGroup {
         }
     }
 
+    /// Ends the input of the connections with the largest incomplete messages, of the client addresses that have the most
+    /// of them, because all incomplete messages together exceed their limit.
+    ///
+    /// - Parameter current: The connection that is being decoded.
+    /// - Returns: Whether `current` is one of these connections; its input must then be ended by the caller.
+    func endLargestInput(besides current: WebSocketConnection) -> Bool {
+        let limit = self.configuration.maxUnfinishedBytes
+        // More than the excess is freed, because each choice looks at all connections.
+        let excessBytes = self.unfinishedBytes - (limit - limit / 8)
+        let holders = self.connections.filter { $0.unfinishedBytes > 0 }
+        let queues = holders.map {
+            OutputBudget.Queue(bytes: $0.unfinishedBytes, party: $0.clientAddress?.limitKey)
+        }
+        var endsCurrent = false
+        for index in OutputBudget.largestQueues(queues, freeing: excessBytes) {
+            if holders[index] === current {
+                endsCurrent = true
+            } else {
+                holders[index].endInput(.unfinishedMessages)
+            }
+        }
+        return endsCurrent
+    }
+
     /// Checks the queues of all connections, and the timeouts of the next quarter of them.
     private func sweepNextQuarter() {
         self.endLargestQueues()

@@ -8,6 +8,7 @@ package enum AttackCatalog {
         MessageFlood(),
         PayloadAttack(.numbers, over: .http), PayloadAttack(.numbers, over: .webSocket),
         PayloadAttack(.deep, over: .http), PayloadAttack(.deep, over: .webSocket),
+        PayloadAttack(.marks, over: .http), PayloadAttack(.marks, over: .webSocket),
     ]
 
     /// The attacks with these names, each once, in the order of `all`; all attacks if `names` is empty.

@@ -108,7 +108,7 @@ struct ClusterPlans: Sendable {
             // All clients of a local cluster have the same address, so the limits per address must not apply.
             for limit in [
                 "connections-per-address", "handshakes-per-second", "http-connections-per-address",
-                "http-anonymous-per-second", "http-refused-tokens-per-second",
+                "http-anonymous-per-second", "http-refused-tokens-per-second", "http-token-checks-per-second",
             ] {
                 arguments += ["--\(limit)", "1000000"]
             }

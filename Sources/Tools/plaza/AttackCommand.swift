@@ -4,7 +4,7 @@ import Foundation
 import PlazaModel
 import Settings
 
-/// `plaza attack`: attacks a cluster on this machine while honest clients use it, and judges what they saw.
+/// `plaza attack`: attacks a cluster on this machine while honest clients use it, and checks what these clients saw.
 enum AttackCommand: Subcommand {
     static let name = "attack"
     static let summary = "attacks a cluster on this machine while honest clients use it; exits 0 if it withstands"

@@ -23,7 +23,7 @@ enum DashboardCommand: Subcommand {
 
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
         let port = reader.int(
-            "port", default: 8090, range: 0...65_535, help: "the port on 127.0.0.1; 0: any free one")
+            "port", default: 8070, range: 0...65_535, help: "the port on 127.0.0.1; 0: any free one")
         let pagesOption = reader.optionalString(
             "pages", placeholder: "DIR", help: "the folder of the pages; default: as a gateway finds it")
         let mayKill = !reader.flag("no-kill", help: "without the buttons that kill processes")

@@ -13,7 +13,8 @@ enum DemoCommand: Subcommand {
         + "sees, and exits 1 at the first difference from what is expected. With --evening it checks nothing and "
         + "keeps four lives busy, to look at in the pages: guests on seats, a few messages a second, gifts of a "
         + "category that it adds to the app, and a battle of one to two minutes again and again. Whoever applies for "
-        + "a seat in them is accepted. At its end it ends its lives; if it was killed, the next one continues them."
+        + "a seat in them is accepted, and in the battles of other lives each gift scores its price. At its end it "
+        + "ends its lives; if it was killed, the next one continues them."
 
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
         let isLoop = reader.flag(

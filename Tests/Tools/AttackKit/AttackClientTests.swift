@@ -140,17 +140,33 @@ import Testing
     }
 
     @Test func `the payload attacks send nearly the largest bodies and frames that a gateway accepts`() throws {
-        for payload in [PayloadAttack.Payload.numbers, .deep] {
-            var client = Self.client(PayloadAttack(payload, over: .http), index: 1)
+        // The marks have three kinds of calls, in turn.
+        let attacks: [(PayloadAttack.Payload, index: Int)] = [
+            (.numbers, 1), (.deep, 1), (.marks, 1), (.marks, 2), (.marks, 3),
+        ]
+        for (payload, index) in attacks {
+            var client = Self.client(PayloadAttack(payload, over: .http), index: index)
             let request = try #require(Self.texts(client.opened()).first)
             let body = try #require(request.split(separator: "\r\n\r\n", maxSplits: 1).last)
             // A body may have at most 256 KiB.
             #expect((250_000...262_144).contains(body.utf8.count))
             #expect(request.contains("Content-Length: \(body.utf8.count)\r\n"))
-            var webSocketClient = Self.client(PayloadAttack(payload, over: .webSocket))
+            var webSocketClient = Self.client(PayloadAttack(payload, over: .webSocket), index: index)
             let message = try #require(Self.texts(webSocketClient.takeTurn()).first)
             #expect((55_000..<Self.maxFrameBytes).contains(message.utf8.count))
         }
+    }
+
+    @Test func `the marks attack sends texts that a gateway rejects, and texts that it reads to their end`() throws {
+        let attack = PayloadAttack(.marks, over: .webSocket)
+        let longestRuns = try (0..<3).map { index in
+            var client = Self.client(attack, index: index)
+            let message = try #require(Self.texts(client.takeTurn()).first)
+            // The marks of the attack are the only characters that are not ASCII.
+            return message.unicodeScalars.split(whereSeparator: \.isASCII).map(\.count).max() ?? 0
+        }
+        #expect(longestRuns[0] > 29_000 && longestRuns[1] > 14_000)
+        #expect(longestRuns[2] == 30, "a gateway accepts thirty marks in a row")
     }
 
     @Test func `answers are read correctly wherever the received bytes are split`() {

@@ -18,7 +18,7 @@ import Testing
         #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010))
     }
 
-    @Test func `an attack goes on until enough was measured, but for 20 s more at most`() {
+    @Test func `an attack goes on until enough was measured, but at most 20 s beyond the planned time`() {
         var measured = AttackPeriod(.seconds(1))
         #expect(measured.advance(to: .seconds(5), mayEnd: false) == nil)
         #expect(measured.advance(to: .seconds(6), mayEnd: true) == .seconds(6))

@@ -62,7 +62,9 @@ import Testing
         let target = try AttackTarget(
             gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
         let plan = AttackPlan(target: target, attacks: AttackCatalog.all, seed: 1)
-        let attacksOverHTTP = ["number-http", "slow-http-head", "slow-http-body", "numbers-http", "deep-json-http"]
+        let attacksOverHTTP = [
+            "number-http", "slow-http-head", "slow-http-body", "numbers-http", "deep-json-http", "marks-http",
+        ]
         let otherAttacks = AttackCatalog.all.map(\.name).filter { !attacksOverHTTP.contains($0) }
         #expect(plan.runnable.map(\.name) == otherAttacks)
         // Each of the attacks over HTTP exists.

@@ -38,7 +38,7 @@ import Testing
         #expect(Self.failures { $0.honest.admitted = 90 } == [], "90 % of the messages suffice")
         #expect(Self.failures { $0.http.answered = 5 } == [], "half of the HTTP requests suffice")
         #expect(Self.failures { $0.http = AnswerRate() } == [], "without an HTTP address, no HTTP request is required")
-        #expect(Self.failures { $0.gateways = [:] } == [], "without metrics, no gateway is judged")
+        #expect(Self.failures { $0.gateways = [:] } == [], "without metrics, no gateway is checked")
     }
 
     @Test func `each measurement beyond its limit fails the verdict`() {
@@ -71,7 +71,7 @@ import Testing
     @Test func `a gateway may also grow by the memory that its own limits allow an attack to occupy`() {
         let failuresAfterGrowth = { (mebibytes: Int) in
             Self.failures {
-                // 320 MiB
+                // In bytes: 320 MiB.
                 $0.allowedBytes = 320 << 20
                 $0.gateways["gateway-1"]?.maxBytes = 1e8 + Double(mebibytes << 20)
             }

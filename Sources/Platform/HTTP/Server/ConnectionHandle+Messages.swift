@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CMicrohttpd
+internal import Glibc
+internal import MachineKit
 
 /// The messages of a connection: reads its requests and queues its responses.
 extension ConnectionHandle {
@@ -13,12 +15,15 @@ extension ConnectionHandle {
     ) -> (request: HTTPRequest, failure: HTTPFailure?) {
         let method = HTTPMethod(rawValue: method)
         let headers = self.readHeaders(limit: limits.headers)
+        let headBytes = unsafe plaza_mhd_head_bytes(self.pointer)
+        // Before all else, because the daemon may have no memory left for another response.
+        if headers.isTruncated || headBytes > limits.headBytes { return (HTTPRequest.unreadable, .headersTooLarge) }
         var byName: [String: String] = [:]
         // Combining marks take long to hash and to compare. So a name that is no token is not hashed, and a value has the
         // control character SUB (0x1A), which no rule for a value allows, for each byte that is not ASCII.
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (HTTPRequest.unreadable, .badRequest) }
         for (name, anyValue) in headers.pairs {
-            let value = String(decoding: anyValue.utf8.map { $0 < 0x80 ? $0 : 0x1A }, as: UTF8.self)
+            let value = String(ascii: anyValue.utf8, replacing: 0x1A)
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
         let encodedItems = query.split(separator: UInt8(ascii: "&"))
@@ -31,7 +36,7 @@ extension ConnectionHandle {
         guard let request = HTTPRequest(method: method, path: path, query: items, headers: byName) else {
             return (HTTPRequest.unreadable, .badRequest)
         }
-        if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
+        if isQueryTooLong { return (request, .headersTooLarge) }
         // This server and a proxy in front of it could read such requests differently. Then one of them would take a
         // part of a body for another request (request smuggling). The checks below reject these requests.
         if let coding = byName["transfer-encoding"] {
@@ -82,6 +87,18 @@ extension ConnectionHandle {
             _ = unsafe MHD_add_response_header(daemonResponse, header.name, header.value)
         }
         return unsafe MHD_queue_response(self.pointer, status, daemonResponse)
+    }
+
+    /// Writes a response of status 431 to the socket, as far as the kernel takes it at once; the connection must be closed
+    /// afterwards.
+    ///
+    /// May only be called in `handleRequest`, which the daemon calls, and for a request without another response.
+    func sendHeadTooLarge(_ response: HTTPResponse, withBody hasBody: Bool) {
+        var text = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
+        text += "Content-Type: application/json\r\nContent-Length: \(response.body.count)\r\n\r\n"
+        let bytes = Array(text.utf8) + (hasBody ? response.body : [])
+        let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+        _ = unsafe send(self.descriptor, bytes, bytes.count, flags)
     }
 
     /// Reads at most `limit` headers.

@@ -124,7 +124,7 @@ private func connectionChanged(
     switch change {
     case .CONNECTION_NOTIFY_STARTED: core.connectionOpened(handle.id, from: handle.peer, descriptor: handle.descriptor)
     // `CONNECTION_NOTIFY_CLOSED`, the only other notification.
-    default: core.connectionClosed(handle.id)
+    default: core.connectionClosed(handle.id, peer: handle.peer, descriptor: handle.descriptor)
     }
 }
 
@@ -149,9 +149,14 @@ private func requestEnded(
 ) {
     guard let context = unsafe context, let state = unsafe state, let pointer = unsafe state.pointee else { return }
     unsafe state.pointee = nil
-    // Without an exchange, the request ended before its headers were read.
-    guard let exchange = unsafe Unmanaged<RequestLine>.fromOpaque(pointer).takeRetainedValue().exchange else { return }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    guard let exchange = unsafe Unmanaged<RequestLine>.fromOpaque(pointer).takeRetainedValue().exchange else {
+        // The request ended before its headers were read.
+        if let connection = unsafe connection {
+            core.headEnded(isWellFormed: false, of: unsafe ConnectionHandle(pointer: connection).id)
+        }
+        return
+    }
     exchange.response.finish()
     if let client = exchange.countedClient { core.releaseRequest(of: client) }
     // The connection now waits for its next request.
@@ -187,6 +192,15 @@ private func handleRequest(
         let exchange = Exchange(response: pendingResponse, request: request)
         requestLine.exchange = exchange
         core.enterPhase(.readingBody, of: handle.id)
+        core.headEnded(isWellFormed: failure != .badRequest && failure != .headersTooLarge, of: handle.id)
+        if failure == .headersTooLarge {
+            // The daemon might have no memory left for the headers of a response, and would then send none. So the
+            // response is written here, and the connection is closed.
+            let response = HTTPResponse.failure(.headersTooLarge, body: core.failureBody)
+            pendingResponse.observe(response)
+            handle.sendHeadTooLarge(response, withBody: method != HTTPMethod.head.rawValue)
+            return .NO
+        }
         guard var response = core.decide(on: exchange, failure, handle) else { return .YES }
         // The body was not read, so the end of the request is unknown and later requests cannot be parsed.
         response.headers.append(HTTPHeader("Connection", "close"))

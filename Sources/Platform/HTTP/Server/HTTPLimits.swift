@@ -37,6 +37,19 @@ package enum HTTPRefusal: String, Sendable, CaseIterable {
     case responseTimeout
     /// The responses that clients have not received exceed together `HTTPLimits.unreadResponseBytes`.
     case unreadResponses
+    /// The address has sent too many malformed requests; see `HTTPAdmission`.
+    case malformedRequests
+}
+
+/// Limits how many malformed requests each client address may send.
+///
+/// Its methods are called on the server's thread, so they must return quickly. The connections of trusted proxies, which
+/// serve many clients, are not limited.
+package protocol HTTPAdmission: AnyObject, Sendable {
+    /// Decides whether another connection of this address is accepted; otherwise it is closed at once.
+    func admitsHTTPConnection(from address: IPAddress) -> Bool
+    /// Called when a connection has ended whose last request was malformed or not complete, or that had no request.
+    func httpRequestMalformed(from address: IPAddress)
 }
 
 /// Called with each refusal.
@@ -67,15 +80,17 @@ package struct HTTPLimits: Sendable, Equatable {
     /// The maximum size of a body in bytes; a larger body is answered with 413.
     package var bodyBytes = 1 << 20
     /// The maximum number of headers of a request; more are answered with 431.
-    ///
-    /// `connectionBytes` limits their total size.
     package var headers = 100
+    /// The maximum size of the request line and headers in bytes; a larger head is answered with 431.
+    package var headBytes = 16 << 10
     /// The maximum number of query items of a request; more are answered with 431.
     package var queryItems = 1000
-    /// The memory of each connection for the request line and headers, in bytes.
+    /// The memory of each connection for the request line and headers, and for the headers of the response, in bytes.
     ///
-    /// A request that does not fit is answered with 414 or 431.
-    package var connectionBytes = 16 << 10
+    /// A request that does not fit is answered by libmicrohttpd, with 414 or 431. Beside a head of `headBytes` and 100
+    /// headers, which take 72 bytes each, there must be memory for the response; without it the connection ends without
+    /// one.
+    package var connectionBytes = 32 << 10
     /// The time after which a connection without traffic is closed, also in the middle of a request.
     package var idleTimeout = Duration.seconds(30)
     /// The maximum time to receive the request line and headers.

@@ -57,7 +57,7 @@ package enum HTTPFailure: String, Sendable, CaseIterable {
     case methodNotAllowed
     /// The body is larger than the limit.
     case payloadTooLarge
-    /// There are more headers or query items than the limit.
+    /// The request line and headers are larger than the limit, or there are more headers or query items than it.
     case headersTooLarge
     /// The client has too many requests open.
     case tooManyRequests

@@ -20,18 +20,20 @@ struct OpenConnections {
     /// A connection whose deadline has passed.
     struct Overdue: Equatable {
         var descriptor: Int32
-        /// Which phase took too long.
+        /// The timeout that the connection exceeded.
         var refusal: HTTPRefusal
     }
 
     private struct Connection {
-        /// The peer's address as its `limitKey`, by which connections are counted.
+        /// The `limitKey` of the peer's address, by which connections are counted; nil if the address is unknown.
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
         /// The size of the response that is being sent; 0 in other phases, and in each phase of a connection that is in
         /// `closing`.
         var responseBytes = 0
+        /// Whether the head of the last request was read and well-formed; false before the first request.
+        var isLastRequestWellFormed = false
         /// When the current phase must have ended; nil without a limit, and for a connection that is in `closing`.
         var deadline: MonotonicTime?
 
@@ -75,14 +77,22 @@ struct OpenConnections {
     }
 
     /// Removes a connection.
-    mutating func remove(_ id: UInt) {
+    ///
+    /// - Returns: whether its last request was well-formed; false also if it had none.
+    @discardableResult mutating func remove(_ id: UInt) -> Bool {
         self.closing.remove(id)
         self.forgetResponse(of: id)
-        guard let key = self.connections.removeValue(forKey: id)?.address else { return }
-        Self.decrement(key, in: &self.connectionCounts)
+        let connection = self.connections.removeValue(forKey: id)
+        if let key = connection?.address { Self.decrement(key, in: &self.connectionCounts) }
+        return connection?.isLastRequestWellFormed ?? false
     }
 
-    /// Chooses a connection to shut down when more than nine tenths of the connections are open.
+    /// Records whether the last request of a connection is well-formed.
+    mutating func headEnded(isWellFormed: Bool, of id: UInt) {
+        self.connections[id]?.isLastRequestWellFormed = isWellFormed
+    }
+
+    /// Chooses a connection to shut down when more than nine tenths of `HTTPLimits.connections` are open.
     ///
     /// Clients of many addresses, each within its own limit, could otherwise occupy all connections with requests that
     /// never end. The choice is among the connections that wait for bytes from their clients: one of the address with
@@ -93,13 +103,13 @@ struct OpenConnections {
     mutating func takeConnectionToEvict() -> Int32? {
         let openCount = self.connections.count - self.closing.count
         guard openCount > self.limits.connections - self.limits.connections / 10 else { return nil }
-        /// The number of connections of the address that opened this connection.
-        func addressCount(_ connection: Connection) -> Int {
+        /// The number of open connections from the same address as this one.
+        func countFromSameAddress(as connection: Connection) -> Int {
             connection.address.map { self.connectionCounts[$0] ?? 0 } ?? 0
         }
         let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.closing.contains($0.key) }
         let chosen = waiting.max { left, right in
-            let (leftCount, rightCount) = (addressCount(left.value), addressCount(right.value))
+            let (leftCount, rightCount) = (countFromSameAddress(as: left.value), countFromSameAddress(as: right.value))
             guard leftCount == rightCount, let leftDeadline = left.value.deadline,
                 let rightDeadline = right.value.deadline
             else { return leftCount < rightCount }
@@ -174,7 +184,8 @@ struct OpenConnections {
 
     /// Counts a request of a client behind a trusted proxy.
     ///
-    /// The limit is `HTTPLimits.connectionsPerAddress`. For clients without a proxy, this number limits connections.
+    /// A client may have `HTTPLimits.connectionsPerAddress` open requests: as many as the connections that a client
+    /// without a proxy may have.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     mutating func admitRequest(of client: IPAddress) -> Bool {

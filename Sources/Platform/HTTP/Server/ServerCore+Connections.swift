@@ -8,9 +8,15 @@ internal import MachineKit
 extension ServerCore {
     /// Decides whether a connection of this address is accepted; reports a refusal.
     func accepts(_ address: IPAddress?) -> Bool {
-        let isAccepted = self.connections.withLock { $0.mayOpen(from: address) }
-        if !isAccepted { self.reportRefusal(.connectionsPerAddress) }
-        return isAccepted
+        guard self.connections.withLock({ $0.mayOpen(from: address) }) else {
+            self.reportRefusal(.connectionsPerAddress)
+            return false
+        }
+        guard let address, !self.limits.trustedProxies.contains(address), let admission = self.admission,
+            !admission.admitsHTTPConnection(from: address)
+        else { return true }
+        self.reportRefusal(.malformedRequests)
+        return false
     }
 
     /// Registers a new connection.
@@ -27,8 +33,29 @@ extension ServerCore {
         if isFirst { self.deadlinesChanged.wakeUp() }
     }
 
-    /// Removes a connection, whose descriptor the daemon closes after this call.
-    func connectionClosed(_ id: UInt) { self.connections.withLock { $0.remove(id) } }
+    /// Removes a connection, whose descriptor the daemon closes after this call; counts its malformed request, if any.
+    func connectionClosed(_ id: UInt, peer: IPAddress?, descriptor: Int32) {
+        if self.connections.withLock({ $0.remove(id) }) { return }
+        // Otherwise the kernel would reset the connection because of the unread bytes of a head that was too large, and
+        // the client would lose the response.
+        Self.discardInput(of: descriptor)
+        if let peer, !self.limits.trustedProxies.contains(peer) { self.admission?.httpRequestMalformed(from: peer) }
+    }
+
+    /// Reads and discards what a socket has received, up to `maxDiscardedBytes`.
+    private static func discardInput(of descriptor: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        for _ in 0..<Self.maxDiscardedBytes / buffer.count {
+            if unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) <= 0 { return }
+        }
+    }
+
+    private static let maxDiscardedBytes = 256 << 10
+
+    /// Records whether the last request of a connection is well-formed, now that its head was read or has failed.
+    func headEnded(isWellFormed: Bool, of id: UInt) {
+        self.connections.withLock { $0.headEnded(isWellFormed: isWellFormed, of: id) }
+    }
 
     /// Sets the phase of a connection, and the deadline of the phase.
     func enterPhase(_ phase: OpenConnections.Phase, of id: UInt) {

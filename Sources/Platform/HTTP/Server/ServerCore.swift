@@ -16,14 +16,18 @@ final class ServerCore: Sendable {
     private let lastRequestEnded = WakeSignal()
     private let state = Locked<State>(State())
     let reportRefusal: HTTPRefusalObserver
+    /// Limits the malformed requests of each address; nil for no limit.
+    let admission: (any HTTPAdmission)?
     let connections: Locked<OpenConnections>
 
     init(
         limits: HTTPLimits, failureBody: @escaping HTTPFailure.Body, observer: @escaping HTTPObserver,
-        refusalObserver: @escaping HTTPRefusalObserver, handler: @escaping HTTPHeadHandler
+        refusalObserver: @escaping HTTPRefusalObserver, admission: (any HTTPAdmission)? = nil,
+        handler: @escaping HTTPHeadHandler
     ) {
         self.limits = limits
         self.reportRefusal = refusalObserver
+        self.admission = admission
         self.connections = Locked(OpenConnections(limits: limits))
         self.failureBody = failureBody
         self.observer = observer

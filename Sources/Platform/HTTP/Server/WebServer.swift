@@ -42,17 +42,18 @@ package final class WebServer: Sendable {
     ///   - failureBody: makes the bodies of the server's own responses.
     ///   - observer: called with each response.
     ///   - refusalObserver: called with each refusal of a connection or request.
+    ///   - admission: limits the malformed requests of each address; nil for no limit.
     ///   - headHandler: decides about each request; see `Router.headHandler`.
     /// - Throws: `portInUse`, `badAddress`, or `system` with the reason.
     package init(
         host: String = "127.0.0.1", port: UInt16, limits: HTTPLimits = HTTPLimits(),
         failureBody: @escaping HTTPFailure.Body = HTTPFailure.defaultBody,
         observer: @escaping HTTPObserver = { _, _ in }, refusalObserver: @escaping HTTPRefusalObserver = { _ in },
-        headHandler: @escaping HTTPHeadHandler
+        admission: (any HTTPAdmission)? = nil, headHandler: @escaping HTTPHeadHandler
     ) throws(HTTPServerError) {
         let core = ServerCore(
             limits: limits, failureBody: failureBody, observer: observer, refusalObserver: refusalObserver,
-            handler: headHandler)
+            admission: admission, handler: headHandler)
         let socket = try ListeningSocket(host: host, port: port)
         let daemon: Daemon
         do {

@@ -7,8 +7,8 @@ package import PlazaModel
 /// The window contains only numbers. So it is quickly copied for undo, in case the batch aborts.
 ///
 /// The window contains at most as many admissions as the budget's `total`. Control items and gifts enter even if the
-/// window is full; the oldest admissions are then removed before they expire. No message can use the gap, because the
-/// window stays full.
+/// window is full; the oldest admissions are then removed before they expire. No message enters in their place, because
+/// the window stays full.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {

@@ -15,7 +15,7 @@ struct WaitingRead: Sendable {
     /// The call's number in its session.
     var id: Int64
     var method: String
-    /// The live that the caller must be in; nil: any or none.
+    /// The live that the caller must be in; nil if the caller need not be in a live.
     var live: LiveID?
     /// Runs since the call was received.
     var stopwatch: Stopwatch
@@ -35,7 +35,7 @@ struct SharedAnswer: Sendable {
     /// Returns the reply to the call with this id: `{"reply":{"id":7,"result":{…}}}`; nil if the answer is an error.
     func reply(_ id: Int64) -> [UInt8]? {
         if self.json.isEmpty { return nil }
-        // The inner object begins with the id instead of the opening brace of `json`; `json` closes it.
+        // These bytes replace the opening brace of `json`; its closing brace ends the inner object.
         var bytes = Array("{\"reply\":{\"id\":\(id),".utf8)
         bytes.reserveCapacity(bytes.count + self.json.count)
         bytes += self.json.dropFirst()
@@ -44,11 +44,11 @@ struct SharedAnswer: Sendable {
     }
 }
 
-/// Sends to services the requests whose answers several clients wait for (R1.20).
+/// Makes the shared reads: one request to a service, whose answer all clients get that wait for it (R1.20).
 ///
-/// An answer must not depend on one of the clients. So the gateway makes the request with the role of the app's server,
-/// like an HTTP request. The gateway has checked the clients itself: they are logged in, and in the live if the call
-/// requires that.
+/// The answer must not depend on which client asks. So the gateway makes the request in the role of the app's server,
+/// in the way in which it makes requests that come over HTTP. The gateway has checked the clients itself: they are
+/// logged in, and in the live if the call requires that.
 extension Gateway {
     /// Sends a read's request to its service; the answer is posted to the shards whose calls wait for it.
     func sendRequest(for read: SharedRead) {
@@ -71,7 +71,7 @@ extension Gateway {
         self.begin(
             HTTPCall(
                 session: session, app: read.key.app, method: method, record: TopicRecord(effect), isInMetrics: false
-            ) { [weak self] outcome in self?.requestAnswered(read, outcome)
+            ) { [weak self] outcome in self?.requestEnded(read, outcome)
             })
     }
 
@@ -87,9 +87,10 @@ extension Gateway {
         self.post(SharedAnswer(.failure(error: error)), to: overdue)
     }
 
-    private func requestAnswered(_ read: SharedRead, _ outcome: Outcome) {
-        let (waiters, mustRequest) = self.sharedReads.withLock { $0.requestAnswered(read, at: MonotonicClock.now) }
-        if mustRequest { self.sendRequest(for: read) }
+    private func requestEnded(_ read: SharedRead, _ outcome: Outcome) {
+        let (waiters, mustRequestAgain) = self.sharedReads.withLock { $0.requestEnded(read, at: MonotonicClock.now) }
+        // Calls that came while the request was open need a later answer.
+        if mustRequestAgain { self.sendRequest(for: read) }
         if !waiters.isEmpty { self.post(SharedAnswer(outcome), to: waiters) }
     }
 
@@ -99,9 +100,9 @@ extension Gateway {
         }
     }
 
-    /// The user of shared requests in records.
+    /// The user id of the caller in the gateway's own requests.
     ///
-    /// A token's user may have the same name, but gets no rights by it.
+    /// A client whose token has the same user id gets no rights by it.
     private static let requestUser = UserID("gateway")
 }
 

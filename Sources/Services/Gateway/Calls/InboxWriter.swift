@@ -63,10 +63,12 @@ package final class InboxWriter: RecordSink {
     /// The error after which the producer never writes again; nil while it works.
     package var fatalError: KafkaError? { self.producer.fatalError }
 
-    /// Whether the outcomes of records have not been reported for 30 s.
+    /// Whether sent records wait for their outcomes, and none was reported for 30 s.
     var isHung: Bool { self.deliveryWatch.withLock { $0.isHung(at: MonotonicClock.now) } }
 
     /// Fetches the metadata of all topics in advance; otherwise the first record would wait up to a second for it.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer within 5 s.
     package func warmUp() throws(KafkaError) {
         for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5)) }
     }

@@ -7,6 +7,17 @@ internal import PlazaWire
 
 /// The second half of a `live.create` call that also joins the live.
 extension ShardCalls {
+    /// Checks the rate limits for the join that follows a create, and counts it as `live.join` is counted.
+    ///
+    /// A call that repeats an open call was counted when its first copy was received.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitJoin(to live: LiveID, ofCreate id: Int64, _ client: Client) throws(ReplyError) {
+        if client.core.hasOpenCall(id) { return }
+        try self.gateway.admission.admit(.membership, of: client.userKey)
+        try self.gateway.admission.admit(.join(live), of: client.userKey)
+    }
+
     /// Joins the live that a call has created, as part of that call (R3.66).
     ///
     /// The join has the call's id, like the create. Presence, which handles joins, has its own idempotency window, so a

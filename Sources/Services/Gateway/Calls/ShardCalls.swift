@@ -87,8 +87,7 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
         case .createAndJoin(let live, let effect):
-            // The join that follows the create is counted here.
-            if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
+            try self.admitJoin(to: live, ofCreate: frame.id, client)
             try self.forward(
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
         case .leave(let live, _) where client.core.live != live:
@@ -113,6 +112,10 @@ final class ShardCalls {
             try self.updateProfile(
                 frame, client, caller, name: name, avatarURL: avatarURL, stopwatch: stopwatch)
         case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
+            // A server's page has a fixed price, which `admit` has counted.
+            if case .list(_, let entryCount, _, _) = parsed, client.role == .user {
+                try self.gateway.admission.admitPage(with: entryCount, of: client.userKey)
+            }
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(
                 frame.id, .success(result: result), to: client, method: frame.method,

@@ -22,8 +22,12 @@ final class ShardLogin {
     func logIn(_ frame: CallFrame, _ client: Client, stopwatch: Stopwatch) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
+            // A connection that has logged in sends many frames, so its rate is checked before the signature. Before the
+            // first login, the limits of frames and handshakes bound the signatures that are checked.
+            if client.core.isLoggedIn { try self.countLogin(of: client.userKey, client.role) }
             let identity = try self.gateway.authenticator.authenticate(params.token)
-            try self.admit(params, of: identity, frame.id, client)
+            if !client.core.isLoggedIn { try self.countLogin(of: identity.userKey, identity.role) }
+            try self.admitResume(params, of: identity, frame.id, client)
             if client.core.isLoggedIn {
                 try self.renew(client, identity)
             } else {
@@ -47,16 +51,23 @@ final class ShardLogin {
         }
     }
 
-    /// Checks the rate limits for a login, and counts the login.
+    /// Checks the rate limit for logins of a user, or of an app's servers, and counts a login.
+    private func countLogin(of user: UserKey, _ role: CallerRole) throws(ReplyError) {
+        switch role {
+        case .user: try self.gateway.admission.admit(.login, of: user)
+        case .server: try self.gateway.admission.admit(.login, ofServersOf: user.app)
+        }
+    }
+
+    /// Checks the rate limits for the resume of a login, if it has one, and counts it.
     ///
     /// A resume counts as a join, too, because it may take the user into the live again (R12.8). Each user has limits
     /// of its own, so that all clients of a gateway that has ended can resume at another gateway at once.
-    private func admit(
+    private func admitResume(
         _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
     ) throws(ReplyError) {
         let admission = self.gateway.admission
-        if identity.role == .server { return try admission.admit(.login, ofServersOf: identity.app) }
-        try admission.admit(.login, of: identity.userKey)
+        if identity.role == .server { return }
         // If this is a repeated login whose resume has no outcome yet, the first copy was counted as a join.
         guard let point = params.resume, !client.core.hasOpenCall(id) else { return }
         if LiveID(checking: point.live.text) == nil {

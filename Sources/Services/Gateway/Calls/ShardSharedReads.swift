@@ -30,20 +30,22 @@ final class ShardSharedReads {
     }
 
     /// Creates the timer that continues with unsent replies.
+    ///
+    /// - Throws: `LoopError` when the timer cannot be created.
     func start() throws(LoopError) {
         self.timer = try LoopTimer(loop: self.shard.loop) { [unowned self] _ in self.sendReplies() }
     }
 
     /// Adds a call to those that wait for a shared answer, if the call can have one.
     ///
-    /// These calls must be forwarded by themselves: calls of an app's server, late retries, calls for any other page
-    /// than the first full one, calls about a live that this gateway does not know as running, and all calls while the
-    /// gateway drains.
+    /// These calls cannot share an answer: calls of an app's server, late retries, calls for any other page than the
+    /// first full one, calls about a live that is not running according to this gateway's tables, and all calls while
+    /// the gateway drains.
     ///
     /// - Parameters:
     ///   - effect: The command that the call sends to its service.
     ///   - frame: The call.
-    ///   - live: The live that the caller must be in; nil: any or none.
+    ///   - live: The live that the caller must be in; nil if the caller need not be in a live.
     ///   - client: The caller.
     ///   - isLateRetry: Whether the call was first sent longer ago than its outcome is stored.
     ///   - stopwatch: Runs since the call was received.
@@ -56,8 +58,8 @@ final class ShardSharedReads {
         guard let (kind, key) = Self.sharedRead(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
         else { return false }
-        // Forgets the calls whose answer was lost, which happens only if the shard's mailbox was full. An overdue call
-        // is failed by a sweep, which may come some time after the deadline; a second is enough for that.
+        // Removes the calls whose answer was lost, which happens only if the shard's mailbox was full. A sweep fails
+        // each overdue call, at most a second after the deadline, so an older call has lost its answer.
         let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
         client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         // The client resent a call that still waits: one reply answers both.

@@ -88,6 +88,8 @@ final class ShardWebhooks {
     }
 
     /// Forwards a call; asks the app's backend first, if the app has configured that.
+    ///
+    /// - Throws: The error with which the call is rejected.
     func forward(_ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
         // If the client has resent a call that is still pending, one reply answers both copies.
         if client.pendingCalls.contains(where: { $0.id == frame.id }) { return }
@@ -138,7 +140,7 @@ final class ShardWebhooks {
         }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
         try self.shard.calls.countForwardedCall(of: client)
-        // The call needs no decision; it only waits for its turn.
+        // The backend need not decide about this call, so it counts as allowed; it only keeps its place in the order.
         client.pendingCalls.append(PendingCall(frame, effect, live, decision: .allowed))
     }
 

@@ -6,7 +6,7 @@ package import PlazaModel
 package struct AdmissionLimits: Hashable, Sendable {
     /// Open WebSockets of one address; many phones may share the address of a mobile network.
     package var connectionsPerAddress = 1_000
-    /// Handshakes of one address per second.
+    /// Handshakes of one address per second, malformed ones included; as many of its HTTP requests may be malformed.
     package var handshakes = RateLimit(100)
     /// Open WebSockets of one user.
     package var connectionsPerUser = 20
@@ -55,6 +55,9 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var pageFiles: RateLimit { RateLimit(self.anonymousRequests.count * 10) }
     /// HTTP requests of one address per second whose tokens are refused; further tokens are not checked.
     package var refusedTokens = RateLimit(20)
+    /// Tokens of one address per second whose signatures are checked for HTTP requests; a token that was found valid a
+    /// while ago is not checked again, and does not count (R13.41).
+    package var tokenChecks = RateLimit(200)
 
     /// The defaults.
     package init() {}
@@ -90,6 +93,18 @@ package enum MeteredCall: Hashable, Sendable {
         case "audience.kick": self = .sanction
         default: return nil
         }
+    }
+
+    /// How many reads of a user a page of `live.list` counts as: one for each 20 entries that it may have.
+    ///
+    /// An entry may have 40 KB, so a page of 50 entries is much larger than the answer to any other read. A page of the
+    /// default size counts as one read.
+    ///
+    /// - Parameter entryCount: The largest number of entries of the page.
+    /// - Returns: The number of reads, at least 1.
+    package static func readCount(ofPageWith entryCount: Int) -> Int {
+        // Larger pages than `Limits.listPage` are rejected, so the addition cannot overflow for a valid call.
+        (min(max(1, entryCount), Limits.listPage) + 19) / 20
     }
 
     /// The reason with which a call of this kind is refused.

@@ -24,6 +24,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private var connectionsByApp: [AppID: Int] = [:]
     private var serverConnectionsByApp: [AppID: Int] = [:]
     private var handshakeRates = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
+    private var malformedRequestRates = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
     /// The largest number of rate limits of users and servers that are tracked for one app.
     private let maxRateLimitsPerApp: Int
     /// The rate limits of each app's users and servers.
@@ -57,7 +58,18 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         Self.decrement(address, from: &self.connectionsByAddress)
     }
 
-    /// Counts a handshake of an address.
+    /// Counts a malformed HTTP request of an address.
+    package mutating func countMalformedRequest(from address: Address, at now: MonotonicTime) {
+        // The result is ignored, because the request has ended; `admitsHTTPConnection` decides about the next one.
+        _ = self.malformedRequestRates.admit(address, limit: self.limits.handshakes, at: now)
+    }
+
+    /// Whether another HTTP connection of an address is admitted: false if too many of its requests were malformed.
+    package func admitsHTTPConnection(from address: Address, at now: MonotonicTime) -> Bool {
+        self.malformedRequestRates.wait(of: address, limit: self.limits.handshakes, at: now) == nil
+    }
+
+    /// Counts a handshake of an address, malformed or not.
     ///
     /// - Returns: Nil if the handshake is admitted; otherwise the time after which a handshake would be admitted.
     package mutating func admitHandshake(from address: Address, at now: MonotonicTime) -> Milliseconds? {
@@ -125,6 +137,26 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .sanction: self.limits.sanctions
             }
         return self.admit(.user(user.user, call), of: user.app, limit: limit, counting: count, at: now)
+    }
+
+    /// Counts the further reads that a large page of `live.list` costs a user.
+    ///
+    /// `admitCall` has counted the page as one read before, when its size was not known yet, and counts it again when
+    /// the call is repeated.
+    ///
+    /// - Parameters:
+    ///   - entryCount: The largest number of entries of the page.
+    ///   - user: The caller.
+    ///   - now: The current time.
+    /// - Returns: Nil if the page is admitted; otherwise the time after which it would be admitted if it is repeated.
+    package mutating func admitPage(
+        with entryCount: Int, of user: UserKey, at now: MonotonicTime
+    ) -> Milliseconds? {
+        let limit = self.limits.reads
+        // A page that counts as more reads than the limit could never be admitted, so it counts as the limit.
+        let furtherCount = min(MeteredCall.readCount(ofPageWith: entryCount), limit.count) - 1
+        if furtherCount == 0 { return nil }
+        return self.admitCall(.read, of: user, counting: furtherCount, at: now).map { $0 + limit.timePerToken }
     }
 
     /// Counts a call of an app's server.

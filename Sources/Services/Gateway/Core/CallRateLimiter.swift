@@ -46,7 +46,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
         if self.buckets[key] == nil, self.buckets.count >= self.maxBuckets, !self.makeRoom(at: now) {
-            // It is not known when the next bucket is full, so the caller is told to try again after a second.
+            // It is not known when a bucket will be full and can be removed, so a fixed wait is returned.
             return .seconds(1)
         }
         if let wait = bucket.take(count, of: limit, at: now) { return wait }
@@ -63,7 +63,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
 
     /// Removes full buckets.
     ///
-    /// This scans the whole table, so it happens at most ten times a second.
+    /// The whole table is scanned, so this is done at most ten times a second.
     ///
     /// - Returns: Whether the table has room for another bucket.
     private mutating func makeRoom(at now: MonotonicTime) -> Bool {

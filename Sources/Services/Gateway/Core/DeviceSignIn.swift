@@ -90,8 +90,8 @@ package struct DeviceSignIn: Hashable, Sendable {
 
     /// Returns whether another device ended a session while the session was disconnected.
     ///
-    /// That is so if the latest sign-in that the session missed, of those that end other sessions, was made by another
-    /// session.
+    /// Of the missed sign-ins, only those that end other sessions count. If another session made the latest of these,
+    /// it ended this session.
     ///
     /// - Parameters:
     ///   - missed: The user's notices after the last one that the session received.

@@ -101,7 +101,8 @@ package struct FeedRing: Sendable {
     /// - Parameters:
     ///   - item: The item.
     ///   - epoch: The epoch of the live that the item belongs to.
-    ///   - dropped: Increased by the number of items that were removed to make room or because of a gap or a new epoch.
+    ///   - dropped: Increased by the number of items that were removed to make room, or because of a gap or a new
+    ///     epoch.
     /// - Returns: Whether the item is new, repeated or stale.
     package mutating func append(_ item: EncodedFeedItem, epoch: Int64, dropped: inout Int) -> Verdict {
         if epoch < self.epoch { return .stale }

@@ -24,7 +24,7 @@ package struct ForwardedCallRates: Sendable {
         var users = CallRateLimiter<UserID>(maxBuckets: ForwardedCallRates.maxUsersPerApp)
     }
 
-    /// One user gets at most 1/`userShareDivisor` of its app's rate, so that a few users cannot use it up.
+    /// One user gets at most 1/`userShareDivisor` of its app's rate, so that a few users cannot use up the app's rate.
     private static var userShareDivisor: Int { 10 }
     /// The largest number of users of one app that are tracked.
     private static var maxUsersPerApp: Int { 100_000 }

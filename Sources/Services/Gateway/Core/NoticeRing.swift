@@ -67,7 +67,7 @@ package struct NoticeRing: Sendable {
 
     /// Adds a notice that was read at `now`.
     ///
-    /// If clients do not need the notice after a reconnect, only its offset is remembered.
+    /// The notice is stored only if clients that reconnect need it (`isStored`); its offset is remembered in any case.
     ///
     /// - Returns: False if the notice was added before.
     package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {

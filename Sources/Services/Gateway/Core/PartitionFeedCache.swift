@@ -72,14 +72,14 @@ package struct PartitionFeedCache: Sendable {
         }
         var dropped = 0
         let bytesBefore = self.rings[key]?.ring.byteCount ?? 0
-        // Made here, because `default:` may not use `self`.
+        // Made here, because the argument of `default:` may not use `self` while `self.rings` is modified.
         let empty = CachedLive(ring: self.emptyRing(epoch))
         let verdict = self.rings[key, default: empty].ring.append(item, epoch: epoch, dropped: &dropped)
         let bytesAfter = self.rings[key]?.ring.byteCount ?? 0
         self.byteCount += bytesAfter - bytesBefore
         self.rings[key]?.droppedCount += dropped
-        // The condition also adds the item's entry to `order`. A ring does not keep an item that exceeds its byte
-        // limit; the entry then refers to no item.
+        // `order.append` adds the item's entry. A ring does not keep an item that exceeds the ring's byte limit; the
+        // entry then refers to no item.
         if verdict == .fresh, self.order.append(CachedItem(key: key, readAt: item.readAt)),
             self.rings[key]?.ring.count == 0
         {

@@ -43,7 +43,7 @@ package struct Ranking: Sendable {
     private struct Snapshot: Sendable {
         var id: Int64
         var createdAt: MonotonicTime
-        /// The lives of each app, those with most joins first.
+        /// The lives of each app, the most visited first.
         var liveKeys: [AppID: [LiveKey]]
     }
 
@@ -85,7 +85,7 @@ package struct Ranking: Sendable {
     ///   - cursor: The cursor that the previous page returned; empty for the first page, which uses the newest
     ///     snapshot.
     ///   - count: The largest number of entries.
-    ///   - isAscending: Whether the listing begins with the lives that were joined least often. Ignored if there is a
+    ///   - isAscending: Whether the listing begins with the lives that were visited least often. Ignored if there is a
     ///     cursor, which has the direction of its first page.
     ///   - now: The current time, by the same clock as in `refresh`.
     ///   - entry: Returns a live's current entry; nil leaves the live out.

@@ -13,6 +13,8 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case httpUnreadResponses
     case httpRate
     case httpRefusedTokens
+    case httpTokenChecks
+    case httpMalformed
     case httpAnonymousRate
     // WebSocket connections, and calls of users.
     case connectionsPerAddress

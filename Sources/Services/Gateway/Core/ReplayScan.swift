@@ -188,8 +188,8 @@ package struct ReplayScan: Sendable {
         }
         // The client has not received any item.
         if after == 0 { return outcome(self.itemsFromStart(request, items, collected)) }
-        // If the first item that was read follows the client's next item, the items in between are no longer in the
-        // log. If a complete scan ends before the client's position, the position does not exist.
+        // If the first item that was read is not the client's next item or an earlier one, the client's next item is no
+        // longer in the log. If a complete scan ends before the client's position, the position does not exist.
         guard let lastNumber = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
             after <= lastNumber || self.isTruncated
         else { return outcome(.refused(.gone)) }

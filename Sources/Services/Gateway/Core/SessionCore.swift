@@ -21,8 +21,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package enum Membership: Hashable, Sendable {
         /// In no live. Next: `entering`.
         case outside
-        /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked meanwhile,
-        /// `floor` is the revocation floor: the lowest ticket that is valid again.
+        /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked while the
+        /// call was open, `floor` is the revocation floor, the lowest ticket that is valid again; otherwise nil.
         case entering(LiveID, floor: Ticket?)
         /// In the live, with this ticket. Next: `outside`, by leaving, a kick or the live's end.
         case inside(LiveID, Ticket)
@@ -98,7 +98,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         self.closeDeadline = end
     }
 
-    /// Returns the reason to close the connection now; nil if there is none.
+    /// Returns the reason to close the connection now; nil if the connection may stay open.
     package func disconnectCode(at now: MonotonicTime) -> DisconnectCode? {
         guard now >= self.closeDeadline else { return nil }
         return self.isLoggedIn ? .tokenExpired : .loginTimeout

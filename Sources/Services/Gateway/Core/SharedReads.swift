@@ -6,7 +6,7 @@ package import PlazaModel
 package struct SharedRead: Hashable, Sendable {
     /// What is read.
     package enum Kind: Hashable, Sendable {
-        /// The first page of the audience list, with the largest number of members.
+        /// The first page of the audience list, of the maximum page size.
         case audience
         /// The live's statistics.
         case summary
@@ -15,7 +15,7 @@ package struct SharedRead: Hashable, Sendable {
     package let kind: Kind
     /// The live.
     package let key: LiveKey
-    /// The live's epoch, so that calls about a later live with the same name get no answer about this live.
+    /// The live's epoch, so that calls about a later live with the same id get no answer about this live.
     package let epoch: Int64
 
     /// Creates a description of a read.
@@ -94,7 +94,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - read: What the call reads.
-    ///   - waiter: The call; it is returned with the answer.
+    ///   - waiter: The call; `requestEnded` returns it when it can be answered, or `sweep` when it is overdue.
     ///   - now: The current time.
     /// - Returns: Whether the call waits, and whether a request must be sent to the service now.
     package mutating func addCall(_ read: SharedRead, _ waiter: Waiter, at now: MonotonicTime) -> Verdict {
@@ -112,7 +112,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///   - now: The current time.
     /// - Returns: The calls to answer, and whether the gateway must send the next request now, for calls that were
     ///   received meanwhile.
-    package mutating func requestAnswered(
+    package mutating func requestEnded(
         _ read: SharedRead, at now: MonotonicTime
     ) -> (waiters: [Waiter], mustRequest: Bool) {
         guard let calls = self.entries[read]?.currentCalls else { return ([], false) }
@@ -124,8 +124,9 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     /// Returns the reads to request now, and the calls whose deadline has passed; must be called regularly.
     ///
-    /// The entry of a read is removed when no call waits for the read and no request is open. Also, its bucket must be
-    /// full: otherwise a later new entry, whose bucket is full, would allow more requests than the rate.
+    /// The entry of a read is removed when no call waits for the read, no request is open, and its bucket is full
+    /// again. If it were removed earlier, the next call would begin with a new bucket, which is full and would allow
+    /// requests beyond the rate.
     package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Waiter]) {
         var readsToRequest: [SharedRead] = []
         var overdue: [Waiter] = []
@@ -144,8 +145,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///
     /// - Returns: Whether the gateway must send the request.
     private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
-        // `take` returns nil if the rate allows the request, otherwise how long to wait. A bucket takes the time in
-        // microseconds.
+        // `take` returns nil if the rate allows the request, otherwise how long to wait.
         guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.nextCalls.isEmpty,
             entry.bucket.take(of: Self.requestRate, at: now) == nil
         else { return false }

@@ -68,7 +68,7 @@ package final class FeedHub: Sendable {
         for partition in followedPartitions { source.follow(partition) }
     }
 
-    /// Removes the source, so that the hub starts to read no further partition.
+    /// Removes the source, so that no further partition is followed.
     func detach() { self.state.withLock { $0.source = nil } }
 
     /// Returns the feed partition of a live.
@@ -223,8 +223,8 @@ package final class FeedHub: Sendable {
 
     /// Registers that a partition was read up to its end, and notifies all shards.
     ///
-    /// All are notified, because only a shard knows which of its lives wait for the partition. Called by the feed
-    /// thread, once for each `follow`.
+    /// All shards are notified, because only a shard knows which of its lives wait for the partition. Called by the
+    /// feed thread, once for each `follow`.
     ///
     /// - Parameters:
     ///   - number: The number of the partition.

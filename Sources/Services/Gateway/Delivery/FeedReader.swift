@@ -53,8 +53,8 @@ final class FeedReader: FeedSource {
         self.gateway = gateway
         self.log = gateway.log
         self.kafka = kafka
-        // The shorter the wait for records, the sooner the consumer can react, but the more requests it sends. More
-        // requests cost the in-memory broker little.
+        // The shorter the wait for records, the sooner the consumer reacts to new partitions, but the more requests it
+        // sends. The in-memory broker can afford more requests, so the wait for that broker is shorter.
         self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recentOffsetFinder = RecentOffsetFinder(span: gateway.settings.feedCacheSpan, mode: mode)
     }
@@ -94,7 +94,9 @@ final class FeedReader: FeedSource {
         self.loop.wakeUp()
     }
 
-    /// Reads the followed partitions until `stop` is called, or until the consumer fails.
+    /// Reads the followed partitions until `stop` is called.
+    ///
+    /// - Throws: The error that makes the consumer unusable.
     private func readFollowedPartitions(_ consumer: KafkaConsumer) throws(KafkaError) {
         // Without the topic's metadata the first viewer's join would be delayed by half a second, so the metadata is
         // fetched in advance.

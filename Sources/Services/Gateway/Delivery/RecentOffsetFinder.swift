@@ -30,7 +30,7 @@ struct RecentOffsetFinder {
         let offsets = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
         // The offset is negative if all records are older than `since`.
         guard let offset = offsets[partition], offset >= 0 else { return end }
-        // The first record of the span may have been written after the first request.
+        // If the first record of the span was written after `end` was looked up, reading begins at `end`.
         return min(offset, end)
     }
 

@@ -38,6 +38,8 @@ final class ShardDelivery {
     }
 
     /// Creates the turn-end hook and the timer that flush lives.
+    ///
+    /// - Throws: `LoopError` when the timer cannot be created.
     func start() throws(LoopError) {
         self.dueLivesHook = TurnEndHook(loop: self.shard.loop) { [unowned self] in self.flushDueLives() }
         self.flushTimer = try LoopTimer(loop: self.shard.loop) { [unowned self] _ in self.flushWaitingLives() }

@@ -15,6 +15,7 @@ internal import PlazaWire
 struct GatewayAPI: Sendable {
     private let gateway: Gateway
     private let rates: HTTPRequestRates
+    private let verifiedTokens = VerifiedTokens()
 
     /// Creates the API of `gateway`.
     init(_ gateway: Gateway) {
@@ -53,23 +54,27 @@ struct GatewayAPI: Sendable {
     private func limiting(
         _ handler: @escaping HTTPHeadHandler, by admit: @escaping @Sendable (IPAddress?) throws(APIError) -> Void
     ) -> HTTPHeadHandler {
-        { request in self.rejection(of: request, by: admit).map { .reject($0) } ?? handler(request) }
+        { request in
+            self.rejection(of: request, .httpAnonymousRate, by: admit).map { .reject($0) } ?? handler(request)
+        }
     }
 
     /// Counts an anonymous request; returns the rejecting response if its address has sent too many requests.
     private func rejectionOfAnonymous(_ request: HTTPRequest) -> HTTPResponse? {
-        self.rejection(of: request, by: self.rates.admitAnonymous)
+        self.rejection(of: request, .httpAnonymousRate, by: self.rates.admitAnonymous)
     }
 
     /// Counts a request with `admit`; returns the rejecting response if `admit` throws: the address has sent too many.
+    ///
+    /// The metrics then count a refusal with this reason.
     private func rejection(
-        of request: HTTPRequest, by admit: (IPAddress?) throws(APIError) -> Void
+        of request: HTTPRequest, _ reason: RefusalReason, by admit: (IPAddress?) throws(APIError) -> Void
     ) -> HTTPResponse? {
         do throws(APIError) {
             try admit(request.client)
             return nil
         } catch {
-            self.gateway.metrics.refused(.httpAnonymousRate)
+            self.gateway.metrics.refused(reason)
             return error.response
         }
     }
@@ -97,7 +102,8 @@ struct GatewayAPI: Sendable {
         case .methodNotAllowed: "this path has other methods: see the header Allow"
         case .payloadTooLarge: "the body is over \(GatewayService.fixedHTTPLimits.bodyBytes) bytes"
         case .headersTooLarge:
-            "there are more than \(GatewayService.fixedHTTPLimits.headers) headers or \(GatewayService.fixedHTTPLimits.queryItems) query items"
+            "the head is over \(GatewayService.fixedHTTPLimits.headBytes) bytes, or has more than "
+                + "\(GatewayService.fixedHTTPLimits.headers) headers or \(GatewayService.fixedHTTPLimits.queryItems) query items"
         case .tooManyRequests: "your address has too many requests open"
         case .unavailable: "the gateway stops"
         case .deadlineExceeded: "no answer in time: send the same request again"
@@ -116,9 +122,17 @@ struct GatewayAPI: Sendable {
         do throws(APIError) {
             // Throws if too many tokens of the address were refused recently.
             try self.rates.checkTokens(of: request.client)
-            let identity = try self.authenticate(token)
+            let identity: TokenIdentity
+            if let known = self.verifiedTokens.identity(of: token) {
+                identity = known
+            } else {
+                if let rejection = self.rejection(of: request, .httpTokenChecks, by: self.rates.admitTokenCheck) {
+                    return .reject(rejection)
+                }
+                identity = try self.authenticate(token)
+            }
             // Before the role is checked, so that requests that the role does not allow count for their user, too.
-            try self.rates.admit(identity, route.method(of: request))
+            try self.rates.admit(identity, route.method(of: request), pageEntries: Self.statedPageSize(request))
             try Self.checkRole(of: identity, route)
             // The server calls the closure when it has read the body.
             return .read { request, responder in self.serve(request, route, identity, responder) }
@@ -145,9 +159,12 @@ struct GatewayAPI: Sendable {
         }
     }
 
+    /// Verifies a token, and remembers it.
     private func authenticate(_ token: String) throws(APIError) -> TokenIdentity {
         do throws(ReplyError) {
-            return try self.gateway.authenticator.authenticate(token)
+            let identity = try self.gateway.authenticator.authenticate(token)
+            self.verifiedTokens.store(identity, of: token)
+            return identity
         } catch {
             throw APIError(error)
         }
@@ -255,6 +272,11 @@ struct GatewayAPI: Sendable {
             throw ReplyError(.badParameter, "Idempotency-Age is the milliseconds since the request was first sent")
         }
         return Milliseconds(age) >= IdempotencyLimits.lifetime
+    }
+
+    /// The size that a request's query states for a page of a list; nil if it states none, or no number.
+    private static func statedPageSize(_ request: HTTPRequest) -> Int? {
+        request.query.first { $0.name == "count" }.flatMap { Int($0.value) }
     }
 
     private static func response(to outcome: Outcome, _ status: Int) -> HTTPResponse {

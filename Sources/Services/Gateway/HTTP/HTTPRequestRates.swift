@@ -9,8 +9,9 @@ internal import PlazaWire
 /// Limits the HTTP requests per second at this gateway (R13.1).
 ///
 /// There is a limit for each method that an app's servers call, and one for each user. An address has limits for
-/// refused tokens, for requests without a token, and for files of the browser pages. Requests with a valid token never
-/// count for their address, because the server of an app sends all of its requests from one address.
+/// refused tokens, for tokens that must be checked, for requests without a token, and for files of the browser pages.
+/// Requests with a valid token that was checked before do not count for their address, because the server of an app
+/// sends all of its requests from one address.
 ///
 /// An address counts by its `limitKey`: an IPv4 address, or the /64 network of an IPv6 address.
 final class HTTPRequestRates: Sendable {
@@ -23,6 +24,7 @@ final class HTTPRequestRates: Sendable {
     /// Identifies a rate limit of an address.
     private enum AddressKey: Hashable {
         case refusedToken(IPAddress)
+        case tokenCheck(IPAddress)
         case anonymous(IPAddress)
         case pageFile(IPAddress)
     }
@@ -59,6 +61,19 @@ final class HTTPRequestRates: Sendable {
         self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
     }
 
+    /// Counts a token of an address that must be verified.
+    ///
+    /// - Throws: `tooFrequent` if too many tokens of the address had to be verified recently.
+    func admitTokenCheck(of address: IPAddress?) throws(APIError) {
+        guard let key = address?.limitKey else { return }
+        let now = MonotonicClock.now
+        let limit = self.settings.admission.tokenChecks
+        let wait = self.addressRates.withLock { $0.admit(.tokenCheck(key), limit: limit, at: now) }
+        guard let wait else { return }
+        throw APIError(
+            ReplyError(.tooFrequent, "\(limit.count) new tokens a second are checked", retryAfter: max(1, wait.count)))
+    }
+
     /// Counts a request that has no token, or is for a resource that needs none.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
@@ -89,10 +104,15 @@ final class HTTPRequestRates: Sendable {
 
     /// Counts one request with a valid token against the rate limit of its caller.
     ///
+    /// - Parameters:
+    ///   - identity: The caller.
+    ///   - method: The method of the call.
+    ///   - pageEntries: The size that the query states for a page of `live.list`; nil if it states none.
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    func admit(_ identity: TokenIdentity, _ method: String) throws(APIError) {
+    func admit(_ identity: TokenIdentity, _ method: String, pageEntries: Int? = nil) throws(APIError) {
         let key: CallerKey
         let rate: Int
+        var count = 1
         switch identity.role {
         case .server:
             // Unknown methods could fill the table of rate limits, so they all share one.
@@ -101,9 +121,12 @@ final class HTTPRequestRates: Sendable {
         case .user:
             key = .user(identity.userKey)
             rate = self.settings.userRequestsPerSecond
+            if method == "live.list", let pageEntries { count = MeteredCall.readCount(ofPageWith: pageEntries) }
         }
         let now = MonotonicClock.now
-        guard let wait = self.callerRates.withLock({ $0.admit(key, rate: rate, at: now) }) else { return }
+        let limit = RateLimit(rate)
+        let wait = self.callerRates.withLock { $0.admit(key, limit: limit, counting: count, at: now) }
+        guard let wait else { return }
         throw APIError(
             ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count)))
     }

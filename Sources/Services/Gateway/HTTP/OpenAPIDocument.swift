@@ -107,7 +107,7 @@ enum OpenAPIDocument {
         }
         // These requests are refused before their headers are parsed, so the body is not JSON.
         responses["414"] = ["description": "The request line is too long; the body is not JSON."]
-        responses["431"] = ["description": "The headers are too large; the body is not JSON."]
+        responses["431"] = ["description": "The headers are too large; the body may not be JSON."]
         return .object(responses)
     }
 

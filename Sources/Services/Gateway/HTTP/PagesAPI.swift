@@ -117,7 +117,7 @@ struct PagesAPI: Sendable {
 
     private func demoToken(_ request: HTTPRequest, _ tokens: DemoTokens) -> HTTPResponse {
         do throws(APIError) {
-            guard let body = try? Wire.decode(JSONValue.self, from: request.body),
+            guard let body = try? Wire.decodeClientJSON(request.body),
                 case .text(let user) = body.members["user"]
             else {
                 throw APIError(.badParameter, "give {\"user\": …, \"name\": …}")

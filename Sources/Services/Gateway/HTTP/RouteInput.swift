@@ -30,6 +30,8 @@ enum RouteInput {
     }
 
     /// Returns the properties of the body, after checking its structure.
+    ///
+    /// - Throws: Status 400 if the body is missing, malformed or not allowed; status 415 for another content type.
     private static func body(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         // The white space of JSON: blank, tab, line feed and carriage return.
         let isBlank = request.body.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
@@ -49,9 +51,10 @@ enum RouteInput {
         }
         let value: JSONValue
         do throws(WireError) {
-            value = try Wire.decode(JSONValue.self, from: request.body)
+            value = try Wire.decodeClientJSON(request.body)
         } catch {
-            throw APIError(.badFrame, "the body is not JSON")
+            guard case .badField = error else { throw APIError(.badFrame, "the body is not JSON") }
+            throw APIError(.badParameter, error.message)
         }
         if let validationError = schema.validationError(in: value) { throw APIError(.badParameter, validationError) }
         return value.members
@@ -59,6 +62,8 @@ enum RouteInput {
 
     /// Returns the values of the query items by the names of the call's parameters, after checking their structure and
     /// limits.
+    ///
+    /// - Throws: Status 400 with the name of the item that is unknown, missing, repeated or invalid.
     private static func query(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         var values: [String: JSONValue] = [:]
         for item in request.query {

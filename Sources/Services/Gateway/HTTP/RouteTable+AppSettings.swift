@@ -6,7 +6,7 @@ internal import PlazaWire
 /// The routes for an app's word filter and gift catalogue.
 extension RouteTable {
     /// A word of the filter.
-    private static let word = Schema.plain(1...AppLimits.wordBytes)
+    private static let word = Schema.plainText(1...AppLimits.wordBytes)
     /// The body of the requests that set or add words.
     private static let wordsBody = Schema.object([
         .required(
@@ -17,18 +17,19 @@ extension RouteTable {
         "translations",
         .map(
             of: .object([
-                .required("name", .plain(0...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+                .required("name", .plainText(0...AppLimits.nameBytes)),
+                .optional("desc", .plainText(0...AppLimits.descBytes)),
             ]), 0...AppLimits.languages, names: Route.identifier(AppLimits.languageBytes)),
         "Name and description by language.")
     /// The fields that gifts and categories of gifts have in common.
     private static let commonFields: [Schema.Field] = [
-        .required("name", .plain(1...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
-        .optional("extensionInfo", .plain(0...AppLimits.extensionInfoBytes)), Self.translations,
+        .required("name", .plainText(1...AppLimits.nameBytes)), .optional("desc", .plainText(0...AppLimits.descBytes)),
+        .optional("extensionInfo", .plainText(0...AppLimits.extensionInfoBytes)), Self.translations,
     ]
     private static let giftFields: [Schema.Field] =
         Self.commonFields + [
-            .optional("iconURL", .plain(0...AppLimits.urlBytes)),
-            .optional("resourceURL", .plain(0...AppLimits.urlBytes)),
+            .optional("iconURL", .plainText(0...AppLimits.urlBytes)),
+            .optional("resourceURL", .plainText(0...AppLimits.urlBytes)),
             .optional("level", .integer(0...Int64(AppLimits.level.upperBound))),
             .optional("coins", .integer(AppLimits.coins), "The price of one gift."),
         ]
@@ -58,11 +59,11 @@ extension RouteTable {
             call: "app.addWords", body: Self.wordsBody, success: .done),
         Route(
             method: .delete, path: "/v1/app/words", id: "removeWords", tag: "app",
-            summary: "Removes words from the filter; a word that is not in it is no error.", call: "app.removeWords",
+            summary: "Removes words from the filter; words that are not in it are ignored.", call: "app.removeWords",
             query: [
                 .init(
                     name: "word", field: "words", schema: .list(of: Self.word, 1...50), isRequired: true,
-                    summary: "A word to remove; given once for each word, for 1 to 50 words.")
+                    summary: "A word to remove; repeat the parameter for each further word, up to 50 words.")
             ], success: .done),
         Route(
             method: .get, path: "/v1/app/gifts", id: "listGifts", tag: "app", summary: "Gives the gift catalogue.",

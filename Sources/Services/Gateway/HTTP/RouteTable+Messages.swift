@@ -18,7 +18,7 @@ extension RouteTable {
             summary: "Sends an app's own message into the feed.", call: "barrage.sendCustom", parts: [.live],
             body: .object([
                 .required(
-                    "businessID", .plain(1...Limits.messageBytes),
+                    "businessID", .plainText(1...Limits.messageBytes),
                     "The name of the app's feature that the message is for."),
                 .required("data", .text(0...Limits.messageBytes)),
             ]), success: Self.sent),
@@ -34,8 +34,8 @@ extension RouteTable {
                     "receivers", .list(of: Route.userID, 0...Limits.giftReceivers, isUnique: true),
                     "The receivers; if there are none, the live's owner receives the gifts."),
                 .optional("from", Route.userID, "The user who is shown as the sender; if absent, the caller."),
-                .optional("fromName", .plain(0...Limits.userNameBytes)),
-                .optional("fromAvatarURL", .plain(0...Limits.urlBytes)),
+                .optional("fromName", .plainText(0...Limits.userNameBytes)),
+                .optional("fromAvatarURL", .plainText(0...Limits.urlBytes)),
             ]), success: Self.sent),
     ]
 

@@ -8,7 +8,7 @@ extension RouteTable {
     private static let users = Schema.list(of: Route.userID, 1...SanctionLimits.usersPerCall)
     private static let usersQuery = Route.QueryItem(
         name: "user", field: "users", schema: Self.users, isRequired: true,
-        summary: "A user's id; given once for each user, for 1 to 20 users.")
+        summary: "A user's id; repeat the parameter for each further user, up to 20 users.")
     /// In seconds; -1 bans without an end, and 0 is not allowed.
     private static let banDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound, but: 0)
     /// In seconds; -1 mutes without an end, and 0 ends the mute.
@@ -36,11 +36,11 @@ extension RouteTable {
             body: .object([
                 .required("users", Self.users),
                 .required("duration", Self.banDuration, "In seconds, at least 1; -1: the ban never ends."),
-                .optional("reason", .plain(0...SanctionLimits.reasonBytes), "At most 200 bytes."),
+                .optional("reason", .plainText(0...SanctionLimits.reasonBytes), "At most 200 bytes."),
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/bans", id: "unban", tag: "sanctions",
-            summary: "Ends bans, so that the users may enter again; a user who is not banned is no error.",
+            summary: "Ends bans, so that the users may enter again; users who are not banned are ignored.",
             call: "live.unban",
             parts: [.live], query: [Self.usersQuery], success: .done),
         Route(

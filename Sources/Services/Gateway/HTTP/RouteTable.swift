@@ -13,14 +13,15 @@ enum RouteTable {
     /// The fields of a live that a create or update request may set (R13.12).
     private static let settableFields: [Schema.Field] = [
         .optional(
-            "liveName", .plain(0...Limits.liveNameBytes),
+            "liveName", .plainText(0...Limits.liveNameBytes),
             "At most 100 bytes; if it is empty, the live's id is the name."),
         .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
         .optional("isMessageDisable", .boolean, "True: mutes all users except the owner and the admins."),
         .optional("isPublicVisible", .boolean, "False: the live is in no list, but can be joined by its id."),
         .optional("keepOwnerOnSeat", .boolean), .optional("maxSeatCount", .integer(0...Int64(Limits.seatCount))),
         .optional("seatMode", .choice(["free", "apply"])), .optional("seatTemplate", .integer(1...999)),
-        .optional("coverURL", .plain(0...Limits.urlBytes)), .optional("backgroundURL", .plain(0...Limits.urlBytes)),
+        .optional("coverURL", .plainText(0...Limits.urlBytes)),
+        .optional("backgroundURL", .plainText(0...Limits.urlBytes)),
         .optional("categoryList", .list(of: .int, 0...Limits.categories)), .optional("activityStatus", .int),
         .optional("isGiftEnabled", .boolean),
         .optional(
@@ -65,8 +66,8 @@ enum RouteTable {
             body: .object(
                 [
                     .required("live", Route.liveID), .required("owner", Route.userID),
-                    .optional("ownerName", .plain(0...Limits.userNameBytes)),
-                    .optional("ownerAvatarURL", .plain(0...Limits.urlBytes)),
+                    .optional("ownerName", .plainText(0...Limits.userNameBytes)),
+                    .optional("ownerAvatarURL", .plainText(0...Limits.urlBytes)),
                 ] + Self.settableFields), success: .init(status: 201, result: Self.liveResult)),
         Route(
             method: .get, path: "/v1/lives/{live}", id: "getLive", tag: "lives",
@@ -102,7 +103,7 @@ enum RouteTable {
                     "metadata",
                     .map(
                         of: .text(0...Limits.metadataValueBytes), 1...Limits.metadataKeys,
-                        names: .plain(1...Limits.metadataKeyBytes)),
+                        names: .plainText(1...Limits.metadataKeyBytes)),
                     "At most 10 keys. A key has at most 50 bytes, a value at most 2 KB, and all values at most 16 KB.")
             ]), success: .done),
         Route(

@@ -45,7 +45,9 @@ indirect enum Schema: Hashable, Sendable {
     /// Any text.
     static let string = Schema.text(0...Int.max)
     /// A text without control characters.
-    static func plain(_ length: ClosedRange<Int>) -> Schema { .text(length, pattern: #"^[^\u0000-\u001F\u007F]*$"#) }
+    static func plainText(_ length: ClosedRange<Int>) -> Schema {
+        .text(length, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
+    }
 }
 
 extension Schema.Field {

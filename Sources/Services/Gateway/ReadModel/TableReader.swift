@@ -70,6 +70,8 @@ final class TableReader: Sendable {
 extension TableReader: CompactedTopicSubscriber {
     /// Returns the start offsets of all partitions of the notices, and of the partition with the replies to this
     /// gateway.
+    ///
+    /// - Throws: `KafkaError` when the broker does not answer in time.
     func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] {
         for topic in [PlazaTopic.userNotices, .replies] {
             _ = try consumer.loadTopicMetadata(topic.rawValue, timeout: .seconds(10))
@@ -77,7 +79,7 @@ extension TableReader: CompactedTopicSubscriber {
         var offsets: [TopicPartition: Int64] = [:]
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
-            // The look-up of each partition may take long, so it counts as a turn of the loop.
+            // The look-ups of many partitions may take long; without `recordTurn`, the loop would count as hung.
             self.follower.recordTurn()
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
             let spanStart = try self.recentNoticeFinder.find(consumer, partition)

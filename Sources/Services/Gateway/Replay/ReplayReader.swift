@@ -47,8 +47,8 @@ final class ReplayReader: ReplaySource {
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
         self.kafka = settings
-        // The shorter the wait for records, the sooner the consumer can react, but the more requests it sends. More
-        // requests cost the in-memory broker little.
+        // The shorter the wait for records, the sooner the consumer reacts to new requests, but the more fetches it
+        // sends. The in-memory broker can afford more fetches, so the wait for that broker is shorter.
         self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
         self.recordCounter = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for resuming clients and new viewers.")

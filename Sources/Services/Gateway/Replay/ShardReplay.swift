@@ -29,7 +29,7 @@ final class ShardReplay {
     ///
     /// They are numbered in one sequence with the clients in `awaitingReader`, so no number is used twice.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
-    /// The number of the client that was the last to begin to wait, for the reader or for the feed.
+    /// The number of the client that began to wait last, for the reader or for the feed.
     private var lastWaitNumber: UInt64 = 0
 
     init(_ shard: Shard) {
@@ -67,7 +67,8 @@ final class ShardReplay {
         let client = join.client
         var (point, join) = (point, join)
         if point.position == FeedPosition(epoch: 0, number: 0) {
-            // The client does not know its position. It gets all items, or the reply that it must load a snapshot.
+            // The client does not know its position: all items are replayed, or the reply says that the client must
+            // load a snapshot.
             point.position.epoch = join.epoch
             point.token = nil
             join.resume = point

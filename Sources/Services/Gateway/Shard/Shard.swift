@@ -98,6 +98,8 @@ final class Shard {
     var now: MonotonicTime { self.loop.now }
 
     /// Repeats `action` on the loop, until the loop ends.
+    ///
+    /// - Throws: `LoopError` when the timer cannot be created.
     private func repeatAction(every interval: Milliseconds, _ action: @escaping () -> Void) throws(LoopError) {
         let timer = try LoopTimer(loop: self.loop) { _ in action() }
         timer.start(after: .milliseconds(interval.count), repeating: .milliseconds(interval.count))
@@ -156,6 +158,8 @@ final class Shard {
     }
 
     /// Writes a record to the record sink; if the record is lost, the shard receives `recordLost` with `token`.
+    ///
+    /// - Throws: The reason why the sink refused the record.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         try self.gateway.write(record, token: token)
     }

@@ -51,7 +51,8 @@ final class ShardDrain {
                     CloseCode(rawValue: DisconnectCode.draining.code), reason: DisconnectCode.draining.reason)
             }
         }
-        // The second half of the drain time has as many sweeps as the first half, and no share is left to be closed.
+        // The drain time has two halves of `maxShares` sweeps each. In the second half no share is left to close; the
+        // loop only waits for closing connections.
         if self.shareCount >= 2 * maxShares - 1 || self.shard.group.count == 0 {
             self.shard.httpCalls.failAll()
             self.shard.loop.stop()

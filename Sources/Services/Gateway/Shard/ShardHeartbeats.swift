@@ -26,8 +26,8 @@ final class ShardHeartbeats {
         self.step += 1
         let now = self.shard.now
         let lives = self.shard.lives
-        // `drop` moves the last live to the index of the dropped live. A loop in forward order would skip the moved
-        // live.
+        // `removeUnused` moves the last live to the index of the removed live. A loop in forward order would skip the
+        // moved live.
         for index in lives.all.indices.reversed() {
             let live = lives.all[index]
             self.send(live.takeHeartbeats(step: self.step, at: now), of: live)

@@ -46,8 +46,14 @@ final class ShardJoins {
     private unowned let shard: Shard
     private var pending: [PendingJoin] = []
 
-    /// How long a granted join may be delayed until its partition is loaded.
-    private static let loadTimeout = Milliseconds.seconds(2)
+    /// How long a granted join waits until its partition is loaded.
+    private static let joinTimeout = Milliseconds.seconds(2)
+    /// How long a resume waits until its partition is loaded.
+    ///
+    /// It is longer than `joinTimeout`, because a resume is refused without the partition, and its client must then load a
+    /// snapshot. With the replay (`ReplayLimits.resumeTimeout`), it is shorter than the 15 s after which clients give a
+    /// call up.
+    private static let resumeTimeout = Milliseconds.seconds(6)
 
     init(_ shard: Shard) { self.shard = shard }
 
@@ -59,13 +65,14 @@ final class ShardJoins {
         _ client: Client, call: Int64, _ key: LiveKey, epoch: Int64, _ outcome: Outcome, resume: ResumePoint? = nil
     ) {
         if let live = client.live {
-            // The client joined the same live again: only its ticket has changed, which `core` has stored.
+            // The client joined the same live again: only the client's ticket is new, and `core` has already stored it.
             if live.key == key { return self.shard.send(.reply(id: call, outcome), to: client) }
             self.shard.lives.remove(client, from: live)
         }
+        let timeout = resume == nil ? Self.joinTimeout : Self.resumeTimeout
         let join = PendingJoin(
-            client: client, call: call, key: key, epoch: epoch, deadline: self.shard.now + Self.loadTimeout,
-            outcome: outcome, resume: resume)
+            client: client, call: call, key: key, epoch: epoch, deadline: self.shard.now + timeout, outcome: outcome,
+            resume: resume)
         if self.shard.lives.subscribe(key) { self.complete(join) } else { self.pending.append(join) }
     }
 
@@ -89,14 +96,14 @@ final class ShardJoins {
         for join in joins { self.complete(join) }
     }
 
-    /// Completes the joins whose partition was not loaded in time; the feed of their clients begins with the next item
-    /// that is received.
+    /// Completes the joins and resumes whose partition was not loaded in time.
+    ///
+    /// The feed of a client that joined then begins with the next item that is received; a resume is refused.
     func sweep(at now: MonotonicTime) {
-        // All joins wait equally long, so they are in the order of their deadlines.
-        while let first = self.pending.first, first.deadline <= now {
-            self.pending.removeFirst()
-            self.complete(first)
-        }
+        guard self.pending.contains(where: { $0.deadline <= now }) else { return }
+        let due = self.pending.filter { $0.deadline <= now }
+        self.pending.removeAll { $0.deadline <= now }
+        for join in due { self.complete(join) }
     }
 
     /// Makes the client a viewer, and sends it the state that precedes the live's next items.

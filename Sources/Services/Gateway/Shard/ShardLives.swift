@@ -60,8 +60,8 @@ final class ShardLives {
         for client in live.viewers { self.removeAfterEnd(client, from: live) }
     }
 
-    /// Tells presence that a member's session has ended, so that the member leaves the live immediately and not when
-    /// the member's lease expires (R2.23).
+    /// Reports to presence that a member's session has ended, so that the member leaves the live immediately and not
+    /// when the member's lease expires (R2.23).
     ///
     /// - Returns: False if the client is in no live, or if the record could not be written.
     func signOff(_ client: Client) -> Bool {

@@ -2,6 +2,7 @@
 internal import ClientAddress
 internal import Concurrency
 internal import GatewayCore
+internal import HTTPServer
 internal import MachineKit
 internal import PlazaModel
 internal import WebSocket
@@ -15,7 +16,7 @@ internal import WebSocket
 ///
 /// Connections and handshakes are counted by an address's `limitKey`: an IPv4 address, or the /64 network of an IPv6
 /// address.
-final class AdmissionControl: WebSocketAdmission {
+final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
     private let forwardedCalls: Locked<ForwardedCallRates>
     private let metrics: GatewayMetrics
@@ -33,7 +34,7 @@ final class AdmissionControl: WebSocketAdmission {
 
     func admitConnection(from address: IPAddress) -> HandshakeRejection? {
         if self.table.withLock({ $0.admitConnection(from: address.limitKey) }) { return nil }
-        self.metrics.refused(.connectionsPerAddress)
+        self.metrics.refused(RefusalReason.connectionsPerAddress)
         return .tooManyRequests(retryAfter: Duration(Self.retryAfter))
     }
 
@@ -50,6 +51,16 @@ final class AdmissionControl: WebSocketAdmission {
     }
 
     func proxyHeaderMissing() { self.metrics.refused(.proxyHeader) }
+
+    func admitsHTTPConnection(from address: IPAddress) -> Bool {
+        let now = MonotonicClock.now
+        return self.table.withLock { $0.admitsHTTPConnection(from: address.limitKey, at: now) }
+    }
+
+    func httpRequestMalformed(from address: IPAddress) {
+        let now = MonotonicClock.now
+        self.table.withLock { $0.countMalformedRequest(from: address.limitKey, at: now) }
+    }
 
     /// Counts a connection that logs in.
     ///
@@ -90,6 +101,16 @@ final class AdmissionControl: WebSocketAdmission {
         let now = MonotonicClock.now
         guard let wait = self.table.withLock({ $0.admitCall(call, of: user, counting: count, at: now) }) else { return }
         throw self.tooFrequent(call.reason, wait)
+    }
+
+    /// Checks the rate limit for a user's reads, and counts the reads that a page of `live.list` costs beyond the one that
+    /// was counted already.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitPage(with entryCount: Int, of user: UserKey) throws(ReplyError) {
+        let now = MonotonicClock.now
+        guard let wait = self.table.withLock({ $0.admitPage(with: entryCount, of: user, at: now) }) else { return }
+        throw self.tooFrequent(.reads, wait)
     }
 
     /// Checks the rate limit that the servers of an app share for a call, and counts the call `count` times: a page of

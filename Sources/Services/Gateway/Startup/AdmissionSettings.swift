@@ -63,7 +63,9 @@ package struct AdmissionSettings: Sendable {
         limits.gifts = readRate("gifts-per-second", limits.gifts, "Gifts of one user a second.")
         limits.deviceChanges = readRate(
             "device-changes-per-second", limits.deviceChanges, "Device changes of one user a second.")
-        limits.reads = readRate("reads-per-second", limits.reads, "Reads of one user a second, by WebSocket.")
+        limits.reads = readRate(
+            "reads-per-second", limits.reads,
+            "Reads of one user a second, by WebSocket; a page of live.list counts once for each 20 entries.")
         limits.sanctions = readRate(
             "sanctions-per-second", limits.sanctions,
             "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket.")
@@ -82,6 +84,9 @@ package struct AdmissionSettings: Sendable {
         limits.refusedTokens = readRate(
             "http-refused-tokens-per-second", limits.refusedTokens,
             "HTTP requests of one address a second whose tokens are refused; further tokens are not checked.")
+        limits.tokenChecks = readRate(
+            "http-token-checks-per-second", limits.tokenChecks,
+            "Tokens of one address a second that HTTP requests use for the first time, so that they must be checked.")
         self.limits = limits
         self.httpConnectionsPerAddress = readCount(
             "http-connections-per-address", 100,

@@ -38,13 +38,12 @@ extension Gateway {
     /// Returns whether the probe must send another request.
     func continueProbing() -> Bool { self.brokerHealth.withLock { $0.continueProbing() } }
 
-    /// Tells the shard that wrote the record with this token that the record was lost; opens the circuit breaker after
-    /// a timeout.
+    /// Reports a lost record to the shard that wrote it; opens the circuit breaker after a timeout.
     ///
     /// May be called from any thread.
     ///
     /// - Parameters:
-    ///   - token: The record's token; with `RecordToken.unreported`, no shard is told.
+    ///   - token: The record's token; with `RecordToken.unreported`, the loss is reported to no shard.
     ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue refused the record.
     package func recordLost(token: UInt64, hasTimedOut: Bool = true) {
         if hasTimedOut {

@@ -199,6 +199,8 @@ package final class Gateway: Sendable {
     }
 
     /// Writes a record to the sink.
+    ///
+    /// - Throws: The reason why the sink refused the record; `unavailable` before `start`.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         guard let sink = self.sink.withLock({ $0 }) else { throw .unavailable }
         try sink.write(record, token: token)

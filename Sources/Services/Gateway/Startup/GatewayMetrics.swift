@@ -171,6 +171,7 @@ final class GatewayMetrics: Sendable {
         case .bodyTimeout: self.refused(RefusalReason.httpBodyTimeout)
         case .responseTimeout: self.refused(RefusalReason.httpResponseTimeout)
         case .unreadResponses: self.refused(RefusalReason.httpUnreadResponses)
+        case .malformedRequests: self.refused(RefusalReason.httpMalformed)
         }
     }
 

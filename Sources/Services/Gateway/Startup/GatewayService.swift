@@ -137,7 +137,7 @@ package final class GatewayService: ServiceComponent {
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort,
             limits: Self.httpLimits(for: self.gateway.settings), failureBody: GatewayAPI.failureBody,
             observer: self.gateway.metrics.requestAnswered, refusalObserver: self.gateway.metrics.refused,
-            headHandler: GatewayAPI(self.gateway).handler)
+            admission: self.gateway.admission, headHandler: GatewayAPI(self.gateway).handler)
         defer { server.stop() }
         self.state.update { state in
             state.server = server

@@ -28,8 +28,8 @@ package enum PagesFolder {
 
     /// Returns the folder of the pages.
     ///
-    /// It is the folder beside the programs, as deploy/Dockerfile installs it, or the folder in the source tree in
-    /// which the programs were built.
+    /// It is `web` in the folder of the programs, or `../share/liveplaza/web`, where deploy/Dockerfile installs the
+    /// pages, or `clients/web` in the source tree in which the programs were built.
     ///
     /// - Parameter program: The path of the running program.
     /// - Returns: Nil if there is no such folder.
@@ -62,13 +62,13 @@ package enum PagesFolder {
         for servedFolder in Self.servedFolders {
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(servedFolder)")) ?? []
             for name in names.sorted() where StaticSite.serves("\(servedFolder)/\(name)") {
-                // What cannot be read, such as a folder with such a name, is not served.
+                // A path that cannot be read is not served. It may be a folder whose name ends like a file's.
                 guard let data = FileManager.default.contents(atPath: "\(folder)/\(servedFolder)/\(name)") else {
                     continue
                 }
                 totalBytes += data.count
                 guard data.count <= Self.maxFileBytes, totalBytes <= Self.maxTotalBytes else {
-                    throw Problem(remedy: "the pages are at most 1 MiB a file and 16 MiB in all")
+                    throw Problem(remedy: "keep each file of the pages within 1 MiB, and all files within 16 MiB")
                 }
                 contents["\(servedFolder)/\(name)"] = [UInt8](data)
             }

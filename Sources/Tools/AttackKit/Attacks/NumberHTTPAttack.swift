@@ -8,7 +8,7 @@ package struct NumberHTTPAttack: Attack {
     package let channel = AttackChannel.http
     package let turnInterval: Duration? = nil
 
-    /// At most six connections for each pair of a number and a request.
+    /// At most 300 connections: about six for each combination of a number with a request.
     package func connections(limit: Int) -> Int { min(limit, 300) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
@@ -20,7 +20,8 @@ package struct NumberHTTPAttack: Attack {
             "GET /v1/lives/\(live)/audience?cursor=\(number).\(number)",
             "GET /v1/lives/\(live)/bans?offset=\(number)", "POST /v1/call/live.get",
         ]
-        // Consecutive connections use all numbers with one request, and then with the next.
+        // The first connections send the first request, each with another number; the next ones send the second
+        // request with each number, and so on.
         let methodAndPath = methodsAndPaths[setting.index / HostileNumbers.all.count % methodsAndPaths.count]
         let contentLength = methodAndPath.hasPrefix("GET") ? "0" : number
         let request =

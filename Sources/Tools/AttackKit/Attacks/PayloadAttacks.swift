@@ -8,6 +8,8 @@ package struct PayloadAttack: Attack {
         case numbers
         /// Nested lists.
         case deep
+        /// Texts and names of combining marks, which take long to compare or hash.
+        case marks
     }
 
     package let name: String
@@ -15,7 +17,8 @@ package struct PayloadAttack: Attack {
     package let channel: AttackChannel
     /// nil over HTTP, where the clients take no turns: each connection sends one request when it opens.
     package let turnInterval: Duration?
-    private let params: String
+    /// The parameters of the calls; the connections take turns in using them.
+    private let params: [String]
 
     /// An attack with this payload.
     package init(_ payload: Payload, over channel: AttackChannel) {
@@ -28,15 +31,34 @@ package struct PayloadAttack: Attack {
             self.name = isHTTP ? "numbers-http" : "numbers-websocket"
             self.summary = "\(isHTTP ? "HTTP bodies of 256 KB" : "messages of 60 KB") that consist of numbers"
             // Each number takes four bytes; 20 bytes are left for the rest of the message.
-            self.params = "{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"
+            self.params = ["{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"]
         case .deep:
             self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
             // Each level takes two brackets; 40 bytes are left for the rest of the message.
             let depth = (bytes - 40) / 2
             self.summary = "lists in lists, \(depth) levels, \(isHTTP ? "in HTTP bodies" : "in messages")"
-            self.params =
+            self.params = [
                 "{\"live\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
+            ]
+        case .marks:
+            self.name = isHTTP ? "marks-http" : "marks-websocket"
+            self.summary = "names and texts of combining marks, \(isHTTP ? "in HTTP bodies" : "in messages")"
+            // 40 bytes are left for the rest of the message. A mark has two bytes.
+            let text = Self.marks((bytes - 40) / 4)
+            // The name is searched for, and the text is the id of a live.
+            let names = "{\"\(Self.marks((bytes - 40) / 8))\":1,\"live\":\"\(Self.marks((bytes - 40) / 8))\"}"
+            // A gateway accepts 30 marks in a row, so it reads this text to its end. A cluster has 61 bytes.
+            let clusters = String(repeating: Self.marks(15) + "a", count: (bytes - 40) / 61)
+            self.params = ["{\"live\":\"\(text)\"}", names, "{\"live\":\"\(clusters)\"}"]
         }
+    }
+
+    /// Combining marks in the order that takes the longest to sort, which a comparison of two texts does.
+    ///
+    /// - Parameter count: the number of marks of each of two classes; the higher class comes first.
+    /// - Returns: the text, of four times as many bytes.
+    private static func marks(_ count: Int) -> String {
+        String(repeating: "\u{301}", count: count) + String(repeating: "\u{334}", count: count)
     }
 
     package func connections(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
@@ -44,13 +66,14 @@ package struct PayloadAttack: Attack {
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The connections share 20 users.
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
+        let params = self.params[setting.index % self.params.count]
         if self.channel == .http {
             // A quarter of the requests has no token. A gateway must reject these before it reads their bodies.
             let call = HTTPRequestText.call(
-                "live.get", body: self.params, token: setting.index % 4 == 0 ? nil : token)
+                "live.get", body: params, token: setting.index % 4 == 0 ? nil : token)
             return SingleShot(.raw(call))
         }
-        return PayloadClient(token: token, params: self.params)
+        return PayloadClient(token: token, params: params)
     }
 
     /// The maximum size of a body in bytes.

@@ -5,7 +5,7 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// One connection of an attack on the swarm's loop.
+/// One connection of an attack; it runs on the event loop of its swarm.
 final class AttackConnection: TCPStreamDelegate {
     /// The index of the connection in its swarm; a replacement has the index of the connection that it replaces.
     let index: Int
@@ -34,14 +34,16 @@ final class AttackConnection: TCPStreamDelegate {
             ? ClientHandshake(target, nonce: (self.random.next(), self.random.next())) : nil
     }
 
-    /// Begins to connect; if `readsSlowly`, with the buffers of a client in a slow network.
+    /// Begins to connect; if `readsSlowly`, the receive buffer is as small as that of a client in a slow network.
+    ///
+    /// The source address depends on the index, because a gateway limits the connections of one address.
     func start(_ loop: EventLoop, host: String, port: UInt16, readsSlowly: Bool) throws(LoopError) {
         self.stream = try TCPStream.connect(
             loop: loop, host: host, port: port, from: Loopback.source(of: self.index, to: host),
             receiveBufferBytes: readsSlowly ? Self.slowReceiveBufferBytes : 0, delegate: self)
     }
 
-    /// Lets the client take its turn.
+    /// Sends what the client sends in a turn; called at each interval `Attack.turnInterval`.
     func takeTurn() { if self.isOpen { self.send(self.client.takeTurn()) } }
 
     /// Lets the client remove what it has created.
@@ -64,7 +66,7 @@ final class AttackConnection: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         for answer in self.reader.read(&bytes) {
             switch answer {
-            // If the attack writes the handshake itself, the client may send before the handshake is complete.
+            // An attack that writes the handshake itself may send at any time: its client is open already.
             case .status(101): if self.handshake != nil { self.open() }
             case .status(let status): self.end("HTTP \(status)")
             case .close(let code): self.end("close \(code)")

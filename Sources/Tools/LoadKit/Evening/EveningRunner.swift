@@ -21,13 +21,13 @@ package struct EveningRunner: Sendable {
     private static let endTimeout = Duration.seconds(3)
 
     private let setting: Scenario.Setting
-    private let cast: [EveningLive]
+    let cast: [EveningLive]
     /// Runs the clients of all members.
     private let hub: ClientHub
     /// The hosts and viewers of all lives, by user id.
     private let members: [String: EveningMember]
     /// The app's own server, which sends scores, adds gifts, and reads the stage.
-    private let appServer: EveningMember
+    let appServer: EveningMember
     private let state: Locked<State>
 
     /// Makes the clients, which begin to connect.
@@ -79,6 +79,7 @@ package struct EveningRunner: Sendable {
             group.addTask { await self.appServer.sendCalls {} }
             group.addTask { await self.appServer.receiveUpdates { _ in } }
             await self.openLives()
+            group.addTask { await self.scoreBattlesOfVisitors() }
             await self.performActions(for: duration)
             // The tasks above run until they are cancelled.
             group.cancelAll()

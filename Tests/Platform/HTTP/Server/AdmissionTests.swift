@@ -13,7 +13,7 @@ import Testing
         let refusals: RefusalLog
 
         init(
-            _ changeLimits: (inout HTTPLimits) -> Void,
+            _ changeLimits: (inout HTTPLimits) -> Void, admission: (any HTTPAdmission)? = nil,
             headHandler: @escaping HTTPHeadHandler = AdmissionTests.answerWithAddressAndSize
         ) throws {
             var limits = HTTPLimits()
@@ -23,7 +23,8 @@ import Testing
             let refusals = RefusalLog()
             self.refusals = refusals
             self.server = try WebServer(
-                port: 0, limits: limits, refusalObserver: { refusals.add($0) }, headHandler: headHandler)
+                port: 0, limits: limits, refusalObserver: { refusals.add($0) }, admission: admission,
+                headHandler: headHandler)
         }
 
         deinit { self.server.stop() }
@@ -48,6 +49,16 @@ import Testing
         private let refusals = Mutex<[HTTPRefusal]>([])
         func add(_ refusal: HTTPRefusal) { self.refusals.withLock { $0.append(refusal) } }
         var all: [HTTPRefusal] { self.refusals.withLock { $0 } }
+    }
+
+    /// Counts the malformed requests of all addresses, and accepts connections until there are `limit` of them.
+    private final class MalformedCounter: HTTPAdmission {
+        private let limit: Int
+        private let malformedCount = Mutex(0)
+        init(limit: Int) { self.limit = limit }
+        var count: Int { self.malformedCount.withLock { $0 } }
+        func admitsHTTPConnection(from address: IPAddress) -> Bool { self.count < self.limit }
+        func httpRequestMalformed(from address: IPAddress) { self.malformedCount.withLock { $0 += 1 } }
     }
 
     /// Reads the body, then answers with the client's address and the number of bytes in the body.
@@ -103,6 +114,67 @@ import Testing
         let client = try RawClient(port: fixture.server.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(fixture.waitForRefusals() == [.responseTimeout])
+    }
+
+    /// Requests that are malformed, cut off or missing.
+    private static let malformedRequests = [
+        "\u{0}\u{1}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+        "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 20_000))\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 40_000))\r\n\r\n",
+        "GET / HTTP/1.1\r\nHos", "G", "",
+    ]
+
+    /// Rules: R13.43.
+    @Test func `each malformed request counts for its address once, and beyond the limit its connections are closed`()
+        throws
+    {
+        let counter = MalformedCounter(limit: Self.malformedRequests.count)
+        let fixture = try ServerFixture({ _ in }, admission: counter)
+        func sendOnNewConnection(_ text: String) throws -> String {
+            let client = try RawClient(port: fixture.server.port)
+            client.send(text)
+            client.endSending()
+            return client.readToEnd()
+        }
+        // Two well-formed requests on one connection, with a response of an error: nothing counts.
+        let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        #expect(try sendOnNewConnection(get + get).hasPrefix("HTTP/1.1 200"))
+        let large = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"
+        #expect(try sendOnNewConnection(large).hasPrefix("HTTP/1.1 413"))
+        #expect(counter.count == 0)
+
+        for (index, request) in Self.malformedRequests.enumerated() {
+            let response = try sendOnNewConnection(request)
+            #expect(!response.hasPrefix("HTTP/1.1 200"))
+            ServerFixture.waitUntil { counter.count > index }
+            #expect(counter.count == index + 1, "request \(index): \(request.prefix(60))")
+        }
+
+        #expect(try sendOnNewConnection(get).isEmpty, "the connection is closed without a response")
+        #expect(fixture.waitForRefusals() == [.malformedRequests])
+    }
+
+    /// Rules: R13.43.
+    @Test func `a malformed request after a well-formed one counts, and none of a trusted proxy does`() throws {
+        let counter = MalformedCounter(limit: 10)
+        let fixture = try ServerFixture({ _ in }, admission: counter)
+        let client = try RawClient(port: fixture.server.port)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.readResponse().status == 200)
+        client.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.readResponse().status == 400)
+        ServerFixture.waitUntil { counter.count > 0 }
+        #expect(counter.count == 1)
+
+        let proxy = try #require(AddressBlock("127.0.0.0/8"))
+        let proxyFixture = try ServerFixture({ $0.trustedProxies = TrustedProxies([proxy]) }, admission: counter)
+        let proxyClient = try RawClient(port: proxyFixture.server.port)
+        proxyClient.send("GET /%zz HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\n\r\n")
+        proxyClient.endSending()
+        #expect(proxyClient.readToEnd().hasPrefix("HTTP/1.1 400"))
+        proxyFixture.server.stop()
+        #expect(counter.count == 1)
     }
 
     /// Rules: R13.27.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientAddress
 import GatewayCore
 import Glibc
 import MachineKit
@@ -6,6 +7,7 @@ import Observability
 import PlazaModel
 import PlazaWire
 import Testing
+import Tokens
 
 @testable import Gateway
 
@@ -44,6 +46,47 @@ import Testing
         // One more handshake is admitted after 60 s / 2 = 30 s, less the time that this test has taken.
         #expect((10...30).contains(try #require(retryAfter)))
         #expect(cluster.refusalCount(.handshakes) == 1)
+    }
+
+    /// Rules: R12.6.
+    @Test func `malformed and unfinished handshakes count as handshakes of their address`() throws {
+        let cluster = try FakeCluster { $0.admission.handshakes = RateLimit(4, per: .seconds(60)) }
+        /// The response to these bytes on a new connection; empty if there is none.
+        func response(to request: String) throws -> String {
+            let descriptor = try WireClient.connect(cluster.gateway.port)
+            defer { close(descriptor) }
+            _ = unsafe send(descriptor, Array(request.utf8), request.utf8.count, Int32(MSG_NOSIGNAL))
+            shutdown(descriptor, Int32(SHUT_WR))
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+            return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        }
+        #expect(try response(to: "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n").hasPrefix("HTTP/1.1 404"))
+        #expect(try response(to: "\u{1}\r\n\r\n").hasPrefix("HTTP/1.1 400"))
+        #expect(try response(to: "POST /v1 HTTP/1.1\r\nHost: a\r\n\r\n").hasPrefix("HTTP/1.1 405"))
+        // The client ends this connection in the middle of its head.
+        #expect(try response(to: "GET /v1 HT").isEmpty)
+        // The connection of a well-formed handshake, and of one more malformed one, is beyond the rate.
+        #expect(try WireClient(port: cluster.gateway.port).status == 429)
+        #expect(try response(to: "\u{1}\r\n\r\n").hasPrefix("HTTP/1.1 429"))
+        #expect(cluster.refusalCount(.handshakes) == 2)
+    }
+
+    /// Rules: R13.43.
+    @Test func `an address whose HTTP requests are malformed gets no HTTP connection beyond the rate of handshakes`()
+        throws
+    {
+        let cluster = try FakeCluster { $0.admission.handshakes = RateLimit(3, per: .seconds(60)) }
+        let admission = cluster.gateway.admission
+        let address = try #require(IPAddress("2001:db8::1"))
+        let neighbor = try #require(IPAddress("2001:db8::2"))
+        for _ in 0..<3 {
+            #expect(admission.admitsHTTPConnection(from: address))
+            admission.httpRequestMalformed(from: address)
+        }
+        #expect(!admission.admitsHTTPConnection(from: address) && !admission.admitsHTTPConnection(from: neighbor))
+        #expect(admission.admitsHTTPConnection(from: try #require(IPAddress("2001:db8:0:1::1"))), "another network")
+        #expect(admission.admitHandshake(from: address) == nil, "handshakes have a rate of their own")
     }
 
     /// Rules: R12.6.
@@ -209,6 +252,35 @@ import Testing
         #expect(try eve.call("gift.list").error == nil, "bob's calls do not count for eve")
         #expect(cluster.refusalCount(.logins) == 1 && cluster.refusalCount(.reads) == 1)
         #expect(cluster.refusalCount(.memberships) == 1, "only the third join was refused")
+    }
+
+    /// Rules: R12.8.
+    @Test func `the rate of logins of an open connection is checked before the signature of the token`() throws {
+        let cluster = try FakeCluster { $0.admission.logins = RateLimit(2, per: .seconds(60)) }
+        let (client, _) = try cluster.client("bob")
+        let token = FakeCluster.Tokens.token("bob")
+        #expect(try client.call("login", "{\"token\":\"\(token)\"}").error == nil)
+        // A look at this token would give `tokenInvalid`, and close the connection.
+        #expect(try client.call("login", "{\"token\":\"a.b.c\"}").error?.code == .tooFrequent)
+        #expect(try client.getsPong())
+        #expect(cluster.refusalCount(.logins) == 1)
+    }
+
+    /// Rules: R12.8.
+    @Test func `a page of the list counts as one read of a user for each 20 entries`() throws {
+        let cluster = try FakeCluster { $0.admission.reads = RateLimit(5, per: .seconds(60)) }
+        let (client, _) = try cluster.client("bob")
+        // Three reads, and then one: a page has 20 entries by default.
+        #expect(try client.call("live.list", #"{"count":50}"#).error == nil)
+        #expect(try client.call("live.list").error == nil)
+        let refused = try client.call("live.list", #"{"count":50}"#).error
+        // One read is left, and taken. Three are needed when the call is repeated: 36 s, less the time of this test.
+        #expect(refused?.code == .tooFrequent && (24_000...36_000).contains(refused?.retryAfter ?? 0))
+        #expect(cluster.refusalCount(.reads) == 1)
+
+        // Pages of an app's server have their own price (R12.14).
+        let (server, _) = try cluster.client("shop", role: .server)
+        for _ in 0..<5 { #expect(try server.call("live.list", #"{"count":50}"#).error == nil) }
     }
 
     @Test func `close codes that clients make up are counted under one metric label`() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-/// The writer that buffers records and passes them to a sink in batches, which are a gap of time apart.
+/// The writer that buffers records and passes them to a sink in batches; `gap` is the least time between two batches.
 ///
 /// The writer's loop, `run`, flushes the buffer when a batch is due. A record's token identifies the record.
 @Suite(.timeLimit(.minutes(1))) struct BatchingWriterTests {
@@ -80,7 +80,7 @@ import Testing
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
         #expect(
             lostTokens.withLock { $0.first == 2 && $0.count == BatchingWriter.maxBufferedRecords },
-            "record 2 is lost, and as many records with token 3 as the buffer had room for")
+            "all records of the full buffer are lost, first record 2")
         #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
         #expect(await sink.allTokens() == [1])
     }

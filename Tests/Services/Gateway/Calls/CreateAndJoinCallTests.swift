@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
+import GatewayCore
+import MachineKit
 import PlazaModel
 import PlazaWire
 import Testing
 import Tokens
+
+@testable import Gateway
 
 /// `live.create` with the parameter `join`: one call creates the live and lets the owner join it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CreateAndJoinCallTests {
@@ -28,6 +32,27 @@ import Tokens
         let inboxRecords = records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }
         #expect(inboxRecords.count == 2, "one record creates the live, one joins it")
         #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
+    }
+
+    /// Rules: R12.8.
+    @Test func `a create with a join counts for the joins and leaves of its user, at its first copy`() throws {
+        // Three at once, and then one more each 20 s.
+        let cluster = try FakeCluster { $0.admission.memberships = RateLimit(3, per: .seconds(60)) }
+        let (client, _) = try cluster.client("anna")
+        // The first create and the leave are two. A client that is in a live may create no other (R1.1), so it leaves.
+        #expect(self.joined(try client.call("live.create", Self.createAndJoin)) != nil)
+        #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
+        // The third.
+        #expect(self.joined(try client.call("live.create", #"{"live":"second","join":true}"#)) != nil)
+        #expect(cluster.refusalCount(.memberships) == 0)
+
+        let (tablet, _) = try cluster.client("anna", session: "tablet")
+        let refused = try tablet.call("live.create", #"{"live":"third","join":true}"#).error
+        #expect(refused?.code == .tooFrequent && (1...20_000).contains(refused?.retryAfter ?? 0))
+        #expect(cluster.refusalCount(.memberships) == 1)
+        #expect(
+            try tablet.call("live.create", #"{"live":"third"}"#).error == nil,
+            "a create without a join is not counted, and nothing is kept of the refused one")
     }
 
     /// Rules: R3.66.

@@ -107,6 +107,32 @@ import Testing
         #expect(table.admitCall(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil, "users have their own rates")
     }
 
+    /// Rules: R12.8.
+    @Test func `a page of the list costs a user one read for each 20 entries, and a refused page its first read`() {
+        let counts = [-1, 0, 1, 20, 21, 40, 41, 50, .max].map { MeteredCall.readCount(ofPageWith: $0) }
+        #expect(counts == [1, 1, 1, 1, 2, 2, 3, 3, 3])
+        // Four at once, and then one each second.
+        var table = self.table { $0.reads = RateLimit(4, per: .seconds(4)) }
+        let bob = self.bob
+        /// Counts a page as the gateway does: first as a read, then by its size.
+        func admit(_ entries: Int, at now: MonotonicTime) -> Milliseconds? {
+            table.admitCall(.read, of: bob, at: now) ?? table.admitPage(with: entries, of: bob, at: now)
+        }
+        #expect(admit(20, at: 0) == nil && admit(50, at: 0) == nil, "one read and three")
+        #expect(admit(1, at: 0) == .seconds(1), "the four reads are used up")
+        // Two seconds later there are two reads. The first one is counted, so for the two others one is missing, and
+        // one more for the first read of the repeated call.
+        #expect(admit(50, at: 2000) == .seconds(2))
+        #expect(admit(50, at: 4000) == nil)
+    }
+
+    /// Rules: R12.8.
+    @Test func `a page that costs more reads than the limit is admitted when all reads are there`() {
+        var table = self.table { $0.reads = RateLimit(1) }
+        #expect(table.admitCall(.read, of: self.bob, at: 0) == nil)
+        #expect(table.admitPage(with: 50, of: self.bob, at: 0) == nil)
+    }
+
     /// Rules: R12.14.
     @Test(arguments: [("live.list", 20), ("live.get", 1), ("audience.list", 1), ("live.end", nil), ("ping", nil)])
     func `a server's page of the list of lives counts as twenty reads, any other read as one`(

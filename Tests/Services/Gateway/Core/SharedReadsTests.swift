@@ -8,7 +8,7 @@ import Testing
 /// Reads that presence and the fan-out answer: calls that ask for the same data are served by one request.
 ///
 /// In these tests a waiting call is a number. `addCall` says what becomes of a new call; it may require a request.
-/// `requestAnswered` returns the calls that the answer serves. Times are in milliseconds.
+/// `requestEnded` returns the calls that the answer serves. Times are in milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 
@@ -23,10 +23,10 @@ import Testing
         #expect(reads.addCall(Self.read, 1, at: self.time(0)) == .wait(mustRequest: true))
         #expect(reads.addCall(Self.read, 2, at: self.time(1)) == .wait(mustRequest: false))
         #expect(reads.addCall(Self.read, 3, at: self.time(2)) == .wait(mustRequest: false))
-        let first = reads.requestAnswered(Self.read, at: self.time(5))
+        let first = reads.requestEnded(Self.read, at: self.time(5))
         #expect(first.waiters == [1], "calls 2 and 3 arrived after the request, so its answer may be too old for them")
         #expect(first.mustRequest, "calls 2 and 3 need a request")
-        let second = reads.requestAnswered(Self.read, at: self.time(9))
+        let second = reads.requestEnded(Self.read, at: self.time(9))
         #expect(second.waiters == [2, 3])
         #expect(!second.mustRequest && reads.waitingCount == 0)
     }
@@ -44,7 +44,7 @@ import Testing
             if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).readsToRequest { requestTimes.append(now) } }
             // The service answers after 3 ms.
             if requestTimes.last == now - 3 {
-                let (waiters, mustRequest) = reads.requestAnswered(Self.read, at: self.time(now))
+                let (waiters, mustRequest) = reads.requestEnded(Self.read, at: self.time(now))
                 answeredCount += waiters.count
                 if mustRequest { requestTimes.append(now) }
             }
@@ -66,7 +66,7 @@ import Testing
         for number in Int64(0)..<30 {
             let now = self.time(number * 1500)
             #expect(reads.addCall(Self.read, 1, at: now) == .wait(mustRequest: true))
-            #expect(reads.requestAnswered(Self.read, at: now).waiters == [1])
+            #expect(reads.requestEnded(Self.read, at: now).waiters == [1])
         }
     }
 
@@ -83,9 +83,9 @@ import Testing
         for (call, read) in ([Self.read] + otherReads).enumerated() {
             #expect(reads.addCall(read, call, at: self.time(0)) == .wait(mustRequest: true))
         }
-        #expect(reads.requestAnswered(readOfLaterLive, at: self.time(1)).waiters == [2])
+        #expect(reads.requestEnded(readOfLaterLive, at: self.time(1)).waiters == [2])
         let unrequestedRead = SharedRead(.summary, of: LiveKey("demo", "unknown"), epoch: 1)
-        #expect(reads.requestAnswered(unrequestedRead, at: self.time(1)).waiters == [])
+        #expect(reads.requestEnded(unrequestedRead, at: self.time(1)).waiters == [])
         #expect(reads.waitingCount == 4, "only call 2 was served")
     }
 
@@ -97,14 +97,14 @@ import Testing
         #expect(reads.sweep(at: self.time(10_000)).overdue == [1])
         #expect(reads.sweep(at: self.time(10_010)).overdue == [2])
         #expect(reads.waitingCount == 0)
-        let lateAnswer = reads.requestAnswered(Self.read, at: self.time(10_020))
+        let lateAnswer = reads.requestEnded(Self.read, at: self.time(10_020))
         #expect(lateAnswer.waiters == [] && !lateAnswer.mustRequest)
     }
 
     @Test func `a read without further calls is forgotten after a second`() {
         var reads = Reads()
         _ = reads.addCall(Self.read, 1, at: self.time(0))
-        _ = reads.requestAnswered(Self.read, at: self.time(1))
+        _ = reads.requestEnded(Self.read, at: self.time(1))
         _ = reads.sweep(at: self.time(999))
         #expect(reads.readCount == 1, "for a second the last request delays the next one, so its time is needed")
         _ = reads.sweep(at: self.time(1000))
@@ -127,7 +127,7 @@ import Testing
         }
         #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full, "a call beyond the limit cannot wait")
         // The answer serves call 0, so one more call may wait.
-        _ = reads.requestAnswered(requestedRead, at: self.time(1))
+        _ = reads.requestEnded(requestedRead, at: self.time(1))
         #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
     }
 }

@@ -223,7 +223,7 @@ import Testing
         #expect(cluster.refusalCount(.outputOfConnection) == 1)
     }
 
-    /// Rules: R12.16, R12.17, R13.39.
+    /// Rules: R12.16, R12.17, R13.39, R13.41.
     @Test func `settings change the limits of output and of anonymous requests`() throws {
         func read(_ arguments: [String]) throws -> GatewaySettings {
             var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
@@ -238,12 +238,14 @@ import Testing
         #expect(defaults.maxQueuedBytes == 256 << 20 && defaults.slowReaderTimeout == .seconds(20))
         #expect(defaults.admission.anonymousRequests == RateLimit(100))
         #expect(defaults.admission.refusedTokens == RateLimit(20))
+        #expect(defaults.admission.tokenChecks == RateLimit(200))
         let changed = try read([
             "--pending-output-mib", "64", "--slow-reader-seconds", "7", "--http-anonymous-per-second", "5",
-            "--http-refused-tokens-per-second", "3",
+            "--http-refused-tokens-per-second", "3", "--http-token-checks-per-second", "4",
         ])
         #expect(changed.maxQueuedBytes == 64 << 20 && changed.slowReaderTimeout == .seconds(7))
         #expect(changed.admission.anonymousRequests == RateLimit(5))
         #expect(changed.admission.refusedTokens == RateLimit(3))
+        #expect(changed.admission.tokenChecks == RateLimit(4))
     }
 }

@@ -74,17 +74,87 @@ import Tokens
         #expect(statuses.contains("429"))
     }
 
+    /// Rules: R13.41.
+    @Test func `an address's new tokens have a rate before their signatures are checked, known tokens do not count`()
+        throws
+    {
+        let cluster = try FakeCluster {
+            // Three at once, and then one more each 20 s.
+            $0.admission.tokenChecks = RateLimit(3, per: .seconds(60))
+            // The calls of this test stay below these limits.
+            $0.admission.refusedTokens = RateLimit(1000)
+            $0.serverCallsPerSecond = 1000
+        }
+        let handler = GatewayAPI(cluster.gateway).handler
+        func status(_ token: String, from address: String = "10.0.0.1") throws -> Int? {
+            try self.response(handler, "/v1/lives", method: .post, from: address, token: token)?.status
+        }
+        let tokens = (0..<4).map { FakeCluster.Tokens.token("user-\($0)", role: .server) }
+        // The bodies of the admitted requests are read, so there is no response yet. A refused token is a check, too.
+        #expect(try status(tokens[0]) == nil && status(tokens[1]) == nil && status("a.b.c") == 401)
+        let refused = try #require(
+            try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: tokens[2]))
+        #expect(refused.status == 429)
+        let wait = try #require(refused.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
+        #expect((10...20).contains(wait))
+        #expect(String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"), "-2 is the code of tooFrequent")
+        // A forged token is refused by the rate, too: its signature is not looked at.
+        #expect(try status("x.y.z") == 429)
+        #expect(cluster.refusalCount(.httpTokenChecks) == 2 && cluster.refusalCount(.httpRate) == 0)
+        for token in [tokens[0], tokens[1]] {
+            for _ in 0..<50 { #expect(try status(token) == nil, "a token that was checked is served") }
+        }
+        #expect(try status(tokens[2], from: "10.0.0.2") == nil, "another address has its own rate")
+        // Now this token is known.
+        #expect(try status(tokens[2]) == nil)
+        #expect(try status(tokens[3]) == 429)
+    }
+
+    /// Rules: R13.41.
+    @Test func `a token that was checked before is refused when it has expired`() async throws {
+        let cluster = try FakeCluster { _ in }
+        let handler = GatewayAPI(cluster.gateway).handler
+        let token = FakeCluster.Tokens.token("shop", role: .server, secondsFromNow: 2)
+        #expect(try self.response(handler, "/v1/lives", from: "10.0.0.1", token: token) == nil)
+        var status: Int?
+        for _ in 0..<50 where status == nil {
+            try await Task.sleep(for: .milliseconds(100))
+            status = try self.response(handler, "/v1/lives", from: "10.0.0.1", token: token)?.status
+        }
+        #expect(status == 401)
+    }
+
+    /// Rules: R13.42.
+    @Test func `a page of the list counts once for each 20 entries that a user asks for`() throws {
+        let cluster = try FakeCluster { $0.userRequestsPerSecond = 5 }
+        let handler = GatewayAPI(cluster.gateway).handler
+        /// How many of 12 requests by a new user are admitted, which take much less than a second together.
+        func admitted(_ user: String, count: String?) throws -> Int {
+            let query = count.map { [HTTPQueryItem(name: "count", value: $0)] } ?? []
+            let token = FakeCluster.Tokens.token(user)
+            return try (0..<12).filter { _ in
+                try self.response(handler, "/v1/lives", query: query, from: "10.0.0.1", token: token) == nil
+            }.count
+        }
+        // A slow machine may need so long that one more request is within the rate.
+        #expect((5...6).contains(try admitted("anna", count: nil)))
+        #expect((5...6).contains(try admitted("bob", count: "20")))
+        #expect((2...3).contains(try admitted("carol", count: "40")))
+        #expect((1...2).contains(try admitted("dora", count: "50")))
+        #expect((5...6).contains(try admitted("eve", count: "many")), "a wrong count is rejected later, as a request")
+    }
+
     /// The response of a handler to the head of a request from a client address.
     ///
     /// - Returns: nil if the handler wants the body before it responds.
     /// - Throws: if the request or the address is invalid.
     private func response(
-        _ handler: @escaping HTTPHeadHandler, _ path: String, method: HTTPMethod = .get, from client: String,
-        token: String? = nil
+        _ handler: @escaping HTTPHeadHandler, _ path: String, method: HTTPMethod = .get,
+        query: [HTTPQueryItem] = [], from client: String, token: String? = nil
     ) throws -> HTTPResponse? {
         var headers: [String: String] = [:]
         if let token { headers["authorization"] = "Bearer \(token)" }
-        var request = try #require(HTTPRequest(method: method, path: path, headers: headers))
+        var request = try #require(HTTPRequest(method: method, path: path, query: query, headers: headers))
         let address: IPAddress = try #require(IPAddress(client))
         request.client = address
         guard case .reject(let response) = handler(request) else { return nil }

@@ -107,6 +107,24 @@ import Testing
         #expect(try client.itemNumbers(upTo: 8) == Array(3...8))
     }
 
+    @Test func `a resume waits for its partition longer than a join does`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
+        let client = try WireClient(port: cluster.gateway.port, firstID: 50)
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 2))
+        let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
+        try cluster.waitForFollowedPartition()
+        for _ in 1...3 { cluster.publishText(self.room) }
+        #expect(client.isQuiet(milliseconds: 3_000), "a join would have been answered after 2 s")
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: id) else {
+            Issue.record("the resume was refused")
+            return
+        }
+        #expect(try client.itemNumbers(upTo: 3) == [3])
+    }
+
     @Test func `a long replay is sent as fast as the client reads, and new items are held back until its end`() throws {
         // The feed has 400 items, which eve has read; the gateway still has them all in its cache.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000)

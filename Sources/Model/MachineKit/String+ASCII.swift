@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension String {
+    /// Creates a text with `replacement` in place of each byte that is not ASCII.
+    ///
+    /// Text of a peer is passed through here before it is compared or hashed, where only ASCII can be meant. Swift
+    /// normalises other text for that, and a long run of combining marks makes it take quadratic time.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text's UTF-8 bytes, of any length.
+    ///   - replacement: an ASCII byte. Choose one that no valid value of the field has.
+    package init(ascii bytes: some Collection<UInt8>, replacing replacement: UInt8 = UInt8(ascii: "?")) {
+        self.init(decoding: bytes.lazy.map { $0 < 0x80 ? $0 : replacement }, as: UTF8.self)
+    }
+}

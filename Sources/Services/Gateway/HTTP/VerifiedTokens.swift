@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import Observability
+
+/// The tokens of HTTP requests that were found valid last, so that a token in steady use is verified only once.
+///
+/// An app's server sends the same token with thousands of requests, and each check of a signature takes the time of the
+/// only HTTP thread. The keys of the apps are read once, so a token stays valid until it expires.
+final class VerifiedTokens: Sendable {
+    /// The largest number of tokens.
+    ///
+    /// A token has at most 8 KiB, so all together have at most 32 MiB.
+    private static let capacity = 4096
+    /// The identities by the bytes of their tokens.
+    private let identities = Locked(RecentCache<[UInt8], TokenIdentity>(capacity: VerifiedTokens.capacity))
+
+    /// Returns the identity of a token that was found valid; nil if it must be verified, for example because it has
+    /// expired.
+    func identity(of token: String) -> TokenIdentity? {
+        let key = Array(token.utf8)
+        guard let identity = self.identities.withLock({ $0.value(of: key) }), identity.expiresAt > WallClock.now
+        else { return nil }
+        return identity
+    }
+
+    /// Remembers the identity of a token that was found valid.
+    func store(_ identity: TokenIdentity, of token: String) {
+        let key = Array(token.utf8)
+        self.identities.withLock { $0.store(identity, for: key) }
+    }
+}

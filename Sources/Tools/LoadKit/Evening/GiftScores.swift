@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The scores of battles in which a live scores the price of the gifts that it has got since the battle was first seen.
+struct GiftScores: Sendable {
+    /// The price of all gifts of each side when its battle was first seen.
+    private var coinsAtBegin: [BattleID: [LiveID: Int64]] = [:]
+
+    /// Returns the scores to set, so that each side has the price of its gifts.
+    ///
+    /// - Parameters:
+    ///   - battle: a battle that runs.
+    ///   - coins: the price of all gifts that each live has got so far; a live that is missing keeps its score.
+    /// - Returns: an update for each side whose score is too low.
+    mutating func updates(of battle: BattleView, coins: [LiveID: Int64]) -> [ScoreUpdate] {
+        var updates: [ScoreUpdate] = []
+        for side in battle.sides {
+            guard let coins = coins[side.live] else { continue }
+            let begin = self.coinsAtBegin[battle.id, default: [:]][side.live] ?? coins
+            self.coinsAtBegin[battle.id, default: [:]][side.live] = begin
+            if coins - begin > side.score { updates.append(ScoreUpdate(live: side.live, score: coins - begin)) }
+        }
+        return updates
+    }
+
+    /// Forgets all battles but these.
+    mutating func keep(_ battles: Set<BattleID>) {
+        self.coinsAtBegin = self.coinsAtBegin.filter { battles.contains($0.key) }
+    }
+}
