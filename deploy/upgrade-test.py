@@ -170,7 +170,11 @@ class Stage:
         self.process = subprocess.Popen(
             ["node", os.path.join(REPOSITORY, "deploy", "upgrade-stage.js"), json.dumps(setting)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.read_answer("the clients of the stage")
+        try:
+            self.read_answer("the clients of the stage")
+        except Failure:
+            self.stop()
+            raise
 
     def read_answer(self, what):
         if not select.select([self.process.stdout], [], [], self.SECONDS)[0]:

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct ChaosTests {
     @Test(.timeLimit(.minutes(8)), arguments: [UInt64(1)])
-    func `I1 I3 I5 I7 I8 I11 I12 I13 I14 I15 random faults under load violate no invariant`(seed: UInt64)
+    func `I1 I3 I5 I7 I8 I9 I11 I12 I13 I14 I15 random faults under load violate no invariant`(seed: UInt64)
         async throws
     {
         var options = LiveCluster.options(kafkaBrokers: 1)

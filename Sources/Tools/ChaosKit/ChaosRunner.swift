@@ -80,6 +80,7 @@ package enum ChaosRunner {
                 var result = try await Self.runRound(
                     round, plan, ports.map { PlazaAddress(host: "127.0.0.1", port: $0) },
                     httpAddresses: cluster.gateways.map(\.http),
+                    feedBudget: options.feedBudget ?? AppsFile.defaultFeedBudget,
                     FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
                 ) { name in
                     // The broker in memory writes at least once, so its log may have more than the clients get.
@@ -165,13 +166,14 @@ package enum ChaosRunner {
     ///   - plan: makes the tokens.
     ///   - addresses: the gateways' addresses.
     ///   - httpAddresses: their addresses for HTTP; empty for a load without HTTP.
+    ///   - feedBudget: how many messages a feed of the app may have in a second.
     ///   - injector: injects the fault.
     ///   - readLogs: returns the feeds, as they are in Kafka, of all lives whose names begin with `name`.
     /// - Returns: what was found.
     /// - Throws: the reason why the load could not run.
     static func runRound(
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], httpAddresses: [String] = [],
-        _ injector: some FaultInjecting,
+        feedBudget: Int = AppsFile.defaultFeedBudget, _ injector: some FaultInjecting,
         readLogs: (_ name: String) async throws -> [FeedHistory] = { _ in [] }
     ) async throws -> RoundResult {
         // Lives and users of earlier rounds may still exist in the cluster, so each round needs names of its own.
@@ -190,6 +192,7 @@ package enum ChaosRunner {
         }
         isLoadOver.withLock { $0 = true }
         var history = await recorded
+        history.feedBudget = feedBudget
         do {
             history.logs = try await readLogs(name)
         } catch {

@@ -8,7 +8,7 @@ package enum AppsFile {
     /// The name of the app that each local cluster has.
     package static let demoApp = "demo"
     /// The demo app's feed budget in a new file, in messages a second.
-    private static let defaultFeedBudget = 40
+    package static let defaultFeedBudget = 40
 
     /// Creates the file if it is missing, sets the demo app's feed budget if one is given, and adds missing apps.
     ///

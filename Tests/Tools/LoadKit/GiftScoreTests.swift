@@ -34,10 +34,13 @@ import Testing
         #expect(scores.updates(of: Self.battle("b-2"), coins: ["a": 100, "b": 9]) == [])
     }
 
-    @Test func `a battle that is over is forgotten`() {
+    @Test func `a battle that is over is forgotten, and one that is seen again goes on with its score`() {
         var scores = GiftScores()
         _ = scores.updates(of: Self.battle(), coins: ["a": 100, "b": 7])
         scores.keep([BattleID("b-2")])
-        #expect(scores.updates(of: Self.battle(), coins: ["a": 130, "b": 7]) == [], "it would be a new battle")
+        #expect(scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 135, "b": 7]) == [])
+        #expect(
+            scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 139, "b": 7])
+                == [ScoreUpdate(live: "a", score: 34)])
     }
 }

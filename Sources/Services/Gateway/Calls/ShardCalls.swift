@@ -370,7 +370,8 @@ extension ShardCalls {
             // If the missed items cannot be replayed, `ShardReplay` replies with `replayed: false`.
             outcome = .success(result: .resumed(ticket: ticket, position: point.position, replayed: true))
             self.shard.joins.joinGranted(
-                client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
+                client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point,
+                startedAt: ended.startedAt)
         case .missedEnd(let point, let callOutcome):
             // `missedEnds` sends the reply: a success if it finds the end of the live, otherwise `callOutcome`. The
             // metrics and the span record `callOutcome` in both cases.

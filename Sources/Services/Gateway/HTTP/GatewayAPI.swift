@@ -15,7 +15,6 @@ internal import PlazaWire
 struct GatewayAPI: Sendable {
     private let gateway: Gateway
     private let rates: HTTPRequestRates
-    private let verifiedTokens = VerifiedTokens()
 
     /// Creates the API of `gateway`.
     init(_ gateway: Gateway) {
@@ -120,19 +119,19 @@ struct GatewayAPI: Sendable {
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
         }
         do throws(APIError) {
-            // Throws if too many tokens of the address were refused recently.
-            try self.rates.checkTokens(of: request.client)
             let identity: TokenIdentity
-            if let known = self.verifiedTokens.identity(of: token) {
+            if let known = self.gateway.verifiedTokens.identity(of: token) {
                 identity = known
             } else {
+                // Throws if too many tokens of the address were refused recently.
+                try self.rates.checkTokens(of: request.client)
                 if let rejection = self.rejection(of: request, .httpTokenChecks, by: self.rates.admitTokenCheck) {
                     return .reject(rejection)
                 }
                 identity = try self.authenticate(token)
             }
             // Before the role is checked, so that requests that the role does not allow count for their user, too.
-            try self.rates.admit(identity, route.method(of: request), pageEntries: Self.statedPageSize(request))
+            try self.rates.admit(identity, route.method(of: request))
             try Self.checkRole(of: identity, route)
             // The server calls the closure when it has read the body.
             return .read { request, responder in self.serve(request, route, identity, responder) }
@@ -163,7 +162,7 @@ struct GatewayAPI: Sendable {
     private func authenticate(_ token: String) throws(APIError) -> TokenIdentity {
         do throws(ReplyError) {
             let identity = try self.gateway.authenticator.authenticate(token)
-            self.verifiedTokens.store(identity, of: token)
+            self.gateway.verifiedTokens.store(identity, of: token)
             return identity
         } catch {
             throw APIError(error)
@@ -222,11 +221,23 @@ struct GatewayAPI: Sendable {
             case .join, .leave, .login, .updateProfile:
                 throw Self.needsWebSocket(method)
             case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
+                // The size of a page may be in the body, which was not read when the request was counted.
+                if case .list(_, let entryCount, _, _) = parsed { try self.admitPage(with: entryCount, identity) }
                 let result = try self.gateway.answer(parsed, app: identity.app)
                 responder.complete(Self.response(to: .success(result: result), status))
             }
         } catch {
             throw APIError(error)
+        }
+    }
+
+    /// Counts the further requests that a large page of `live.list` costs a user.
+    private func admitPage(with entryCount: Int, _ identity: TokenIdentity) throws(ReplyError) {
+        do throws(ReplyError) {
+            try self.rates.admitPage(with: entryCount, of: identity)
+        } catch {
+            self.gateway.metrics.refused(.httpRate)
+            throw error
         }
     }
 
@@ -272,11 +283,6 @@ struct GatewayAPI: Sendable {
             throw ReplyError(.badParameter, "Idempotency-Age is the milliseconds since the request was first sent")
         }
         return Milliseconds(age) >= IdempotencyLimits.lifetime
-    }
-
-    /// The size that a request's query states for a page of a list; nil if it states none, or no number.
-    private static func statedPageSize(_ request: HTTPRequest) -> Int? {
-        request.query.first { $0.name == "count" }.flatMap { Int($0.value) }
     }
 
     private static func response(to outcome: Outcome, _ status: Int) -> HTTPResponse {

@@ -104,15 +104,10 @@ final class HTTPRequestRates: Sendable {
 
     /// Counts one request with a valid token against the rate limit of its caller.
     ///
-    /// - Parameters:
-    ///   - identity: The caller.
-    ///   - method: The method of the call.
-    ///   - pageEntries: The size that the query states for a page of `live.list`; nil if it states none.
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    func admit(_ identity: TokenIdentity, _ method: String, pageEntries: Int? = nil) throws(APIError) {
+    func admit(_ identity: TokenIdentity, _ method: String) throws(APIError) {
         let key: CallerKey
         let rate: Int
-        var count = 1
         switch identity.role {
         case .server:
             // Unknown methods could fill the table of rate limits, so they all share one.
@@ -121,13 +116,35 @@ final class HTTPRequestRates: Sendable {
         case .user:
             key = .user(identity.userKey)
             rate = self.settings.userRequestsPerSecond
-            if method == "live.list", let pageEntries { count = MeteredCall.readCount(ofPageWith: pageEntries) }
         }
+        do throws(ReplyError) {
+            try self.count(1, against: key, rate: rate)
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    /// Counts the further requests that a page of `live.list` costs a user, beside the one that `admit` has counted
+    /// (R13.42).
+    ///
+    /// - Parameters:
+    ///   - entryCount: The largest number of entries of the page.
+    ///   - identity: The caller; a server's page has a fixed price.
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitPage(with entryCount: Int, of identity: TokenIdentity) throws(ReplyError) {
+        let rate = self.settings.userRequestsPerSecond
+        // A page that costs more than the limit could never be admitted, so it costs the limit.
+        let furtherCount = min(MeteredCall.readCount(ofPageWith: entryCount), rate) - 1
+        guard identity.role == .user, furtherCount > 0 else { return }
+        try self.count(furtherCount, against: .user(identity.userKey), rate: rate)
+    }
+
+    private func count(_ requestCount: Int, against key: CallerKey, rate: Int) throws(ReplyError) {
         let now = MonotonicClock.now
-        let limit = RateLimit(rate)
-        let wait = self.callerRates.withLock { $0.admit(key, limit: limit, counting: count, at: now) }
+        let wait = self.callerRates.withLock {
+            $0.admit(key, limit: RateLimit(rate), counting: requestCount, at: now)
+        }
         guard let wait else { return }
-        throw APIError(
-            ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count)))
+        throw ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count))
     }
 }

@@ -51,9 +51,13 @@ final class ShardJoins {
     /// How long a resume waits until its partition is loaded.
     ///
     /// It is longer than `joinTimeout`, because a resume is refused without the partition, and its client must then load a
-    /// snapshot. With the replay (`ReplayLimits.resumeTimeout`), it is shorter than the 15 s after which clients give a
-    /// call up.
+    /// snapshot.
     private static let resumeTimeout = Milliseconds.seconds(6)
+    /// The time since the call at which a resume no longer waits for its partition.
+    ///
+    /// With the replay (`ReplayLimits.resumeTimeout`) it is below the 15 s after which clients give a call up, also if
+    /// presence has needed long to grant the resume.
+    private static let resumeDeadline = Milliseconds.seconds(11)
 
     init(_ shard: Shard) { self.shard = shard }
 
@@ -61,18 +65,21 @@ final class ShardJoins {
     func hasPendingJoin(_ key: LiveKey) -> Bool { self.pending.contains { $0.key == key } }
 
     /// Completes a join or resume that presence has granted, now or when the live's partition is loaded.
+    ///
+    /// `startedAt` is when the call of a resume began; nil for a join.
     func joinGranted(
-        _ client: Client, call: Int64, _ key: LiveKey, epoch: Int64, _ outcome: Outcome, resume: ResumePoint? = nil
+        _ client: Client, call: Int64, _ key: LiveKey, epoch: Int64, _ outcome: Outcome, resume: ResumePoint? = nil,
+        startedAt: MonotonicTime? = nil
     ) {
         if let live = client.live {
             // The client joined the same live again: only the client's ticket is new, and `core` has already stored it.
             if live.key == key { return self.shard.send(.reply(id: call, outcome), to: client) }
             self.shard.lives.remove(client, from: live)
         }
-        let timeout = resume == nil ? Self.joinTimeout : Self.resumeTimeout
+        var deadline = self.shard.now + (resume == nil ? Self.joinTimeout : Self.resumeTimeout)
+        if let startedAt { deadline = min(deadline, startedAt + Self.resumeDeadline) }
         let join = PendingJoin(
-            client: client, call: call, key: key, epoch: epoch, deadline: self.shard.now + timeout, outcome: outcome,
-            resume: resume)
+            client: client, call: call, key: key, epoch: epoch, deadline: deadline, outcome: outcome, resume: resume)
         if self.shard.lives.subscribe(key) { self.complete(join) } else { self.pending.append(join) }
     }
 
@@ -106,6 +113,16 @@ final class ShardJoins {
         for join in due { self.complete(join) }
     }
 
+    /// The outcome of a join or resume whose client has become a viewer by another join meanwhile.
+    ///
+    /// The items that a resume has missed were not sent by that join.
+    private func outcome(ofLate join: PendingJoin) -> Outcome {
+        guard join.resume != nil, case .success(.resumed(let ticket, _, _)) = join.outcome else { return join.outcome }
+        self.shard.gateway.metrics.replayRefused(.late)
+        let position = FeedPosition(epoch: join.epoch, number: join.client.caughtUpTo)
+        return .success(result: .resumed(ticket: ticket, position: position, replayed: false))
+    }
+
     /// Makes the client a viewer, and sends it the state that precedes the live's next items.
     private func complete(_ join: PendingJoin) {
         let client = join.client
@@ -114,7 +131,9 @@ final class ShardJoins {
         }
         let live = self.shard.lives.findOrAdd(join.key)
         // The client sent a second join while the first was pending, and is a viewer already.
-        if client.live === live { return self.shard.send(.reply(id: join.call, join.outcome), to: client) }
+        if client.live === live {
+            return self.shard.send(.reply(id: join.call, self.outcome(ofLate: join)), to: client)
+        }
         live.epoch = max(live.epoch, join.epoch)
         self.shard.lives.add(client, to: live)
         if let point = join.resume {

@@ -28,6 +28,7 @@ package final class Gateway: Sendable {
     let log: Log
     let metrics: GatewayMetrics
     let admission: AdmissionControl
+    let verifiedTokens = VerifiedTokens()
     let tables: Tables
     let sessionRegistry = SessionRegistry()
     /// The calls that wait for an answer which a gateway requests once for all of them.

@@ -4,8 +4,6 @@ internal import PlazaModel
 
 /// The check of how many items a feed carries in a second.
 extension HistoryChecker {
-    /// The budget of the apps of a chaos run's cluster, which have the default policy.
-    static let feedBudget = AppPolicy().feedBudget
     /// The length of the budget's window, in milliseconds.
     private static let windowMilliseconds: Int64 = 1_000
 
@@ -13,18 +11,17 @@ extension HistoryChecker {
     ///
     /// Only what Kafka has tells that time, so without logs nothing is checked. Control items and gifts always enter, and
     /// are not counted: with them, a second may have more items than the budget.
-    static func checkBudgets(_ logs: [FeedHistory]) -> [Finding] {
-        logs.compactMap { log in
+    static func checkBudgets(_ history: RoundHistory) -> [Finding] {
+        let budget = history.feedBudget
+        return history.logs.compactMap { log in
             var times: [Int64] = []
             for case .item(_, let number, let content, let at?) in log.steps where !content.alwaysEnters {
                 times.append(at.milliseconds)
-                guard times.count > Self.feedBudget else { continue }
-                let window = times.suffix(Self.feedBudget + 1)
+                guard times.count > budget else { continue }
+                let window = times.suffix(budget + 1)
                 guard let first = window.first, at.milliseconds - first < Self.windowMilliseconds else { continue }
-                return Finding(
-                    promise: "I9",
-                    text: "the feed of \(log.live) has more than \(Self.feedBudget) messages within a second up to "
-                        + "item \(number)")
+                let text = "the feed of \(log.live) has more than \(budget) messages within a second up to item \(number)"
+                return Finding(promise: "I9", text: text)
             }
             return nil
         }

@@ -27,7 +27,7 @@ package enum HistoryChecker {
         case .order: self.checkOrder(history.feeds)
         case .log: self.checkLogs(history)
         case .agreement: self.checkAgreement(history)
-        case .budgets: self.checkBudgets(history.logs)
+        case .budgets: self.checkBudgets(history)
         case .ends: self.checkEnds(history)
         case .messages: self.checkMessages(history)
         case .removals: self.checkRemovals(history)

@@ -134,6 +134,8 @@ package struct RoundHistory: Sendable {
     }
 
     package var feeds: [FeedHistory] = []
+    /// How many messages the feeds of the round's app may have in a second.
+    package var feedBudget = AppPolicy().feedBudget
     /// The feeds of all lives of the round as they are in Kafka, from their first items on; empty if they were not read.
     package var logs: [FeedHistory] = []
     /// The calls whose effects are checked, in the order in which they were sent.

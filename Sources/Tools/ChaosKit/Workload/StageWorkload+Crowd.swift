@@ -8,9 +8,9 @@ extension StageWorkload {
     static let crowdCount = 3
     /// How many texts each of them sends at once.
     ///
-    /// All of them together send twice the default budget, and each of them fewer than one user may send in a
-    /// second.
-    private static let textsAtOnce = 27
+    /// All of them together send twice the budget of 60 that a chaos run's app has, and each of them fewer than the 60
+    /// texts that one user may send in a second.
+    private static let textsAtOnce = 40
     /// The pause between two bursts.
     ///
     /// It is longer than the second that the budget is for, so that each burst finds an

@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// The scores of battles in which a live scores the price of the gifts that it has got since the battle was first seen.
 struct GiftScores: Sendable {
-    /// The price of all gifts of each side when its battle was first seen.
+    /// The price of all gifts of each side at which its score would be 0.
     private var coinsAtBegin: [BattleID: [LiveID: Int64]] = [:]
 
     /// Returns the scores to set, so that each side has the price of its gifts.
@@ -16,7 +16,8 @@ struct GiftScores: Sendable {
         var updates: [ScoreUpdate] = []
         for side in battle.sides {
             guard let coins = coins[side.live] else { continue }
-            let begin = self.coinsAtBegin[battle.id, default: [:]][side.live] ?? coins
+            // A battle that is seen again after a failed read goes on with the score that it has.
+            let begin = self.coinsAtBegin[battle.id, default: [:]][side.live] ?? coins - side.score
             self.coinsAtBegin[battle.id, default: [:]][side.live] = begin
             if coins - begin > side.score { updates.append(ScoreUpdate(live: side.live, score: coins - begin)) }
         }

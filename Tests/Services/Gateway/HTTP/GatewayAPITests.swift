@@ -93,6 +93,23 @@ import Tokens
         #expect(try served.request("PUT", "/v1/lives").status == 405)
     }
 
+    /// Rules: R13.42.
+    @Test(arguments: [(1, 5), (20, 5), (40, 2), (50, 1)])
+    func `a page of the list counts once for each 20 entries that a user asks for`(entries: Int, expected: Int) throws {
+        let served = try ServedGateway { $0.userRequestsPerSecond = 5 }
+        let path = "/v1/lives?count=\(entries)"
+        // The generic call has the size in its body.
+        for (method, path, body) in [("GET", path, ""), ("POST", "/v1/call/live.list", "{\"count\":\(entries)}")] {
+            let token = FakeCluster.Tokens.token("\(method)-user")
+            let begin = ContinuousClock.now
+            let statuses = try (0..<12).map { _ in try served.request(method, path, body, token: token).status }
+            // A slow machine may need so long that more requests are within the rate.
+            let refilled = Int((ContinuousClock.now - begin) / .milliseconds(200)) + 1
+            #expect((expected...expected + refilled).contains(statuses.count { $0 == 200 }), "\(method): \(statuses)")
+            #expect(statuses.allSatisfy { $0 == 200 || $0 == 429 })
+        }
+    }
+
     /// Rules: R2.5, R13.6.
     @Test func `I17 every route requires a valid token`() throws {
         let served = try ServedGateway()

@@ -125,6 +125,27 @@ import Testing
         #expect(try client.itemNumbers(upTo: 3) == [3])
     }
 
+    @Test func `I7 a resume that a later join overtakes is not said to be replayed`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
+        let client = try WireClient(port: cluster.gateway.port, firstID: 50)
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 2))
+        let login = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
+        try cluster.waitForFollowedPartition()
+        for _ in 1...5 { cluster.publishText(self.room) }
+        // The join waits for the partition for 2 s, and then begins with the next item. The resume waits for longer.
+        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
+            Issue.record("the join failed")
+            return
+        }
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        guard case .success(.resumed(_, _, replayed: false)) = try client.answer(to: login) else {
+            Issue.record("items 3 to 5 were not replayed, and the client is not told")
+            return
+        }
+    }
+
     @Test func `a long replay is sent as fast as the client reads, and new items are held back until its end`() throws {
         // The feed has 400 items, which eve has read; the gateway still has them all in its cache.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000)
