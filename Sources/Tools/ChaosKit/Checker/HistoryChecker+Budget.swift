@@ -20,8 +20,8 @@ extension HistoryChecker {
                 guard times.count > budget else { continue }
                 let window = times.suffix(budget + 1)
                 guard let first = window.first, at.milliseconds - first < Self.windowMilliseconds else { continue }
-                let text = "the feed of \(log.live) has more than \(budget) messages within a second up to item \(number)"
-                return Finding(promise: "I9", text: text)
+                let text = "the feed of \(log.live) has more than \(budget) messages within a second up to item"
+                return Finding(promise: "I9", text: "\(text) \(number)")
             }
             return nil
         }
