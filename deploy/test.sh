@@ -18,8 +18,8 @@ server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShell
 # Suites of fast targets that --fast leaves out too: the first four start child processes, the others (random walks, and
 # sessions that are cut at each frame) take 10 to 20 s each in a debug build.
 left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests TLSTransportTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests SimulatedCutTests SimulatedCallCutTests StrictJSONDecoderTests BudgetOracleTests BarrageScheduleTests"
-# Suites of ClusterTests that measure times under faults or attacks: nothing runs beside them.
-measured_suites="KillTests StoreKillTests LongWaitTests PresenceClusterTests AttackTests ChaosTests"
+# Suites with servers that measure times under faults or attacks: nothing runs beside them.
+measured_suites="DeadlyInputTests KillTests StoreKillTests LongWaitTests PresenceClusterTests AttackTests ChaosTests"
 
 usage() {
   cat <<'EOT'
@@ -156,7 +156,8 @@ run_server_tests() {
   { run_tests --no-parallel --ignore-lock --filter '^ClusterTests\.' "${measured[@]}" "$@" | tee "$beside"; } &
   second=$!
   set +m
-  run_one_by_one --filter "^(${server_targets// /|})\\." --skip '^ClusterTests\.' --filter "\\.(${left_out_suites// /|})/" "$@"
+  run_one_by_one --filter "^(${server_targets// /|})\\." --skip '^ClusterTests\.' --filter "\\.(${left_out_suites// /|})/" \
+    "${measured[@]}" "$@"
   wait "$second" || failed=1
   second=
   cat "$beside" >>"$output"
