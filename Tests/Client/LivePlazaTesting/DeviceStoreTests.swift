@@ -182,6 +182,23 @@ struct DeviceStoreTests {
         #expect(devices.state.value.cameraStatus == .on)
     }
 
+    /// Rules: R7.19.
+    @Test func `a guest's camera is off for all when the media engine does not answer its second opening`() async throws
+    {
+        let (cluster, host, carol) = try await Self.makeLive()
+        try await Self.giveSeat(to: carol, from: host, on: cluster)
+        let (devices, media) = (carol.plaza.deviceStore, try #require(carol.media))
+        try await devices.openLocalCamera(isFront: true)
+        cluster.advance(by: .seconds(1))
+        #expect(Self.seat(of: carol, at: host)?.cameraStatus == .on)
+        media.defersOpening = true
+        devices.openLocalCamera(isFront: false, completion: nil)
+        // The limit is a minute.
+        cluster.advance(by: .seconds(62))
+        #expect(media.openDevices == [] && devices.state.value.cameraStatus == .off)
+        #expect(Self.seat(of: carol, at: host)?.cameraStatus == .off)
+    }
+
     /// The arguments: an error of the media engine, its code for the camera, and its code for the microphone.
     @Test(arguments: [
         (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),

@@ -31,4 +31,9 @@ struct DeviceCalls {
 
     /// Whether the last call is one that opens the device; the device may still be opening.
     func isOpened(_ device: Device) -> Bool { self.lastCalls[device]?.opens ?? false }
+
+    /// Whether the last call opens the device, and is a later one than this.
+    func isOpenedAgain(after number: Int, _ device: Device) -> Bool {
+        self.isOpened(device) && !self.isLast(number, device)
+    }
 }

@@ -24,39 +24,48 @@ final class DeviceOpening: Sendable {
     /// - Parameters:
     ///   - engine: the client's engine, on whose queue the timer runs.
     ///   - open: begins to open the device.
-    ///   - afterLimit: gets an answer that comes after the limit; is called on the thread of the answer.
+    ///   - afterLimit: gets an answer that comes after the limit; is called on the engine's queue.
     /// - Returns: the answer; nil if there was none within the limit.
     func wait(
         on engine: isolated PlazaEngine, for open: (@escaping @Sendable (DeviceError) -> Void) -> Void,
         afterLimit: @escaping @Sendable (DeviceError) -> Void
     ) async -> DeviceError? {
-        await withCheckedContinuation { continuation in
+        let queue = engine.queue
+        return await withCheckedContinuation { continuation in
             self.state.withLock { state in
                 state.caller = continuation
-                state.timer = engine.clock.schedule(after: Self.limit.inMilliseconds, on: engine.queue) {
+                state.timer = engine.clock.schedule(after: Self.limit.inMilliseconds, on: queue) {
                     self.limitReached()
                 }
             }
-            open { fault in self.answerReceived(fault, afterLimit) }
+            open { fault in
+                // The answer may come on any thread.
+                if self.answerReceived(fault) { queue.async { afterLimit(fault) } }
+            }
         }
     }
 
     private func limitReached() {
         let caller = self.state.withLock { state in
             state.isLate = state.caller != nil
+            // The timer may retain its action, and thus this object.
+            state.timer = nil
             return state.caller.take()
         }
         caller?.resume(returning: nil)
     }
 
-    private func answerReceived(_ fault: DeviceError, _ afterLimit: (DeviceError) -> Void) {
+    /// Ends the wait.
+    ///
+    /// - Returns: whether the limit has passed before.
+    private func answerReceived(_ fault: DeviceError) -> Bool {
         let (caller, isLate) = self.state.withLock { state in
             defer { (state.caller, state.isLate) = (nil, false) }
             // Without this, the timer would retain this object until the limit.
-            state.timer?.cancel()
+            state.timer.take()?.cancel()
             return (state.caller, state.isLate)
         }
         caller?.resume(returning: fault)
-        if isLate { afterLimit(fault) }
+        return isLate
     }
 }

@@ -25,6 +25,7 @@ extension DeviceStore {
     /// Lets the media engine open a device, and waits until it has done so or has failed.
     ///
     /// A media engine that does not answer in time is told to close the device, also when it opens the device later.
+    /// One that fails is told so only if the device is off: a device that is on stays on if it cannot be opened again.
     private func startCapture(
         by device: Device, isFront: Bool, _ callNumber: Int, on engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
@@ -35,27 +36,45 @@ extension DeviceStore {
             case (let media?, .microphone): media.openMicrophone(completion: completion)
             case (nil, _): completion(.noError)
             }
-        } afterLimit: { [weak self] fault in
-            guard let self, fault == .noError else { return }
-            self.runInOrder { _, _ in self.closeIfUnused(device, of: media) }
+        } afterLimit: { [weak self, weak media] fault in
+            // The media engine may store this closure, so the closure must not retain it. A device that was opened too
+            // late is closed, unless the app has opened it again. An app that has released the client has not.
+            guard fault == .noError, let media, self?.isUsed(device, of: media) != true else { return }
+            DeviceStore.close(device, of: media)
         }
-        self.changeState { state in
-            state[keyPath: device.lastError] = fault ?? .unknownError
-            if device == .camera { state.isFrontCamera = isFront }
+        // A later call that has opened or closed the device decides about the device and its state.
+        if self.isLast(callNumber, device) {
+            self.changeState { state in
+                state[keyPath: device.lastError] = fault ?? .unknownError
+                if device == .camera { state.isFrontCamera = isFront }
+            }
+            let staysOn = fault != nil && self.state.value[keyPath: device.status] == .on
+            if fault != .noError, !staysOn { await self.closeUnopened(device, on: engine) }
         }
-        switch fault {
-        case .noError?: break
-        case let fault?: throw device.error(fault)
-        case nil:
-            self.closeAfterFailure(of: callNumber, device)
-            throw device.noAnswerError
-        }
+        if fault == .noError { return }
+        throw fault.map { device.error($0) } ?? device.noAnswerError
     }
 
-    /// Lets the media engine close a device that it has opened too late, unless the app has opened the device again.
-    private func closeIfUnused(_ device: Device, of media: (any MediaEngine)?) {
-        if self.progress.withLock({ $0.calls.isOpened(device) }), media === self.mediaEngine { return }
-        Self.close(device, of: media)
+    /// Closes a device that the media engine has not opened, and reports it as off if others may see it on.
+    private func closeUnopened(_ device: Device, on engine: isolated PlazaEngine) async {
+        // The device may have been on before the call. It may also be off here, and on at the seat or in a report that
+        // is under way: the opening that was reported has been replaced by this call.
+        let isOn = self.state.value[keyPath: device.status] == .on
+        let isOnAtSeat = self.progress.withLock { $0.seat?.isOn(device) ?? false }
+        let isReported = isOn || isOnAtSeat || engine.reportingDevices.contains(device)
+        // The opening of an earlier call may have succeeded meanwhile, so the media engine is told to close the device.
+        self.closeNow(device)
+        if isReported { try? await engine.reportDevice(device, isOn: false) }
+    }
+
+    /// Whether the app has opened the device again, by the same media engine.
+    private func isUsed(_ device: Device, of media: any MediaEngine) -> Bool {
+        self.progress.withLock { $0.calls.isOpened(device) } && media === self.mediaEngine
+    }
+
+    /// Whether no later call has opened or closed the device.
+    private func isLast(_ callNumber: Int, _ device: Device) -> Bool {
+        self.progress.withLock { $0.calls.isLast(callNumber, device) }
     }
 
     private static func close(_ device: Device, of media: (any MediaEngine)?) {
@@ -67,14 +86,14 @@ extension DeviceStore {
 
     /// Throws if a later call has opened or closed the device.
     private func throwIfReplaced(_ callNumber: Int, _ device: Device) throws(ErrorInfo) {
-        guard self.progress.withLock({ $0.calls.isLast(callNumber, device) }) else {
+        guard self.isLast(callNumber, device) else {
             throw ErrorInfo(.failed, "the device was closed while it was being opened")
         }
     }
 
     /// Closes a device that a call has failed to open, unless a later call opens it again.
     private func closeAfterFailure(of callNumber: Int, _ device: Device) {
-        let isOpenedAgain = self.progress.withLock { $0.calls.isOpened(device) && !$0.calls.isLast(callNumber, device) }
+        let isOpenedAgain = self.progress.withLock { $0.calls.isOpenedAgain(after: callNumber, device) }
         if !isOpenedAgain { self.closeNow(device) }
     }
 

@@ -32,6 +32,8 @@ public final class DeviceStore: Sendable {
         var isMuted = false
         /// The last calls that opened or closed a device.
         var calls = DeviceCalls()
+        /// The last calls that began or ended a test of the camera.
+        var cameraTests = DeviceCalls()
     }
 
     /// The state of the devices.

@@ -20,6 +20,9 @@ struct OwnSeat: Equatable, Sendable {
         self.allowsCamera = user.allowOpenCamera
         self.allowsMicrophone = user.allowOpenMicrophone
     }
+
+    /// Whether the seat shows a device as on.
+    func isOn(_ device: Device) -> Bool { device == .camera ? self.isCameraOn : self.isMicrophoneOn }
 }
 
 /// The user's devices that capture, or that are being opened.

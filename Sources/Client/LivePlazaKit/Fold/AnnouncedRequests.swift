@@ -7,35 +7,50 @@ internal import PlazaModel
 /// Each request leads to only one event. Usually a notice announces the request. The server keeps a notice for only a
 /// minute; if the client missed the notice, a later snapshot of the open requests announces the request.
 struct AnnouncedRequests: Sendable {
-    private var battles: Set<BattleID> = []
-    /// Applications for seats, to a host.
-    private var applications: Set<SeatRequest> = []
-    /// Invitations to a seat, to a viewer.
-    private var invitations: Set<SeatRequest> = []
-    private var coHostRequests: Set<CoHostRequest> = []
+    /// How long a request is known after its expiry: longer than the server keeps notices, and than a read takes.
+    private static let keptAfterExpiry = Milliseconds.seconds(120)
 
-    /// A request for a seat, identified by who has made it and by its expiry.
-    private struct SeatRequest: Hashable {
-        let maker: UserID
-        let expiresAt: Timestamp
-    }
+    /// The expiry of each known request.
+    private var expiries: [Request: Timestamp] = [:]
 
-    /// A request to connect, identified by the live that has made it and by its expiry.
-    private struct CoHostRequest: Hashable {
-        let inviter: LiveID
-        let expiresAt: Timestamp
+    /// A request, identified by its battle, or by who has made it and by its expiry.
+    private enum Request: Hashable {
+        /// An application for a seat, to a host.
+        case application(guest: UserID, expiresAt: Timestamp)
+        /// An invitation to a seat, to a viewer.
+        case invitation(host: UserID, expiresAt: Timestamp)
+        /// A request to connect, by the live that has made it.
+        case coHost(inviter: LiveID, expiresAt: Timestamp)
+        case battle(BattleID)
     }
 
     /// Adds an event to `context` for each request that the input contains and that was not announced before.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
-        case .notice(let content, _): self.reduce(content, &context)
-        case .snapshot(.battleRequests(_, let received, _)):
+        case .notice(let content, let at):
+            self.forgetRequests(at: at)
+            self.reduce(content, &context)
+        case .snapshot(let snapshot):
+            if let at = snapshot.at { self.forgetRequests(at: at) }
+            self.reduce(snapshot, &context)
+        case .item, .counts, .local: break
+        }
+    }
+
+    /// Forgets the requests that had expired long before a time.
+    private mutating func forgetRequests(at now: Timestamp) {
+        self.expiries = self.expiries.filter { $0.value + Self.keptAfterExpiry >= now }
+    }
+
+    private mutating func reduce(_ snapshot: Snapshot, _ context: inout FoldContext) {
+        switch snapshot {
+        case .battleRequests(_, let received, _):
             for request in received where !request.hasAccepted {
                 self.announceBattle(
-                    request.battle, inviter: request.inviter, invitee: SeatUserInfo(request.invitee), &context)
+                    request.battle, inviter: request.inviter, invitee: SeatUserInfo(request.invitee),
+                    expiresAt: request.expiresAt, &context)
             }
-        case .snapshot(.seatRequests(let applications, let invitations, _)):
+        case .seatRequests(let applications, let invitations, _):
             // A viewer's snapshot contains the viewer's own application.
             for application in applications where context.isHost {
                 self.announceApplication(of: application.guest, expiresAt: application.expiresAt, &context)
@@ -44,7 +59,7 @@ struct AnnouncedRequests: Sendable {
             for invitation in invitations where invitation.guest.userID == context.selfID {
                 self.announceInvitation(of: invitation.host, expiresAt: invitation.expiresAt, &context)
             }
-        case .snapshot(.coHostRequests(_, let received, _)):
+        case .coHostRequests(_, let received, _):
             for request in received {
                 self.announceCoHostRequest(of: request.inviter, request.expiresAt, request.extensionInfo, &context)
             }
@@ -54,8 +69,9 @@ struct AnnouncedRequests: Sendable {
 
     private mutating func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
         switch content {
-        case .battleRequestReceived(let id, let inviter, _, _, _):
-            self.announceBattle(id, inviter: inviter, invitee: context.host(of: context.liveID), &context)
+        case .battleRequestReceived(let id, let inviter, let expiresAt, _, _):
+            self.announceBattle(
+                id, inviter: inviter, invitee: context.host(of: context.liveID), expiresAt: expiresAt, &context)
         case .applicationReceived(let guest, _, let expiresAt, _):
             self.announceApplication(of: guest, expiresAt: expiresAt, &context)
         case .invitationReceived(let host, _, let expiresAt, _):
@@ -66,10 +82,18 @@ struct AnnouncedRequests: Sendable {
         }
     }
 
+    /// Remembers a request.
+    ///
+    /// - Returns: whether it was not known before.
+    private mutating func insert(_ request: Request, expiresAt: Timestamp) -> Bool {
+        self.expiries.updateValue(expiresAt, forKey: request) == nil
+    }
+
     private mutating func announceBattle(
-        _ battle: BattleID, inviter: ConnectionMember, invitee: SeatUserInfo, _ context: inout FoldContext
+        _ battle: BattleID, inviter: ConnectionMember, invitee: SeatUserInfo, expiresAt: Timestamp,
+        _ context: inout FoldContext
     ) {
-        guard self.battles.insert(battle).inserted else { return }
+        guard self.insert(.battle(battle), expiresAt: expiresAt) else { return }
         context.events.append(
             .battle(
                 .onBattleRequestReceived(battleID: battle.text, inviter: SeatUserInfo(inviter), invitee: invitee)))
@@ -78,24 +102,24 @@ struct AnnouncedRequests: Sendable {
     private mutating func announceApplication(
         of guest: UserInfo, expiresAt: Timestamp, _ context: inout FoldContext
     ) {
-        let application = SeatRequest(maker: guest.userID, expiresAt: expiresAt)
-        guard self.applications.insert(application).inserted else { return }
+        // An admin may apply as well; its own application is not one of others.
+        guard guest.userID != context.selfID,
+            self.insert(.application(guest: guest.userID, expiresAt: expiresAt), expiresAt: expiresAt)
+        else { return }
         context.events.append(.host(.onGuestApplicationReceived(guestUser: LiveUserInfo(guest))))
     }
 
     private mutating func announceInvitation(
         of host: UserInfo, expiresAt: Timestamp, _ context: inout FoldContext
     ) {
-        let invitation = SeatRequest(maker: host.userID, expiresAt: expiresAt)
-        guard self.invitations.insert(invitation).inserted else { return }
+        guard self.insert(.invitation(host: host.userID, expiresAt: expiresAt), expiresAt: expiresAt) else { return }
         context.events.append(.guest(.onHostInvitationReceived(hostUser: LiveUserInfo(host))))
     }
 
     private mutating func announceCoHostRequest(
         of inviter: ConnectionMember, _ expiresAt: Timestamp, _ extensionInfo: String, _ context: inout FoldContext
     ) {
-        let request = CoHostRequest(inviter: inviter.live, expiresAt: expiresAt)
-        guard self.coHostRequests.insert(request).inserted else { return }
+        guard self.insert(.coHost(inviter: inviter.live, expiresAt: expiresAt), expiresAt: expiresAt) else { return }
         context.events.append(
             .coHost(.onCoHostRequestReceived(inviter: SeatUserInfo(inviter), extensionInfo: extensionInfo)))
     }

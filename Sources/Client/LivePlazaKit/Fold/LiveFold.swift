@@ -15,6 +15,8 @@ struct LiveFold: Sendable {
     private let selfID: UserID
     /// The states of the live's stores, and what the fold must know besides them.
     private(set) var states = LiveStates()
+    /// The requests for which an event was returned already; no store shows them.
+    private var announced = AnnouncedRequests()
     /// The snapshots that were requested and have not arrived yet.
     private var requests: [SnapshotName: SnapshotRequest] = [:]
     /// For each name, the server's time of the last snapshot that arrived.
@@ -63,19 +65,10 @@ struct LiveFold: Sendable {
         let events = self.fold(.snapshot(snapshot))
         // The events of these inputs were returned when they were received.
         for input in laterInputs { _ = self.fold(input) }
-        // A request that has ended since the server made the snapshot is not announced any more.
-        return events.filter { self.isStillTrue($0) }
-    }
-
-    /// Whether the request that an event of a snapshot announces is open in the present states.
-    private func isStillTrue(_ event: StoreEvent) -> Bool {
-        switch event {
-        case .host(.onGuestApplicationReceived(let guest)):
-            self.states.coGuest.applicants.contains { $0.userID == guest.userID }
-        case .coHost(.onCoHostRequestReceived(let inviter, _)):
-            self.states.coHost.applicant?.liveID == inviter.liveID
-        default: true
-        }
+        // A request that has ended since the server made the snapshot is not announced any more. A request that had
+        // ended before is not in the snapshot (R1.19), so a request of the same user in it is a later one.
+        let endedRequests = Set(laterInputs.filter { !snapshot.contains($0) }.compactMap(\.endedRequest))
+        return events.filter { event in event.announcedRequest.map { !endedRequests.contains($0) } ?? true }
     }
 
     /// The snapshots that already contain the change of an input, because they are not older than it (R1.19).
@@ -111,8 +104,7 @@ struct LiveFold: Sendable {
         newStates.gift.reduce(input, &context)
         newStates.like.reduce(input, &context)
         newStates.summary.reduce(input, context)
-        // `announced` remembers the requests and invitations that an event has already told the app.
-        newStates.announced.reduce(input, &context)
+        self.announced.reduce(input, &context)
         newStates.barrage = barrage
         // Stage events are for the reducers of this input only.
         newStates.stage.events = []

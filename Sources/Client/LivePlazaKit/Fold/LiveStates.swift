@@ -14,8 +14,6 @@ struct LiveStates: Sendable {
     var gift = GiftState()
     var like = LikeState()
     var summary = LiveSummaryState()
-    /// The requests for which an event was published already; no store shows them.
-    var announced = AnnouncedRequests()
 }
 
 /// The part of a live's state that several stores need.

@@ -45,4 +45,10 @@ enum Snapshot: Sendable {
         case .details, .candidates, .gifts: nil
         }
     }
+
+    /// Whether the time of the snapshot says that it contains the change of an input.
+    func contains(_ input: FoldInput) -> Bool {
+        guard let time = self.at, let inputTime = input.at else { return false }
+        return inputTime <= time
+    }
 }

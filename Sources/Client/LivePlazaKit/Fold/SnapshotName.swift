@@ -20,7 +20,7 @@ enum SnapshotName: CaseIterable, Sendable {
 }
 
 extension SnapshotName {
-    /// Whether an input changes what this snapshot contains.
+    /// Whether an input changes what this snapshot contains: its states, or which requests are open.
     ///
     /// Such an input must be applied again after a snapshot that was requested before the input.
     func isChanged(by input: FoldInput) -> Bool {
@@ -50,9 +50,11 @@ extension SnapshotName {
             .coHostRequestTimedOut:
             self == .coHostRequests
         case .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
-            .invitationAnswered, .invitationNoResponse:
+            .invitationAnswered, .invitationNoResponse, .invitationReceived, .invitationCancelled, .invitationTimedOut:
             self == .seatRequests
-        // No state lists the battle requests or the invitations to this user, so their notices change no snapshot.
+        case .battleRequestReceived, .battleRequestCancelled, .battleRequestAccepted, .battleRequestRejected,
+            .battleRequestTimedOut:
+            self == .battleRequests
         default: false
         }
     }

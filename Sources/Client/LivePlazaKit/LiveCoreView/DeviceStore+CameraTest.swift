@@ -7,7 +7,7 @@ public import UIKit
 public protocol CameraTestEngine: MediaEngine {
     /// Opens the camera and shows its picture in `view`, to nobody else; `completion` may be called on any thread, once.
     func startCameraTest(in view: UIView, completion: @escaping @Sendable (DeviceError) -> Void)
-    /// Ends the test, and closes the camera.
+    /// Ends the test, and closes the camera; also called after a test that could not be started.
     func stopCameraTest()
 }
 
@@ -18,7 +18,7 @@ extension DeviceStore {
     ///   - cameraView: the view that shows the picture.
     ///   - completion: errors: −1100 (the camera does not start, or the media engine has not answered within 60 s),
     ///     −1101 (no permission), −1102 (in use), −1103 (there is none); `failed` if the app's media engine is no
-    ///     `CameraTestEngine`.
+    ///     `CameraTestEngine`, or if the test was ended or started again meanwhile.
     public func startCameraTest(cameraView: UIView, completion: CompletionClosure?) {
         self.engine.start(completion, self.cameraTestOperation(cameraView))
     }
@@ -29,7 +29,9 @@ extension DeviceStore {
 
     /// Ends the test of the camera.
     public func stopCameraTest() {
-        self.runInOrder { _, media in (media as? any CameraTestEngine)?.stopCameraTest() }
+        self.runInOrder { _, media in
+            self.endCameraTest { (media as? any CameraTestEngine)?.stopCameraTest() }
+        }
     }
 
     private func cameraTestOperation(_ view: UIView) -> StoreOperation<Void> {
@@ -37,17 +39,10 @@ extension DeviceStore {
             guard let tester = self.mediaEngine as? any CameraTestEngine else {
                 throw ErrorInfo(.failed, "DeviceStore has no media engine that tests the camera")
             }
-            let fault = await DeviceOpening().wait(on: engine) { completion in
+            try await self.testCamera(by: tester, on: engine) { completion in
                 tester.startCameraTest(in: view, completion: completion)
-            } afterLimit: { fault in
-                if fault == .noError { tester.stopCameraTest() }
-            }
-            switch fault {
-            case .noError?: break
-            case let fault?: throw Device.camera.error(fault)
-            case nil:
-                tester.stopCameraTest()
-                throw Device.camera.noAnswerError
+            } stop: { [weak tester] in
+                tester?.stopCameraTest()
             }
         }
     }

@@ -34,7 +34,7 @@ public struct PublishedState<Value> {
 /// Each subscription retains the storage until the subscription ends. Therefore a weak reference to the storage, such
 /// as that of `StoreRegistry`, stays valid as long as anybody receives the values.
 final class StateStorage<Value> {
-    private let subject: CurrentValueSubject<Value, Never>
+    fileprivate let subject: CurrentValueSubject<Value, Never>
     /// The value that is shown, but not published yet.
     private let shown = Locked(Shown())
     let objectWillChange = ObservableObjectPublisher()
@@ -49,7 +49,13 @@ final class StateStorage<Value> {
     init(_ value: Value) { self.subject = CurrentValueSubject(value) }
 
     /// The present value.
-    var value: Value { self.shown.withLock { $0.value } ?? self.subject.value }
+    var value: Value { self.numberedValue.value }
+
+    /// The present value and its number; a later value has a higher number.
+    fileprivate var numberedValue: (value: Value, number: Int) {
+        let shown = self.shown.withLock { $0 }
+        return (shown.value ?? self.subject.value, shown.number)
+    }
 
     /// Sets the value, which `publishShown` publishes.
     func show(_ value: Value) {
@@ -70,7 +76,34 @@ final class StateStorage<Value> {
 
     /// Publishes a part of the present value, and of each new one.
     func publisher<Part>(_ part: @escaping (Value) -> Part) -> AnyPublisher<Part, Never> {
+        StateParts(storage: self, part: part).eraseToAnyPublisher()
+    }
+}
+
+/// Publishes a part of a storage's present value, and of each new one.
+///
+/// A subscription that is made after a value is shown and before it is published begins with this value, and does not
+/// get it a second time.
+private struct StateParts<Value, Part>: Publisher {
+    typealias Output = Part
+    typealias Failure = Never
+
+    let storage: StateStorage<Value>
+    let part: (Value) -> Part
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Part, S.Failure == Never {
         // The closure is the subscription's reference to the storage.
-        self.subject.map { value in withExtendedLifetime(self) { part(value) } }.eraseToAnyPublisher()
+        let (storage, part) = (self.storage, self.part)
+        // The number of the value that the subscriber has received last.
+        let lastNumber = Locked<Int?>(nil)
+        let parts = storage.subject.compactMap { _ -> Part? in
+            let (value, number) = storage.numberedValue
+            let isNew = lastNumber.withLock { last in
+                defer { last = number }
+                return last != number
+            }
+            return isNew ? part(value) : nil
+        }
+        parts.subscribe(subscriber)
     }
 }

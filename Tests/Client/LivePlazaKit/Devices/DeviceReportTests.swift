@@ -154,6 +154,35 @@ import Testing
         #expect(self.isCameraOn)
     }
 
+    @Test(arguments: [false, true])
+    func `a camera that was reported as on is reported as off when its second opening is refused`(
+        isAnswered: Bool
+    ) {
+        let media = TestMedia()
+        self.devices.mediaEngine = media
+        self.devices.closeLocalCamera()
+        self.harness.queue.drain()
+        self.answerReport()
+        self.receiveSeat(revision: 3, isCameraOn: false, isMicrophoneOn: true)
+        self.devices.openLocalCamera(isFront: true, completion: nil)
+        self.harness.queue.drain()
+        media.answerOpening(1, .noError)
+        // The second opening begins while the report of the first one is under way.
+        self.devices.openLocalCamera(isFront: false, completion: nil)
+        self.harness.queue.drain()
+        let firstReport = self.harness.network.socket?.takeCall("seat.device")
+        #expect(firstReport?.params.members["camera"] == .bool(true))
+        if isAnswered, let firstReport {
+            self.harness.network.socket?.receive(["reply": ["id": .integer(firstReport.id), "result": ["done": [:]]]])
+            self.receiveSeat(revision: 4, isCameraOn: true, isMicrophoneOn: true)
+        }
+        media.answerOpening(2, .occupiedError)
+        self.harness.queue.drain()
+        #expect(!self.isCameraOn && !media.isCameraOn)
+        let secondReport = self.harness.network.socket?.takeCall("seat.device")
+        #expect(secondReport?.params.members["camera"] == .bool(false))
+    }
+
     private static let stageWithoutSeats: JSONValue = [
         "stage": [
             "events": [],

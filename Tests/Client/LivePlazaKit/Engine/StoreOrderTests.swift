@@ -112,6 +112,20 @@ import Testing
         subscription.cancel()
     }
 
+    @Test func `a subscription between a change and its publication begins with the new state, and gets it once`() {
+        let state = StatePublisher(initialState: 0)
+        let log = Log()
+        let change = state.change(to: 1)
+        change.announce()
+        change.show()
+        let subscription = state.subscribe().sink { log.add("\($0)") }
+        #expect(log.all == ["1"])
+        change.publish()
+        state.value = 2
+        #expect(log.all == ["1", "2"])
+        subscription.cancel()
+    }
+
     @Test func `a completion runs after the frames before the reply, and before the frames after the reply`() throws {
         let viewer = LoggingViewer()
         let (harness, log) = (viewer.harness, viewer.log)

@@ -12,8 +12,8 @@ const durations = [30, 60, 180, 300];
 
 /** The owner's part about other lives: whom to connect with, who is connected, and battles between them. */
 export class CoHostSection extends Disposer {
-  /** Takes away the question that is shown about a request. */
-  #endQuestion = () => {};
+  /** What takes away the question about a request that is shown, by the request's kind. */
+  #questions = {};
   /** Whether the server was asked for candidates: before that nobody knows that there are none. */
   #isRead = false;
 
@@ -40,38 +40,38 @@ export class CoHostSection extends Disposer {
     this.add(onLanguage(() => this.#drawAll()));
     const told = { onCoHostRequestAccepted: 'connect.accepted', onCoHostRequestRejected: 'connect.rejected', onCoHostRequestTimeout: 'connect.timeout' };
     for (const [event, key] of Object.entries(told)) this.listen(coHost, event, ({ detail }) => this.#tell(key, detail.invitee));
-    this.listen(coHost, 'onCoHostRequestTimeout', () => this.#endQuestion());
-    this.listen(coHost, 'onCoHostRequestCancelled', () => {
-      this.#endQuestion();
-      this.#tell('connect.cancelled');
-    });
+    this.listen(coHost, 'onCoHostRequestCancelled', () => this.#tell('connect.cancelled'));
     this.listen(battle, 'onBattleRequestReject', ({ detail }) => this.#tell('fight.rejected', detail.invitee));
     this.listen(battle, 'onBattleNotStarted', () => this.#tell('fight.notStarted'));
-    this.add(() => this.#endQuestion());
-    for (const event of ['onBattleRequestCancelled', 'onBattleRequestTimeout']) this.listen(battle, event, () => this.#endQuestion());
+    // Another host may have asked before this panel was loaded.
+    const { requests } = page.shell.session;
+    requests.onChange = (kind) => this.#ask(kind);
+    this.add(() => {
+      requests.onChange = () => {};
+      for (const end of Object.values(this.#questions)) end();
+    });
+    for (const kind of Object.keys(requests.byKind)) this.#ask(kind);
     this.#drawAll();
   }
 
-  /** Another host wants to connect. */
-  asked({ inviter, expiresAt }) {
-    const { coHost } = this.page.stores;
-    this.#question('connect.incoming', inviter, expiresAt,
-      () => coHost.acceptHostConnection({ fromHostLiveID: inviter.liveID }), () => coHost.rejectHostConnection({ fromHostLiveID: inviter.liveID }));
-  }
-
-  /** A connected host wants a battle. */
-  battleAsked({ battleID, inviter, expiresAt }) {
-    const { battle } = this.page.stores;
-    this.#question('fight.incoming', inviter, expiresAt, () => battle.acceptBattle({ battleID }), () => battle.rejectBattle({ battleID }));
-  }
-
-  #question(key, host, expiresAt, accept, reject) {
-    this.#endQuestion();
-    const left = Math.max(3000, expiresAt * 1000 - this.page.shell.session.plaza.serverTime);
-    this.#endQuestion = this.page.shell.say(t(key, { name: nameOf(host) }), { lasts: left, actions: [
-      { text: t('seat.accept'), isPrimary: true, run: () => this.#try(accept) },
-      { text: t('seat.reject'), run: () => this.#try(reject) },
-    ] });
+  /** Asks about the request of a kind that is open, and no more about an earlier one: another host wants to connect, or a battle. */
+  #ask(kind) {
+    const { requests, plaza } = this.page.shell.session;
+    this.#questions[kind]?.();
+    if (!requests.byKind[kind]) return;
+    const { battleID, inviter, expiresAt } = requests.byKind[kind];
+    const { coHost, battle } = this.page.stores;
+    const [key, accept, reject] = kind === 'Battle'
+      ? ['fight.incoming', () => battle.acceptBattle({ battleID }), () => battle.rejectBattle({ battleID })]
+      : ['connect.incoming', () => coHost.acceptHostConnection({ fromHostLiveID: inviter.liveID }), () => coHost.rejectHostConnection({ fromHostLiveID: inviter.liveID })];
+    const answer = (action) => () => {
+      delete requests.byKind[kind];
+      this.#try(action);
+    };
+    this.#questions[kind] = this.page.shell.say(t(key, { name: nameOf(inviter) }), {
+      lasts: Math.max(3000, expiresAt * 1000 - plaza.serverTime),
+      actions: [{ text: t('seat.accept'), isPrimary: true, run: answer(accept) }, { text: t('seat.reject'), run: answer(reject) }],
+    });
   }
 
   #tell(key, user) {

@@ -51,14 +51,6 @@ export class ManagePanel extends Disposer {
     this.listen(coGuest, 'onHostInvitationNoResponse', say('host.unanswered'));
   }
 
-  coHostAsked(detail) {
-    this.coHost.asked(detail);
-  }
-
-  battleAsked(detail) {
-    this.coHost.battleAsked(detail);
-  }
-
   #toggle(key, change) {
     const input = h('input', { type: 'checkbox', role: 'switch', on: { change: () => this.#try(change) } });
     h('label', { class: 'switch' }, h('span', { t: key }), input);

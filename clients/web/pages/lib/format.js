@@ -33,7 +33,7 @@ export function initials(name) {
   return (first + [...words[words.length - 1]][0]).toUpperCase();
 }
 
-/** A user's name, or the id where there is none; without the signs that turn the direction of a sentence that it stands in. */
+/** A user's name without the signs that turn the direction of a sentence that it stands in, or the id where nothing is left. */
 export function nameOf(user) {
-  return (user?.userName || user?.userID || '').replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
+  return (user?.userName ?? '').replace(/[\u202a-\u202e\u2066-\u2069]/g, '') || user?.userID || '';
 }

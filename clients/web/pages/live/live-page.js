@@ -33,6 +33,9 @@ export class LivePage extends Disposer {
     this.list = shell.session.plaza.liveListStore;
     this.status = h('p', { class: 'blank', role: 'status', t: 'live.joining' });
     this.element = h('div', { class: 'live' }, this.status);
+    // It may end while the parts of the page are loaded.
+    this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(detail));
+    this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended({ ...detail, isKick: true }));
     void this.#enter();
   }
 
@@ -55,11 +58,14 @@ export class LivePage extends Disposer {
       if (this.isHost) await loadManage();
       if (!this.#isGone) this.#show();
     } catch (error) {
-      if (this.#isGone) return;
-      document.body.classList.remove('in-live');
-      fill(this.element, h('div', { class: 'blank' }, h('div', { role: 'alert' }, h('h1', {}, t('live.joinFailed', { reason: words(error) }))),
-        h('p', {}, h('a', { class: 'button', href: '#/', t: 'live.back' }))));
+      if (!this.#isGone) this.#showNothingBut(t('live.joinFailed', { reason: words(error) }));
     }
+  }
+
+  #showNothingBut(text) {
+    document.body.classList.remove('in-live');
+    fill(this.element, h('div', { class: 'blank' }, h('div', { role: 'alert' }, h('h1', {}, text)),
+      h('p', {}, h('a', { class: 'button', href: '#/', t: 'live.back' }))));
   }
 
   dispose() {
@@ -99,10 +105,6 @@ export class LivePage extends Disposer {
     this.add(this.list.select(({ currentLive }) => Boolean(currentLive.metaData['product-name']), (hasProduct) => {
       if (hasProduct) void this.#later('product', loadProduct, product);
     }));
-    this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage?.coHostAsked(detail));
-    this.listen(stores.battle, 'onBattleRequestReceived', ({ detail }) => this.manage?.battleAsked(detail));
-    this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(detail));
-    this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended({ ...detail, isKick: true }));
     shell.session.wire.onResumed = (replayed) => shell.say(t(replayed ? 'state.resumed' : 'state.resumedGap'));
     this.add(() => { shell.session.wire.onResumed = () => {}; });
     void stores.gift.refreshUsableGifts().catch(() => {});
@@ -149,8 +151,8 @@ export class LivePage extends Disposer {
       fill(this.element, element);
       document.body.classList.remove('in-live');
       element.querySelector('h1')?.focus();
-    } catch (error) {
-      this.shell.fail(error);
+    } catch {
+      if (this.element.isConnected) this.#showNothingBut(t(detail.isKick ? 'live.kicked' : 'live.ended'));
     }
   }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BarrageRenderer } from '../barrage/renderer.js';
-import { GiftShow } from '../effects/gift-show.js';
 import { Hearts } from '../effects/hearts.js';
 import { Disposer, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
+import { lazily } from '../lib/lazy.js';
 import { kept, motion } from '../lib/theme.js';
 import { followBattle } from '../stage/stage-plan.js';
 import { StageView } from '../stage/stage-view.js';
+
+/** The gifts beside the stage. */
+const loadGifts = lazily(async () => (await import('../effects/gift-show.js')).GiftShow);
 
 /** How long a battle that is over stays on the stage after the hosts have parted, in milliseconds. */
 const battleLasts = 8000;
@@ -24,14 +27,13 @@ export class StagePanel extends Disposer {
     this.view = new StageView({ plaza: shell.session.plaza, onSeat: (seat) => page.seat.chosen(seat) });
     const crossing = h('canvas', { class: 'barrage', 'aria-hidden': 'true' });
     const rising = h('canvas', { class: 'hearts', 'aria-hidden': 'true' });
-    this.gifts = new GiftShow();
     this.element = this.view.element;
-    this.element.append(crossing, rising, this.gifts.element);
+    this.element.append(crossing, rising);
     this.barrage = new BarrageRenderer(crossing);
     // Moving text is what those who reduce motion do not want; the chat has the same messages.
     this.barrage.isShown = kept.get('barrage') ? kept.get('barrage') === 'on' : !motion.matches;
     this.hearts = new Hearts(rising);
-    for (const part of [this.view, this.barrage, this.hearts, this.gifts]) this.add(() => part.dispose());
+    for (const part of [this.view, this.barrage, this.hearts]) this.add(() => part.dispose());
 
     this.add(list.select(({ currentLive }) => currentLive.backgroundURL || currentLive.coverURL, () => {
       const info = list.state.currentLive;
@@ -73,8 +75,16 @@ export class StagePanel extends Disposer {
     this.view.show({ liveID: this.page.liveID, seatList, canvas, hosts: connected, scores });
   }
 
-  #gift({ sender, gift, count }) {
-    this.gifts.add({ user: sender, gift, count });
+  async #gift({ sender, gift, count }) {
     this.barrage.show(t('gift.sent', { name: nameOf(sender), count, gift: gift.name }), { isGift: true });
+    // Where it cannot be loaded, the chat tells of the gift all the same.
+    const GiftShow = await loadGifts().catch(() => {});
+    if (!GiftShow || !this.element.isConnected) return;
+    if (!this.gifts) {
+      this.gifts = new GiftShow();
+      this.add(() => this.gifts.dispose());
+      this.element.append(this.gifts.element);
+    }
+    this.gifts.add({ user: sender, gift, count });
   }
 }

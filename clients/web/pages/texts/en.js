@@ -73,6 +73,8 @@ export default {
   'live.joining': 'Entering the live…',
   'live.joinFailed': 'You cannot enter this live: {reason}',
   'live.away': 'The host is away and will be back.',
+  'live.ended': 'The live has ended',
+  'live.kicked': 'You were put out of the live.',
   'live.barrageOn': 'Show messages over the stage',
   'live.more': 'More',
 

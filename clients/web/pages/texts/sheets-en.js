@@ -27,10 +27,8 @@ export default {
   'audience.first': 'The first {count} are shown.',
   'seat.noMicrophone': 'The browser gives no microphone, so your seat shows no level.',
 
-  'live.ended': 'The live has ended',
   'live.endedByHost': 'The host ended it.',
   'live.endedByServer': 'It was ended by the app.',
-  'live.kicked': 'You were put out of the live.',
   'live.kickedDevice': 'You entered this live from another device.',
   'summary.duration': 'Duration',
   'summary.viewers': 'Entries',

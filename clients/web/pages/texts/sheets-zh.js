@@ -25,10 +25,8 @@ export default {
   'audience.first': '显示前 {count} 位。',
   'seat.noMicrophone': '浏览器没有提供麦克风，座位上不显示音量。',
 
-  'live.ended': '直播已结束',
   'live.endedByHost': '主播结束了直播。',
   'live.endedByServer': '直播已被应用结束。',
-  'live.kicked': '你已被移出直播间。',
   'live.kickedDevice': '你在另一台设备上进入了本直播。',
   'summary.duration': '时长',
   'summary.viewers': '观看人次',

@@ -71,6 +71,8 @@ export default {
   'live.joining': '正在进入直播…',
   'live.joinFailed': '无法进入直播：{reason}',
   'live.away': '主播暂时离开，马上回来。',
+  'live.ended': '直播已结束',
+  'live.kicked': '你已被移出直播间。',
   'live.barrageOn': '显示弹幕',
   'live.more': '更多',
 

@@ -39,6 +39,11 @@ const reducers = [
 
 /** How many inputs are kept while a snapshot is on its way. */
 const maxKept = 1000;
+/**
+ * How long after the end of its time a request is known, in milliseconds: longer than the server keeps notices and than a
+ * read takes.
+ */
+const keptAfterEnd = 120_000;
 
 /**
  * The states of a live before anything is known of it.
@@ -70,11 +75,11 @@ export class LiveFold {
    */
   #times = new Map();
   /**
-   * The requests of others of which an event has told.
+   * The requests of others of which an event has told, with their ends in seconds since 1970.
    *
-   * @type {Set<string>}
+   * @type {Map<string, number>}
    */
-  #announced = new Set();
+  #announced = new Map();
 
   /**
    * @param {string} liveID
@@ -142,10 +147,12 @@ export class LiveFold {
     const at = timeOf(body);
     if (at === undefined) this.#times.delete(name);
     else this.#times.set(name, at);
-    const outcome = this.#fold({ type: `snapshot.${name}`, body }, true);
+    const outcome = this.#fold({ type: `snapshot.${name}`, body, at }, true);
     for (const input of since) this.#fold(input, false);
-    // A request that has ended since the server answered is not announced any more.
-    return { ...outcome, events: outcome.events.filter((event) => isStillTrue(event, this.states)) };
+    // A request that has ended since the server answered is not announced any more. What ended before is not in the answer.
+    const ended = since.filter((input) => !(Number(input.at) <= Number(at))).map(endedBy);
+    const isOpen = (/** @type {StoreEvent} */ { type, request }) => !ended.some((end) => `${type} ${request} `.startsWith(`${end} `));
+    return { ...outcome, events: outcome.events.filter(isOpen) };
   }
 
   /**
@@ -171,7 +178,7 @@ export class LiveFold {
       return { events: [], error: error instanceof PlazaError ? error : badFrame(`what cannot be read: ${error}`) };
     }
     this.states = states;
-    return { events: events.filter((event) => this.#isNew(event)) };
+    return { events: events.filter((event) => this.#isNew(event, at)) };
   }
 
   /**
@@ -179,26 +186,32 @@ export class LiveFold {
    * missed; each request leads to one event.
    *
    * @param {StoreEvent} event
+   * @param {number | undefined} at
    */
-  #isNew({ type, request }) {
+  #isNew({ type, detail, request }, at) {
     if (request === undefined) return true;
+    // Nothing tells any more of a request that is over for so long.
+    for (const [key, end] of this.#announced) if (end * 1000 + keptAfterEnd < Number(at)) this.#announced.delete(key);
     const key = `${type} ${request}`;
     if (this.#announced.has(key)) return false;
-    this.#announced.add(key);
+    this.#announced.set(key, detail.expiresAt);
     return true;
   }
 }
 
 /**
- * Whether the request of which an event of a snapshot tells is open in the states after the snapshot.
+ * The request of another user that an input ends: the type of its event, and who has made the request, or its battle.
  *
- * @param {StoreEvent} event
- * @param {LiveStates} states
+ * @param {Input} input
+ * @returns {string | undefined}
  */
-function isStillTrue({ type, detail }, { coGuest, coHost }) {
-  if (type === 'onGuestApplicationReceived') return coGuest.applicants.some((user) => user.userID === detail.guestUser.userID);
-  if (type === 'onCoHostRequestReceived') return coHost.applicant?.liveID === detail.inviter.liveID;
-  return true;
+function endedBy({ type, body }) {
+  // The input was kept before it was read, so it may be of any form.
+  const { battle, guest, host, inviter, user } = /** @type {any} */ (body);
+  if (/^notice\.application(Cancelled|TimedOut|Processed)$|^local\.applicationAnswered$/.test(type)) return `onGuestApplicationReceived ${guest?.userID ?? user}`;
+  if (/^notice\.invitation(Cancelled|TimedOut)$/.test(type)) return `onHostInvitationReceived ${host?.userID}`;
+  if (/^notice\.coHostRequest(Cancelled|TimedOut)$|^local\.coHostRequestEnded$/.test(type)) return `onCoHostRequestReceived ${inviter?.live ?? inviter}`;
+  return /^notice\.battleRequest(Cancelled|TimedOut)$/.test(type) ? `onBattleRequestReceived ${battle}` : undefined;
 }
 
 /**
@@ -213,7 +226,7 @@ function timeOf(body) {
 }
 
 /**
- * The inputs that change what a snapshot shows, by the snapshot's name.
+ * The inputs that change what a snapshot shows, or end a request in it, by the snapshot's name.
  *
  * @type {Record<string, RegExp>}
  */
@@ -224,6 +237,7 @@ const changes = {
   ownMute: /^item\.messageDisabled$/,
   seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|invited|invitationCancelled)$/,
   coHostRequests: /^notice\.coHostRequest|^local\.coHostRequest/,
+  battleRequests: /^notice\.battleRequest/,
   statistics: /^item\.(likes|summary)$/,
 };
 

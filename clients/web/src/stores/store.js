@@ -29,7 +29,7 @@ export class StoreEvent extends Event {
 export class Store extends EventTarget {
   /** @type {State} */
   #state;
-  /** @type {Set<(state: State) => void>} */
+  /** What calls each subscriber, unless it knows the state. @type {Set<() => void>} */
   #listeners = new Set();
 
   /** @param {State} initial */
@@ -50,10 +50,16 @@ export class Store extends EventTarget {
    * @returns {() => void} ends the subscription
    */
   subscribe(listener) {
-    // Each subscription is its own, also when the same function is given twice.
-    const own = (/** @type {State} */ state) => listener(state);
+    // Each subscription is its own, also when the same function is given twice. One that is made after a change is shown
+    // and before it is told begins with it, and is not told of it again.
+    let last = /** @type {{ state: State } | undefined} */ (undefined);
+    const own = () => {
+      if (last !== undefined && Object.is(last.state, this.#state)) return;
+      last = { state: this.#state };
+      call(listener, this.#state);
+    };
     this.#listeners.add(own);
-    call(own, this.#state);
+    own();
     return () => void this.#listeners.delete(own);
   }
 
@@ -83,7 +89,7 @@ export class Store extends EventTarget {
     if (Object.is(state, this.#state)) return () => {};
     this.#state = state;
     return () => {
-      for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) call(listener, this.#state);
+      for (const own of [...this.#listeners]) if (this.#listeners.has(own)) own();
     };
   }
 

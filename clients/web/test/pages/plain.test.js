@@ -29,6 +29,8 @@ test('counts, times and initials are short', () => {
   assert.equal(clock(-5), '0:00');
   assert.equal(nameOf({ userID: 'u', userName: '\u202eevil\u2066' }), 'evil');
   assert.equal(nameOf({ userID: 'u', userName: '' }), 'u');
+  assert.equal(nameOf({ userID: 'u', userName: '\u202e\u2066' }), 'u');
+  assert.equal(nameOf(undefined), '');
   assert.deepEqual(['Mira Solberg', '林小满', '𠮷野', '', 'x'].map(initials), ['MS', '林', '𠮷', '?', 'X']);
 });
 

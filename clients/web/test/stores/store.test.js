@@ -23,6 +23,20 @@ describe('a store', () => {
     assert.deepEqual(seen, [1, 1, 2, 2, 3]);
   });
 
+  it('calls a subscriber that comes between a change and its publication once with the new state', () => {
+    const [first, second] = [new Store(0), new Store(0)];
+    const seen = [];
+    let end = () => {};
+    first.subscribe((state) => {
+      if (state === 1) end = second.subscribe((other) => seen.push(other));
+    });
+    // Both states are shown before anybody is called.
+    for (const tell of [first[publish](1), second[publish](1)]) tell();
+    second[publish](2)();
+    end();
+    assert.deepEqual(seen, [1, 2]);
+  });
+
   it('tells nobody when the state is the same', () => {
     const state = { a: 1 };
     const store = new Store(state);

@@ -29,6 +29,14 @@ export class FakeElement extends EventTarget {
     return this.children.find((child) => child instanceof FakeElement);
   }
 
+  get parentElement() {
+    return this.parent ?? null;
+  }
+
+  get isConnected() {
+    return this.tag === 'body' || this.parent?.isConnected === true;
+  }
+
   get childElementCount() {
     return this.children.filter((child) => child instanceof FakeElement).length;
   }
@@ -47,16 +55,22 @@ export class FakeElement extends EventTarget {
   }
 
   replaceChildren(...children) {
+    for (const child of this.children) if (child instanceof FakeElement) child.parent = undefined;
     this.children = [];
     this.append(...children);
   }
 
   remove() {
     if (this.parent) this.parent.children = this.parent.children.filter((child) => child !== this);
+    this.parent = undefined;
   }
 
   querySelector() {
     return null;
+  }
+
+  contains() {
+    return false;
   }
 
   focus() {}

@@ -49,7 +49,7 @@ function step(state, { type, body }, context) {
       }
       const applications = array(body.applications, 'applications').map((entry) => object(entry, 'application'));
       // A viewer reads its own application only.
-      if (isHost(context)) for (const entry of applications) applied(entry, emit);
+      if (isHost(context)) for (const entry of applications) applied(entry, context);
       return {
         ...state,
         applicants: applications.map((entry) => userInfo(entry.guest)),
@@ -58,7 +58,7 @@ function step(state, { type, body }, context) {
     }
     case 'notice.applicationReceived': {
       const guestUser = userInfo(body.guest);
-      applied(body, emit);
+      applied(body, context);
       return { ...state, applicants: [...without(state.applicants, guestUser.userID), guestUser] };
     }
     case 'notice.applicationCancelled': {
@@ -116,13 +116,15 @@ function step(state, { type, body }, context) {
 }
 
 /**
- * A viewer has applied. It may withdraw and apply anew, so the end of the time tells its applications apart.
+ * Another user has applied: an admin may apply as well. Who applies may withdraw that and apply anew, so the end of the time
+ * tells its applications apart.
  *
  * @param {import('../read.js').JSONObject} body
- * @param {import('../live-fold.js').Context['emit']} emit
+ * @param {import('../live-fold.js').Context} context
  */
-function applied(body, emit) {
+function applied(body, { selfID, emit }) {
   const guestUser = userInfo(body.guest);
+  if (guestUser.userID === selfID) return;
   emit('onGuestApplicationReceived', { guestUser, ...requestDetail(body) }, `${guestUser.userID} ${whole(body.expiresAt, 'expiresAt', 0)}`);
 }
 
