@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CMicrohttpd
 internal import ClientAddress
 internal import Concurrency
 internal import Glibc
