@@ -14,7 +14,7 @@ import Testing
         "Sources/Platform/Observability/Tracer.swift": "the times of spans, for people",
         "Sources/Platform/Observability/Log.swift": "the time of a line, for people",
         "Sources/Services/Gateway/HTTP/PagesAPI.swift": "the expiry of a token for trying out that the gateway signs",
-        "Sources/Services/Gateway/HTTP/VerifiedTokens.swift":
+        "Sources/Services/Gateway/Calls/VerifiedTokens.swift":
             "the expiry of a token that was verified before, as when it was verified",
         "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",

@@ -25,7 +25,7 @@ final class ShardLogin {
             // A connection that has logged in sends many frames, so its rate is checked before the signature. Before the
             // first login, the limits of frames and handshakes bound the signatures that are checked.
             if client.core.isLoggedIn { try self.countLogin(of: client.userKey, client.role) }
-            let identity = try self.authenticate(params.token)
+            let identity = try self.gateway.tokens.authenticate(params.token)
             if !client.core.isLoggedIn { try self.countLogin(of: identity.userKey, identity.role) }
             try self.admitResume(params, of: identity, frame.id, client)
             if client.core.isLoggedIn {
@@ -49,14 +49,6 @@ final class ShardLogin {
             default: break
             }
         }
-    }
-
-    /// Verifies a token, unless it was found valid a while ago.
-    private func authenticate(_ token: String) throws(ReplyError) -> TokenIdentity {
-        if let known = self.gateway.verifiedTokens.identity(of: token) { return known }
-        let identity = try self.gateway.authenticator.authenticate(token)
-        self.gateway.verifiedTokens.store(identity, of: token)
-        return identity
     }
 
     /// Checks the rate limit for logins of a user, or of an app's servers, and counts a login.

@@ -95,6 +95,9 @@ package enum MeteredCall: Hashable, Sendable {
         }
     }
 
+    /// How many entries of a page of `live.list` a user gets for one read.
+    private static let entriesPerRead = 20
+
     /// How many reads of a user a page of `live.list` counts as: one for each 20 entries that it may have.
     ///
     /// An entry may have 40 KB, so a page of 50 entries is much larger than the answer to any other read. A page of the
@@ -104,7 +107,7 @@ package enum MeteredCall: Hashable, Sendable {
     /// - Returns: The number of reads, at least 1.
     package static func readCount(ofPageWith entryCount: Int) -> Int {
         // Larger pages than `Limits.listPage` are rejected, so the addition cannot overflow for a valid call.
-        (min(max(1, entryCount), Limits.listPage) + 19) / 20
+        (min(max(1, entryCount), Limits.listPage) + Self.entriesPerRead - 1) / Self.entriesPerRead
     }
 
     /// The reason with which a call of this kind is refused.

@@ -120,7 +120,7 @@ struct GatewayAPI: Sendable {
         }
         do throws(APIError) {
             let identity: TokenIdentity
-            if let known = self.gateway.verifiedTokens.identity(of: token) {
+            if let known = self.gateway.tokens.identity(of: token) {
                 identity = known
             } else {
                 // Throws if too many tokens of the address were refused recently.
@@ -128,7 +128,7 @@ struct GatewayAPI: Sendable {
                 if let rejection = self.rejection(of: request, .httpTokenChecks, by: self.rates.admitTokenCheck) {
                     return .reject(rejection)
                 }
-                identity = try self.authenticate(token)
+                identity = try self.verify(token)
             }
             // Before the role is checked, so that requests that the role does not allow count for their user, too.
             try self.rates.admit(identity, route.method(of: request))
@@ -158,12 +158,9 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Verifies a token, and remembers it.
-    private func authenticate(_ token: String) throws(APIError) -> TokenIdentity {
+    private func verify(_ token: String) throws(APIError) -> TokenIdentity {
         do throws(ReplyError) {
-            let identity = try self.gateway.authenticator.authenticate(token)
-            self.gateway.verifiedTokens.store(identity, of: token)
-            return identity
+            return try self.gateway.tokens.verify(token)
         } catch {
             throw APIError(error)
         }

@@ -23,12 +23,11 @@ package enum GatewayError: Error, Sendable {
 package final class Gateway: Sendable {
     /// The gateway's settings.
     package let settings: GatewaySettings
-    let authenticator: any TokenAuthenticator
     let webhookClient: WebhookClient?
     let log: Log
     let metrics: GatewayMetrics
     let admission: AdmissionControl
-    let verifiedTokens = VerifiedTokens()
+    let tokens: VerifiedTokens
     let tables: Tables
     let sessionRegistry = SessionRegistry()
     /// The calls that wait for an answer which a gateway requests once for all of them.
@@ -81,7 +80,7 @@ package final class Gateway: Sendable {
     ) {
         self.settings = settings
         self.webhookClient = webhookClient
-        self.authenticator = authenticator
+        self.tokens = VerifiedTokens(authenticator)
         self.log = log
         let metrics = GatewayMetrics(registry)
         self.metrics = metrics

@@ -40,11 +40,7 @@ extension StageWorkload {
     /// - Throws: `Stall` if no gateway answers within `stepTimeout`.
     private func post(_ text: String, by client: HTTPClient) async throws(Stall) {
         let live = self.lives[1]
-        let index = self.history.withLock { history in
-            history.calls.append(
-                CallRecord(client: "the backend", live: live, .message(text), .unanswered, at: .ofThisMachine))
-            return history.calls.count - 1
-        }
+        let index = self.record(.message(text), by: "the backend", in: live)
         let begin = ContinuousClock.now
         var attempt = 0
         var lastAnswer = "no answer"

@@ -27,12 +27,7 @@ extension StageWorkload {
         _ client: PlazaClient, _ name: String, _ call: CallRecord.Call, in live: LiveID, _ method: String,
         _ params: CallParams
     ) async -> CallRecord.Outcome {
-        // The record is added before the call is sent, so that the history has the order of sending.
-        let index = self.history.withLock { history in
-            history.calls.append(
-                CallRecord(client: name, live: live, call, .unanswered, at: .ofThisMachine))
-            return history.calls.count - 1
-        }
+        let index = self.record(call, by: name, in: live)
         var outcome = CallRecord.Outcome.unanswered
         do {
             switch try await client.call(method, params) {
@@ -45,6 +40,16 @@ extension StageWorkload {
         }
         self.history.withLock { $0.calls[index].outcome = outcome }
         return outcome
+    }
+
+    /// Records a call before it is sent, so that the history has the order of sending.
+    ///
+    /// - Returns: the index of the record, whose outcome is `unanswered`, in the history's calls.
+    func record(_ call: CallRecord.Call, by name: String, in live: LiveID) -> Int {
+        self.history.withLock { history in
+            history.calls.append(CallRecord(client: name, live: live, call, .unanswered, at: .ofThisMachine))
+            return history.calls.count - 1
+        }
     }
 
     /// Sends a text.

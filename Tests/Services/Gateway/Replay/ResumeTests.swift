@@ -88,44 +88,10 @@ import Testing
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
 
-    @Test func `a resume waits until the partition is loaded, and new items wait until the replay is sent`() throws {
-        let cluster = try FakeCluster()
-        cluster.create("room")
-        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
-        let client = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 2))
-        let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        try cluster.waitForFollowedPartition()
-        for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(client.isQuiet(milliseconds: 30), "the login waits until the partition is loaded")
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
-        for _ in 6...8 { cluster.publishText(self.room) }
-        guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: id) else {
-            Issue.record("the resume is not reported as replayed")
-            return
-        }
-        #expect(try client.itemNumbers(upTo: 8) == Array(3...8))
-    }
-
-    @Test func `a resume waits for its partition longer than a join does`() throws {
-        let cluster = try FakeCluster()
-        cluster.create("room")
-        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
-        let client = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 2))
-        let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        try cluster.waitForFollowedPartition()
-        for _ in 1...3 { cluster.publishText(self.room) }
-        #expect(client.isQuiet(milliseconds: 3_000), "a join would have been answered after 2 s")
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
-        guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: id) else {
-            Issue.record("the resume was refused")
-            return
-        }
-        #expect(try client.itemNumbers(upTo: 3) == [3])
-    }
-
-    @Test func `I7 a resume that a later join overtakes is not said to be replayed`() throws {
+    /// Begins a login that resumes after item 2 of a live whose partition is not loaded.
+    ///
+    /// - Returns: the cluster, which follows the partition, the client, and the id of the login.
+    private func beginResume() throws -> (cluster: FakeCluster, client: WireClient, login: Int64) {
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
@@ -133,6 +99,36 @@ import Testing
         let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(after: 2))
         let login = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         try cluster.waitForFollowedPartition()
+        return (cluster, client, login)
+    }
+
+    @Test func `a resume waits until the partition is loaded, and new items wait until the replay is sent`() throws {
+        let (cluster, client, login) = try self.beginResume()
+        for _ in 1...5 { cluster.publishText(self.room) }
+        #expect(client.isQuiet(milliseconds: 30), "the login waits until the partition is loaded")
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        for _ in 6...8 { cluster.publishText(self.room) }
+        guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: login) else {
+            Issue.record("the resume is not reported as replayed")
+            return
+        }
+        #expect(try client.itemNumbers(upTo: 8) == Array(3...8))
+    }
+
+    @Test func `a resume waits for its partition longer than a join does`() throws {
+        let (cluster, client, login) = try self.beginResume()
+        for _ in 1...3 { cluster.publishText(self.room) }
+        #expect(client.isQuiet(milliseconds: 3_000), "a join would have been answered after 2 s")
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: login) else {
+            Issue.record("the resume was refused")
+            return
+        }
+        #expect(try client.itemNumbers(upTo: 3) == [3])
+    }
+
+    @Test func `I7 a resume that a later join overtakes is not said to be replayed`() throws {
+        let (cluster, client, login) = try self.beginResume()
         for _ in 1...5 { cluster.publishText(self.room) }
         // The join waits for the partition for 2 s, and then begins with the next item. The resume waits for longer.
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {

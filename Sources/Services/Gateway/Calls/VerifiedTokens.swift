@@ -2,8 +2,9 @@
 internal import Concurrency
 internal import GatewayCore
 internal import Observability
+internal import PlazaModel
 
-/// The tokens that were found valid last, so that a token in steady use is verified only once.
+/// Verifies tokens, and remembers those that were found valid last, so that a token in steady use is verified only once.
 ///
 /// An app's server sends the same token with thousands of HTTP requests, and each check of a signature takes the time of
 /// the only HTTP thread. A client may log in with the same token again and again. The keys of the apps are read once, so a token stays valid until it expires.
@@ -15,6 +16,18 @@ final class VerifiedTokens: Sendable {
     /// The identities by the bytes of their tokens.
     private let identities = Locked(RecentCache<[UInt8], TokenIdentity>(capacity: VerifiedTokens.capacity))
 
+    private let authenticator: any TokenAuthenticator
+
+    init(_ authenticator: any TokenAuthenticator) { self.authenticator = authenticator }
+
+    /// Returns the identity of a token, which is verified unless it was found valid before.
+    ///
+    /// - Throws: `tokenInvalid` or `tokenExpired`.
+    func authenticate(_ token: String) throws(ReplyError) -> TokenIdentity {
+        if let known = self.identity(of: token) { return known }
+        return try self.verify(token)
+    }
+
     /// Returns the identity of a token that was found valid; nil if it must be verified, for example because it has
     /// expired.
     func identity(of token: String) -> TokenIdentity? {
@@ -24,9 +37,13 @@ final class VerifiedTokens: Sendable {
         return identity
     }
 
-    /// Remembers the identity of a token that was found valid.
-    func store(_ identity: TokenIdentity, of token: String) {
+    /// Verifies a token, and remembers it.
+    ///
+    /// - Throws: `tokenInvalid` or `tokenExpired`.
+    func verify(_ token: String) throws(ReplyError) -> TokenIdentity {
+        let identity = try self.authenticator.authenticate(token)
         let key = Array(token.utf8)
         self.identities.withLock { $0.store(identity, for: key) }
+        return identity
     }
 }
