@@ -15,6 +15,8 @@ cd "$(dirname "$0")/.."
 fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaWireTests DirectoryCoreTests AudienceCoreTests BarrageCoreTests StageCoreTests GatewayCoreTests PermissionTests RecordSizeTests CompressionTests ObservabilityTests ClientAddressTests EventLoopTests WebSocketTests HTTPServerTests HTTPClientTests TokensTests SettingsTests LoadKitTests AttackKitTests ChaosKitTests ScaleKitTests DashboardKitTests InspectKitTests ProtocolClientTests LivePlazaKitTests LivePlazaTransportTests LivePlazaCombineTests LivePlazaTestingTests ViewerScreensTests FirstLiveTests"
 # Starts servers or child processes: left out by --fast.
 server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShellTests PresenceTests WebhooksTests GatewayTests ClusterKitTests PublicAPITests ClusterTests"
+# Of these, the ones that run beside all others, in a process of their own: about half of the time.
+second_process_targets="ClusterTests PresenceTests"
 # Suites of fast targets that --fast leaves out too: the first four start child processes, the others (random walks, and
 # sessions that are cut at each frame) take 10 to 20 s each in a debug build.
 left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests TLSTransportTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests SimulatedCutTests SimulatedCallCutTests StrictJSONDecoderTests BudgetOracleTests BarrageScheduleTests"
@@ -138,7 +140,8 @@ end() {
 }
 trap end EXIT
 failed=0
-run_tests() { swift test --skip-build --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1; }
+# None waits for the lock of .build, since none builds.
+run_tests() { swift test --skip-build --ignore-lock --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1; }
 run_fast_tests() {
   local selection=(--parallel)
   for suite in $left_out_suites; do selection+=(--skip "\\.$suite/"); done
@@ -146,17 +149,17 @@ run_fast_tests() {
 }
 # One after another: many of these tests wait for real servers, and too many of them at once disturb each other.
 run_one_by_one() { run_tests --no-parallel "$@" | tee -a "$output" || failed=1; }
-# Two processes at once, since these tests wait more than they compute. The second one may not wait for the first one's
-# lock on .build: neither builds.
+# Two processes at once, since these tests wait more than they compute.
 run_server_tests() {
   local measured=()
   for suite in $measured_suites; do measured+=(--skip "\\.$suite/"); done
+  local beside_targets="^(${second_process_targets// /|})\\."
   # A process group of its own, so that an interrupted run can end it with its servers.
   set -m
-  { run_tests --no-parallel --ignore-lock --filter '^ClusterTests\.' "${measured[@]}" "$@" | tee "$beside"; } &
+  { run_tests --no-parallel --filter "$beside_targets" "${measured[@]}" "$@" | tee "$beside"; } &
   second=$!
   set +m
-  run_one_by_one --filter "^(${server_targets// /|})\\." --skip '^ClusterTests\.' --filter "\\.(${left_out_suites// /|})/" \
+  run_one_by_one --filter "^(${server_targets// /|})\\." --skip "$beside_targets" --filter "\\.(${left_out_suites// /|})/" \
     "${measured[@]}" "$@"
   wait "$second" || failed=1
   second=

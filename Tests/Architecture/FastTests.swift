@@ -29,6 +29,7 @@ import Testing
         let server = try Self.words(ofList: "server_targets")
         #expect(declared.count > 20, "most test targets were not recognized")
         #expect(Set(fast).isDisjoint(with: server))
+        #expect(Set(try Self.words(ofList: "second_process_targets")).isStrictSubset(of: server))
         #expect(fast.count + server.count == Set(fast + server).count, "no target may be in a list twice")
         #expect(declared.subtracting(fast + server).sorted() == [], "these targets are in no list of deploy/test.sh")
         #expect(Set(fast + server).subtracting(declared).sorted() == [], "these names in the lists are no test targets")
