@@ -32,7 +32,7 @@ import Testing
         return result
     }
 
-    /// The number right behind the equals sign; nil if there is none.
+    /// The number directly after the equals sign; nil if there is none.
     private static func writtenResult(of line: String) -> Double? {
         let words = line.split(separator: " ").map { $0.replacing(",", with: "") }
         guard let equals = words.firstIndex(of: "="), equals + 1 < words.count else { return nil }

@@ -43,7 +43,7 @@ import Testing
         for name in names {
             // A name with a slash is a path, one with the ending `.swift` a file, and one in mixed case a type.
             if name.contains("/") {
-                // A topic's key such as `app/live` is no path.
+                // A topic's key such as `app/live` is not a path.
                 let isPath = ["Sources/", "Tests/", "docs/", "deploy/", ".ci/"].contains { name.hasPrefix($0) }
                 #expect(!isPath || Self.exists(name), "\(document) names \(name), which does not exist")
             } else if name.hasSuffix(".swift") {

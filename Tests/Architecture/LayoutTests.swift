@@ -17,10 +17,10 @@ import Testing
                 "package import PlazaModel", "@testable import MachineKit", "import struct Glibc.stat",
                 "let import1 = 0",
             ])
-        // The constant `import1` is no import.
+        // The constant `import1` is not an import.
         #expect(sample.imports == ["PlazaModel", "MachineKit", "Glibc"])
         #expect(sample.target == "Bench")
-        // `deploy/fuzz.sh` compiles the entry point of the fuzz targets, which belongs to no target.
+        // `deploy/fuzz.sh` compiles the entry point of the fuzz targets, which does not belong to a target.
         for file in SourceTree.sources + SourceTree.tests where !file.path.hasPrefix("Tests/Fuzz/Entry/") {
             #expect(!file.target.isEmpty, "\(file.path)")
         }
@@ -76,7 +76,7 @@ import Testing
         let combineFolders = ["Subjects/", "Internals/LockedValue.swift"].map {
             "Sources/Client/LivePlazaCombine/\($0)"
         }
-        // Stores hold Combine's subjects and closures of apps, and neither are sendable.
+        // Stores hold Combine's subjects and closures of apps, neither of which is sendable.
         let storeFolders = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }
         let allowedFolders = Self.foldersOfCLibraries.values.flatMap { $0 } + combineFolders + storeFolders
         for file in SourceTree.sources where !allowedFolders.contains(where: { file.path.hasPrefix($0) }) {

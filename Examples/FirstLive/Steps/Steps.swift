@@ -48,7 +48,7 @@ package func giveSeats(in liveID: String, _ plaza: LivePlaza) async {
     let guests = plaza.coGuestStore(liveID: liveID)
     for await state in guests.state.values {
         for guest in state.applicants {
-            // A guest who has changed their mind meanwhile is no error here.
+            // A guest who has changed their mind meanwhile is not an error here.
             try? await guests.acceptApplication(userID: guest.userID)
         }
     }

@@ -2,9 +2,9 @@
 
 /// On systems with Combine, this module exports Combine.
 ///
-/// On other systems, the other files of this target declare the part of Combine that apps need to observe LivePlazaKit's
-/// stores, with the same names, labels, generic parameters and behaviour. Therefore the same source compiles with
-/// `import LivePlazaCombine` on both kinds of systems.
+/// On other systems, the other files of this target declare the part of Combine that apps need to observe
+/// LivePlazaKit's stores, with the same names, labels, generic parameters and behaviour. Therefore the same source
+/// compiles with `import LivePlazaCombine` on both kinds of systems.
 #if canImport(Combine)
 @_exported public import Combine
 #endif

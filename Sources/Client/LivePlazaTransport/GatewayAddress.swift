@@ -31,7 +31,7 @@ struct GatewayAddress: Sendable, Equatable {
             throw .invalidParameter("'\(text)' \(error.reason)")
         }
         let defaultPort: UInt16 = self.isSecure ? 443 : 80
-        // Only a port that is not stated gets the default; a stated one that is no number gives nil.
+        // Only a missing port gets the default; a port that is not a number gives nil.
         guard let portNumber = port.map({ UInt16($0) }) ?? defaultPort else {
             throw .invalidParameter("'\(text)' has no valid port")
         }
@@ -39,7 +39,7 @@ struct GatewayAddress: Sendable, Equatable {
         if self.host.isEmpty || self.port == 0 { throw .invalidParameter("'\(text)' has no host and port") }
     }
 
-    /// Why the host and the port cannot be told apart.
+    /// Why a text cannot be split into host and port.
     private struct AuthorityFault: Error {
         let reason: String
     }

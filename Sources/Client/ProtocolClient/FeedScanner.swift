@@ -118,7 +118,7 @@ enum FeedScanner {
         return index
     }
 
-    /// Reads a number of at most `maxDigits` digits, and moves `index` behind it; nil if there is no digit.
+    /// Reads a number of at most `maxDigits` digits, and moves `index` after it; nil if there is no digit.
     private static func number(in text: Span<UInt8>, at index: inout Int) -> Int64? {
         let start = index
         var number: Int64 = 0

@@ -18,7 +18,7 @@ package struct FeedTracker: Equatable, Sendable {
     package private(set) var repeated = 0
     /// The number of items that were received after later items.
     package private(set) var reordered = 0
-    /// The skipped items, to tell those that come late from those that are repeated.
+    /// The skipped items; they distinguish items that arrive late from items that are repeated.
     private var gaps = FeedGaps()
 
     /// How the items of a frame relate to the items received before.

@@ -77,7 +77,7 @@ extension Journal {
         if let due { self.dueTimes.push(due, self.slots[index].key) }
     }
 
-    /// Builds the queue anew, without the former due times.
+    /// Rebuilds the queue without the former due times.
     @inlinable mutating func rebuildDueTimes() {
         self.dueTimes = DueQueue()
         for slot in self.slots {

@@ -21,8 +21,8 @@
 
     /// The table; its size is zero or a power of two, and at most half of the cells are taken.
     ///
-    /// The search for a hash begins at the position `hash & mask`, the hash's home, and goes on cell by cell. A slot is
-    /// stored in the first free cell of this search.
+    /// The search for a hash begins at the position `hash & mask`, the hash's home, and continues cell by cell. A slot
+    /// is stored in the first free cell of this search.
     @usableFromInline var cells: ContiguousArray<Cell> = []
     /// The number of stored slots.
     @usableFromInline var count = 0
@@ -59,8 +59,8 @@
     @usableFromInline mutating func remove(_ slot: Int, _ hash: Int) {
         var hole = hash & self.mask
         while self.cells[hole].slot != slot { hole = (hole + 1) & self.mask }
-        // A search stops at a free cell, so a hole would hide the cells behind it. Each later cell therefore moves into
-        // the hole, unless the home of its hash lies behind the hole. Both distances are counted back from `position`,
+        // A search stops at a free cell, so a hole would hide the cells after it. Each later cell therefore moves into
+        // the hole, unless the home of its hash is after the hole. Both distances are counted back from `position`,
         // around the beginning of the table.
         var position = (hole + 1) & self.mask
         while self.cells[position].slot >= 0 {

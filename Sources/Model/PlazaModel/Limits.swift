@@ -35,7 +35,7 @@ package enum Limits {
     package static let coHostLives = 9
     /// Lives that one co-host request invites.
     package static let coHostTargets = 8
-    /// Seats of a voice live that take part in a connection: the first ones.
+    /// The number of seats of a voice live that take part in a connection; the first seats take part.
     ///
     /// A live with more occupied seats cannot connect.
     package static let voiceCoHostSeats = 6

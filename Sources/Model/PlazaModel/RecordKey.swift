@@ -7,7 +7,7 @@ package enum RecordKey {
 
     /// The parts of a key's text, empty parts included.
     ///
-    /// The text is split at bytes: a slash and a combining mark after it are one `Character`, which is no slash.
+    /// The text is split at bytes: a slash and a combining mark after it are one `Character`, which is not a slash.
     package static func parts(of text: String) -> [String] {
         text.utf8.split(separator: Self.separator, omittingEmptySubsequences: false).map { String(Substring($0)) }
     }

@@ -10,7 +10,7 @@ struct AppsCheck {
     private(set) var validationErrors: [String] = []
 
     init(_ file: JSONValue) {
-        // If the file is no object, nothing is checked here: the decoder of `AppsDocument` reports the error.
+        // If the file is not an object, nothing is checked here: the decoder of `AppsDocument` reports the error.
         if case .object = file { self.checkNames(in: file, at: "", among: ["apps"]) }
         for (app, entry) in Self.sorted(file.members["apps"]) {
             self.checkNames(in: entry, at: app, among: ["keys", "policy", "hooks"])

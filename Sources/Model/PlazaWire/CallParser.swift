@@ -139,7 +139,7 @@ package struct CallParser: Sendable {
     ///   - text: the id.
     ///   - field: the name of the call's parameter, for the error.
     /// - Returns: the key.
-    /// - Throws: `badRoomID` if the text is no live's id.
+    /// - Throws: `badRoomID` if the text is not a live's id.
     func liveKey(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
         guard let live = LiveID(checking: text) else {
             throw ReplyError(
@@ -151,7 +151,7 @@ package struct CallParser: Sendable {
 
     /// The lives that the parameter `to` names: the lives that are invited to a connection or a battle.
     ///
-    /// - Throws: `badParameter` for no lives or too many, `badRoomID` for a text that is no live's id.
+    /// - Throws: `badParameter` for no lives or too many, `badRoomID` for a text that is not a live's id.
     func invitedLives(_ texts: [String]) throws(ReplyError) -> [LiveID] {
         guard (1...Limits.coHostTargets).contains(texts.count) else {
             throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(Limits.coHostTargets) are possible")
@@ -167,7 +167,7 @@ package struct CallParser: Sendable {
     ///   - text: the id.
     ///   - field: the name of the call's parameter, for the error.
     /// - Returns: the user's id.
-    /// - Throws: `badParameter` if the text is no user's id.
+    /// - Throws: `badParameter` if the text is not a user's id.
     func userID(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
         guard let user = UserID(checking: text) else {
             throw ReplyError(

@@ -27,7 +27,7 @@ extension JSONValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Decodes any JSON value; `decoder` must be that of `Wire.decode`.
+    /// Decodes any JSON value; `decoder` must be the decoder of `Wire.decode`.
     ///
     /// - Throws: `DecodingError` for a number outside the range of `Double`, or for another decoder.
     package init(from decoder: any Decoder) throws {

@@ -36,7 +36,7 @@ extension ServerFrame: Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Kind.self)
-        // `allKeys` leaves out the fields whose names are no `Kind`.
+        // `allKeys` leaves out the fields whose names are not a `Kind`.
         guard let kind = container.allKeys.first else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "no frame kind that is known here"))

@@ -32,7 +32,8 @@ extension StrictJSON {
     /// Whether a scalar is sorted when a string is compared.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // The frequent scalars that are no marks (Latin letters, Chinese characters, Korean syllables) need no look-up.
+        // The frequent scalars that are not marks (Latin letters, Chinese characters, Korean syllables) need no
+        // look-up.
         case 0..<0x300, 0x4E00...0x9FFF, 0xAC00...0xD7A3: false
         default: scalar.properties.canonicalCombiningClass != .notReordered
         }

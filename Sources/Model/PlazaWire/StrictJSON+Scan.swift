@@ -17,7 +17,7 @@ extension StrictJSON {
 
     /// The entries found so far, and the objects and lists that are still open.
     private struct EntryTree {
-        /// Stands for the container of a value that is in no object or list.
+        /// Stands for the container of a value that is not in an object or list.
         private static let noContainer = UInt32.max
 
         private(set) var entries: [Entry] = []

@@ -29,7 +29,7 @@ struct JSONKey: CodingKey {
 /// member is a name with its value in a JSON object.) The entry of a member's name is followed by the entry of its
 /// value. The entry of a list is followed by the entries of its elements.
 extension StrictJSON {
-    /// The index of the first entry behind the value at `index` and its contents.
+    /// The index of the first entry after the value at `index` and its contents.
     func index(after index: Int) -> Int {
         switch self.entries[index].kind {
         case .object, .list: Int(self.entries[index].entryAfter)
@@ -153,8 +153,8 @@ extension StrictJSON {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The integer at `index`, also in a form such as `1.0` or `1e2`; nil if the value is no number, is fractional, or
-    /// does not fit.
+    /// The integer at `index`, even in a form such as `1.0` or `1e2`; nil if the value is not a number, is fractional,
+    /// or does not fit.
     func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, at index: Int) -> Number? {
         let entry = self.entries[index]
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
@@ -187,7 +187,7 @@ extension StrictJSON {
         return number
     }
 
-    /// The number at `index`; nil if the value is no number, or would be rounded to infinity or to zero.
+    /// The number at `index`; nil if the value is not a number, or would be rounded to infinity or to zero.
     func double(at index: Int) -> Double? {
         let entry = self.entries[index]
         guard entry.kind == .integer || entry.kind == .number else { return nil }

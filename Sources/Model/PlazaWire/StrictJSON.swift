@@ -34,7 +34,7 @@ package struct StrictJSON: Sendable {
         var start: UInt32
         /// The index after the last byte; for a string, of the closing quotation mark.
         var end: UInt32
-        /// For an object or list, the index of the first entry behind its contents.
+        /// For an object or list, the index of the first entry after its contents.
         ///
         /// Until the scan reaches the closing bracket, this is the index of the enclosing object or list.
         var entryAfter: UInt32

@@ -5,8 +5,8 @@ extension Wire {
     ///
     /// The names of a decoded object are hashed. Therefore the combining marks are counted before.
     ///
-    /// - Throws: `notJSON`; or `badField` if a name or a string has more than `StrictJSON.maxMarks` combining marks in a
-    ///   row.
+    /// - Throws: `notJSON`; or `badField` if a name or a string has more than `StrictJSON.maxMarks` combining marks in
+    ///   a row.
     package static func decodeClientJSON(_ bytes: [UInt8]) throws(WireError) -> JSONValue {
         guard let json = StrictJSON(bytes) else { throw .notJSON }
         guard !json.hasLongMarkRun(at: 0) else {

@@ -17,7 +17,7 @@ package enum WireError: Error, Equatable, Sendable {
     /// A description of the error, which begins with the name of the wrong field.
     package var message: String {
         switch self {
-        // All types that clients send are objects, so an empty path means that the whole value is no object.
+        // All types that clients send are objects, so an empty path means that the whole value is not an object.
         case .badField("", _): "this is not an object"
         case .badField(let path, let message): "\(path) \(message)"
         case .unknownVersion(let version): "version \(version) is not known"

@@ -36,7 +36,7 @@ package struct IPAddress: Hashable, Sendable {
 
     /// Parses `a.b.c.d` or an IPv6 address in any of its forms, without brackets and without a zone.
     ///
-    /// - Returns: nil when the text is no address.
+    /// - Returns: nil when the text is not an address.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= Self.maxTextBytes else { return nil }
         if !text.utf8.contains(UInt8(ascii: ":")) {
@@ -98,7 +98,7 @@ package struct IPAddress: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - text: the groups and colons.
-    ///   - followsGap: whether the text is the end of an address, behind its `::`.
+    ///   - followsGap: whether the text is the end of an address, after its `::`.
     /// - Returns: the groups; nil when the text is malformed.
     private static func parseGroupList(_ text: ArraySlice<UInt8>, followsGap: Bool = false) -> [UInt16]? {
         if text.isEmpty { return [] }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the beginning of a TCP connection is no PROXY header.
+/// Why the beginning of a TCP connection is not a PROXY header.
 package enum ProxyHeaderError: Error, Hashable, Sendable {
     /// The bytes do not begin with the signature of version 2.
     case signature
@@ -78,7 +78,7 @@ package struct ProxyHeaderReader: Sendable {
         return nil
     }
 
-    /// Whether the connection is the proxy's own and passes on no client (`LOCAL`).
+    /// Whether the connection is the proxy's own and does not pass on a client (`LOCAL`).
     private var isLocal: Bool { self.received[12] == Self.localCommand }
 
     /// Checks the family, and the number of bytes after the fixed ones, before these bytes have been received.

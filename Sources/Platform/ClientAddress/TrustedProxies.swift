@@ -22,14 +22,14 @@ package struct TrustedProxies: Hashable, Sendable {
     ///
     /// Each proxy appends the address of its own peer, so the entries are read from the last one backwards. If an entry
     /// is the address of a trusted proxy, that proxy wrote the entry before it, which is read next. The first address
-    /// that is not a trusted proxy's is the client's. An entry that is no address ends the search, because no trusted
-    /// proxy wrote the entries before it.
+    /// that is not a trusted proxy's is the client's. An entry that is not an address ends the search, because no
+    /// trusted proxy wrote the entries before it.
     ///
     /// - Parameters:
     ///   - peer: The address at the other end of the TCP connection.
     ///   - forwardedFor: The header's value; several headers are joined by commas.
     /// - Returns: The client's address; it is `peer` when the peer is not trusted, when there is no header, or when the
-    ///   header's last entry is no address.
+    ///   header's last entry is not an address.
     package func client(peer: IPAddress, forwardedFor: String?) -> IPAddress {
         guard let forwardedFor, self.contains(peer) else { return peer }
         var client = peer

@@ -33,8 +33,8 @@ package struct OutputBudget: Sendable {
     /// a stream with little output is served, however much the peers of the other streams leave unread.
     ///
     /// - Parameters:
-    ///   - bytes: The memory of what is to be queued.
-    ///   - ownBytes: The memory of what the stream has queued and shares with no other stream.
+    ///   - bytes: The memory of what will be queued.
+    ///   - ownBytes: The memory of what the stream has queued and does not share with another stream.
     /// - Returns: Whether the bytes may be queued.
     func admits(_ bytes: Int, ofStreamWith ownBytes: Int) -> Bool {
         if self.queuedBytes <= self.limitBytes - bytes { return true }

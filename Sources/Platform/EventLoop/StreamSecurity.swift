@@ -4,7 +4,7 @@
 ///
 /// It performs no IO: encrypted bytes wait in it until `takeOutput()`.
 package protocol StreamSecurity: AnyObject {
-    /// Whether the handshake has succeeded, so that `encrypt` may be called.
+    /// Whether the handshake has succeeded; only then may `encrypt` be called.
     var isEstablished: Bool { get }
     /// Begins the handshake, as the side that connects.
     ///

@@ -8,7 +8,7 @@ internal import Glibc
 package final class TCPListener: LoopHandle {
     /// The port on which the listener accepts connections; if port 0 was requested, the port that the system chose.
     package private(set) var port: UInt16 = 0
-    /// The number of connections that could not be accepted, mostly because no descriptor was free.
+    /// The number of connections that could not be accepted, usually because no descriptor was free.
     package private(set) var failedAccepts = 0
     private var onAccept: ((TCPStream) -> Void)?
 
@@ -22,8 +22,9 @@ package final class TCPListener: LoopHandle {
     ///     distributes the connections among them.
     ///   - backlog: The maximum number of connections that wait to be accepted.
     ///   - onAccept: Called with each new stream. It must set the stream's delegate; otherwise the stream is closed.
-    /// - Throws: `LoopError.addressInUse` if another socket has the address, `.addressInvalid` if `host` is no numeric
-    ///   address of this machine, `.notPermitted` if the process may not bind the port, or another system error.
+    /// - Throws: `LoopError.addressInUse` if another socket has the address, `.addressInvalid` if `host` is not a
+    ///   numeric address of this machine, `.notPermitted` if the process may not bind the port, or another system
+    ///   error.
     package init(
         loop: EventLoop, host: String, port: UInt16, sharesPort: Bool = false, backlog: Int32 = 4_096,
         _ onAccept: @escaping (TCPStream) -> Void

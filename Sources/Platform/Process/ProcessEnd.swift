@@ -8,7 +8,7 @@ package enum ProcessEnd: Sendable, Equatable, CustomStringConvertible {
     case signalled(Int32)
     /// The process could not be started, for this reason.
     case notStarted(String)
-    /// The system does not tell how the process ended, for this reason.
+    /// The system does not report how the process ended, for this reason.
     case unknown(String)
 
     package var description: String {

@@ -142,7 +142,7 @@ package final class RedisClient {
         if case .error(let text) = reply { throw .accessDenied(text) }
     }
 
-    /// Asks for the run id, which a server chooses anew at each start.
+    /// Asks for the run id, which a server chooses again at each start.
     private func readRunID() throws(RedisError) -> String {
         guard let info = try self.exchange([RedisCommand(["INFO", "server"])]).first else {
             throw .protocolViolation("the reply to INFO is missing")

@@ -43,7 +43,7 @@ package struct AppKey: Sendable {
     ///   - x: the public point's first coordinate, 32 bytes.
     ///   - y: the public point's second coordinate, 32 bytes.
     ///   - secret: the private key, 32 bytes; nil if the key only verifies.
-    /// - Throws: `badKey`, also when the point is not on the curve.
+    /// - Throws: `badKey`, for example when the point is not on the curve.
     package init(kid: String, x: [UInt8], y: [UInt8], secret: [UInt8]?) throws(KeyringError) {
         try Self.validate(kid)
         guard x.count == 32, y.count == 32, (secret?.count ?? 32) == 32 else {

@@ -12,7 +12,7 @@ package struct FrameDecoder: Sendable {
     /// Whether a close frame or a protocol violation has ended the decoding.
     private(set) var hasEnded = false
 
-    /// A header of which only a part was received; the longest header has 14 bytes.
+    /// A header that was received only in part; the longest header has 14 bytes.
     private var partialHeader = InlineArray<14, UInt8>(repeating: 0)
     /// The number of bytes in `partialHeader`.
     private var partialHeaderCount: UInt8 = 0
@@ -85,7 +85,7 @@ package struct FrameDecoder: Sendable {
             self.partialHeader[Int(self.partialHeaderCount)] = chunk[offset]
             self.partialHeaderCount += 1
             offset += 1
-            // The second byte tells the header's size.
+            // The second byte determines the header's size.
             if self.partialHeaderCount < 2 { continue }
             let headerSize = FrameHeader.byteCount(secondByte: self.partialHeader[1])
             if Int(self.partialHeaderCount) == headerSize {
@@ -157,7 +157,7 @@ package struct FrameDecoder: Sendable {
             for index in received.indices { self.controlPayload.append(received[index]) }
             return frame.payloadCount == 0
         }
-        // Only the first frame of a message tells the kind.
+        // Only the first frame of a message contains the kind.
         if frame.opcode != .continuation { self.messageKind = frame.opcode }
         if self.messageKind == .text, !self.validator.consume(received) { throw .invalidUTF8 }
         self.growMessage(by: range.count)

@@ -18,7 +18,7 @@ package enum FrameEncoder {
     ///   - opcode: The kind of the frame.
     ///   - isFinal: Whether the frame is the last of its message.
     ///   - payloadCount: The number of bytes that `fill` writes.
-    ///   - isShared: Whether many connections of the calling loop, and of no other, send the frame.
+    ///   - isShared: Whether many connections of the calling loop, and only of this loop, send the frame.
     ///   - fill: Writes the payload.
     /// - Returns: The header and the payload.
     /// - Throws: The error of `fill`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// The start line and fields of an HTTP/1.1 message (RFC 9112), as far as a handshake needs them.
+/// The start line and fields of an HTTP/1.1 message (RFC 9112); only the syntax that a handshake needs.
 package struct HTTPHead: Equatable, Sendable {
     /// The start line, without its CRLF.
     package var startLine: String

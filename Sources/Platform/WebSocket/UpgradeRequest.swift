@@ -4,7 +4,7 @@
 package struct UpgradeRequest: Equatable, Sendable {
     /// The path as received.
     package let path: String
-    /// The query behind the question mark as received; nil if there is none.
+    /// The query after the question mark as received; nil if there is none.
     package let query: String?
     /// The whole head, with `host`, `origin` and all other fields.
     package let head: HTTPHead

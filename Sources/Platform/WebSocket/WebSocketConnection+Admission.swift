@@ -36,7 +36,8 @@ extension WebSocketConnection {
             self.admission = admission
             return true
         }
-        // Only so many rejected connections wait for their response at the same time; a further one gets none.
+        // Only `maxRejectedConnections` rejected connections wait for their response at the same time; another rejected
+        // connection gets no response.
         if self.group.rejectedCount >= WebSocketServer.maxRejectedConnections {
             server.rejectionCount += 1
             self.handshake = nil

@@ -41,7 +41,7 @@ extension WebSocketConnection {
             if client != proxy, !self.admitClient(client, server) { return false }
         }
         do throws(HandshakeRejection) {
-            // Before the request is looked at, so that malformed requests count, too.
+            // This happens before the request is parsed, so that malformed requests count, too.
             if let refusal = self.countHandshake(handshake) { throw refusal }
             let request = try UpgradeRequest(head, policy: configuration.policy)
             // The condition uses `>` and not `>=`, because the group already contains this connection.

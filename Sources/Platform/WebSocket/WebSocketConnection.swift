@@ -29,7 +29,7 @@ package final class WebSocketConnection {
     package var context: AnyObject?
     /// The subprotocol that was negotiated in the handshake.
     package internal(set) var subprotocol: String?
-    /// The index of the connection in its group; -1 if it is in no group.
+    /// The index of the connection in its group; -1 if it is not in a group.
     var groupIndex = -1
     /// The state of the handshake; nil once it is over.
     var handshake: PendingHandshake?
@@ -225,7 +225,7 @@ package final class WebSocketConnection {
             let isLarger = bufferedBytes > self.unfinishedBytes
             self.unfinishedBytes = bufferedBytes
             if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes,
-                self.group.endLargestInput(besides: self)
+                self.group.endLargestInput(whileDecoding: self)
             {
                 return .unfinishedMessages
             }

@@ -24,7 +24,7 @@ package final class WebSocketGroup {
     /// The number of connections that an admission rejected and that are still open.
     var rejectedCount = 0
     private var timer: LoopTimer?
-    /// The connections below this index are still to be checked in the current interval.
+    /// The connections below this index must still be checked in the current interval.
     private var sweepPosition = 0
 
     /// Makes an empty group.
@@ -70,8 +70,8 @@ package final class WebSocketGroup {
     package func sweep() {
         self.endLargestQueues()
         let now = self.loop.now
-        // A connection may end during its check; the last connection then takes its index. In reverse order that last
-        // connection was already checked.
+        // A connection may end during its check; the last connection then takes its index. In reverse order this is a
+        // connection that was already checked.
         for index in self.connections.indices.reversed() where index < self.connections.count {
             self.connections[index].sweep(at: now)
         }
@@ -111,14 +111,14 @@ package final class WebSocketGroup {
         }
     }
 
-    /// Ends the input of the connections with the largest incomplete messages, of the client addresses that have the most
-    /// of them, because all incomplete messages together exceed their limit.
+    /// Ends the input of connections, because all incomplete messages together exceed their limit: the connections with
+    /// the largest incomplete messages, from the client addresses with the most bytes of such messages.
     ///
     /// - Parameter current: The connection that is being decoded.
     /// - Returns: Whether `current` is one of these connections; its input must then be ended by the caller.
-    func endLargestInput(besides current: WebSocketConnection) -> Bool {
+    func endLargestInput(whileDecoding current: WebSocketConnection) -> Bool {
         let limit = self.configuration.maxUnfinishedBytes
-        // More than the excess is freed, because each choice looks at all connections.
+        // More than the excess is freed, because each call of this method examines all connections.
         let excessBytes = self.unfinishedBytes - (limit - limit / 8)
         let holders = self.connections.filter { $0.unfinishedBytes > 0 }
         let queues = holders.map {

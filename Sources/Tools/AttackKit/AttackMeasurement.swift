@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoadKit
 
-/// The results of the honest clients in one run: clients that use the cluster normally, also beside an attack.
+/// The results of the honest clients in one run: clients that use the cluster normally, alone or during an attack.
 package struct HonestResult: Equatable, Sendable {
     /// The median time from when a message was due until a viewer received it, in milliseconds.
     package var p50 = 0.0

@@ -17,7 +17,7 @@ package struct AttackPeriod: Sendable {
     ///   - elapsed: the time since the attack began.
     ///   - mayEnd: whether enough was measured.
     /// - Returns: the time since the beginning at which the attack ended, the same in every later call; nil while the
-    ///   attack goes on.
+    ///   attack continues.
     package mutating func advance(to elapsed: Duration, mayEnd: Bool) -> Duration? {
         if self.end == nil, elapsed >= self.planned, mayEnd || elapsed >= self.planned + Self.maxExtension {
             self.end = elapsed

@@ -36,7 +36,7 @@ package enum AttackRunner {
         return report
     }
 
-    /// Runs one attack beside the honest clients, then checks the directory's partitions.
+    /// Runs one attack at the same time as the honest clients, then checks the directory's partitions.
     private static func measure(_ attack: any Attack, _ plan: AttackPlan, _ suffix: String) async throws
         -> AttackMeasurement
     {
@@ -46,7 +46,8 @@ package enum AttackRunner {
         var measured = AttackMeasurement()
         measured.allowedBytes = attack.allowedBytes
         let namePrefix = Self.namePrefix(plan, suffix)
-        // The letters x and p tell the names of the attack and of the partition check apart from the honest clients'.
+        // The letters x and p distinguish the names of the attack and of the partition check from the honest clients'
+        // names.
         let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
             let mayEnd = Locked(false)
             let monitoring = Task { await monitor.watch { mayEnd.withLock { $0 = true } } }

@@ -84,7 +84,7 @@ actor GatewayMonitor {
                     host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: Self.answerTimeout) != nil
             }
         }
-        // The task may have been cancelled meanwhile, because the attack has ended; the requests count nevertheless.
+        // The task may have been cancelled meanwhile, because the attack has ended; the requests still count.
         self.http.asked += addresses.count
         self.http.answered += answered
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ledgers of a cluster over all processes that the dashboard has seen, from the start of each, and also after its
-/// end.
+/// The ledgers of a cluster over all processes that the dashboard has seen, from the start of each process and even
+/// after its end.
 ///
 /// If a process is killed, what it counted after the last reading is missing on both sides of its ledger. So the end of
 /// a process adds no gap, and a gap that the process had before stays.

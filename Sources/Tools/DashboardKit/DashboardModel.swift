@@ -44,7 +44,7 @@ package struct DashboardModel: Sendable {
         self.lastRoundTime = time
     }
 
-    /// Updates the states of processes between two rounds; their metrics remain those of the last round.
+    /// Updates the states of processes between two rounds; their metrics stay as they were in the last round.
     package mutating func updateStates(_ readings: [ProcessReading], at time: Int) {
         self.observe(readings, at: time)
         self.readings = self.readings(readings) { known, current in current.pid != nil && known.pid == current.pid }

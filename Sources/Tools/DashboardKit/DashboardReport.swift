@@ -37,9 +37,9 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
     /// Two ledgers: published = admitted + refused + dropped counts messages, and
     /// due = delivered + shed + disconnected + owed counts their deliveries to viewers.
     ///
-    /// An item is shed for a slow reader, or owed until the viewer's socket has taken it. The counts are those of all
-    /// processes that the dashboard has seen, from the start of each, and also after its end. What a process counted
-    /// between its last reading and its end is missing on both sides.
+    /// An item is shed for a slow reader, or owed until the viewer's socket has taken it. The counts include all
+    /// processes that the dashboard has seen, from the start of each process and even after its end. What a process
+    /// counted between its last reading and its end is missing on both sides.
     package struct Ledger: Sendable, Equatable, Encodable {
         package var published: Double
         package var admitted: Double
@@ -56,10 +56,11 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         /// The gap of each process counts from its fifth reading in a row: one reading may show counts in the middle of
         /// a change.
         package var feedGap: Double
-        /// Due items that are counted in no other column of deliveries, or twice; 0 unless an item is lost.
+        /// Due items that are not counted in any other column of deliveries, or are counted twice; 0 unless an item is
+        /// lost.
         package var deliveryGap: Double
-        /// The differences in the last readings of processes that have ended, as far as they are in neither gap: either
-        /// the reading was in the middle of a change, or something was lost.
+        /// The differences in the last readings of processes that have ended, without those in the two gaps: either the
+        /// reading was in the middle of a change, or something was lost.
         package var undecided: Double
         /// The processes with a gap, with its size.
         package var uneven: [String: Double]

@@ -34,9 +34,9 @@ struct LedgerCounts: Sendable, Equatable {
         self.deadLetters = metrics.sum(MetricNames.Shell.deadLetters)
     }
 
-    /// Published messages that are in no other column.
+    /// Published messages that are not in another column.
     var feedGap: Double { self.published - self.admitted - self.refused - self.dropped }
-    /// Due items that are in no other column of deliveries.
+    /// Due items that are not in another column of deliveries.
     var deliveryGap: Double { self.due - self.delivered - self.shed - self.disconnected - self.owed }
 
     /// The counts of a process that has ended: its connections have ended too, with what was owed to them.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The gap of one process's ledger, told apart from counts that were read in the middle of a change.
+/// The real gap of one process's ledger, without the differences that a reading in the middle of a change shows.
 ///
-/// A process changes its counters one after another while its metrics are read. So one reading may show a gap that is
-/// none. A real gap stays in every later reading.
+/// A process changes its counters one after another while its metrics are read. So one reading may show a gap that does
+/// not exist. A real gap stays in every later reading.
 struct LedgerGap: Sendable {
     /// In how many readings in a row a gap must be seen before it counts as real.
     static let confirmingReadings = 5

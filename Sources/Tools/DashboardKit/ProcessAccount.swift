@@ -5,10 +5,9 @@ internal import Observability
 struct ProcessAccount: Sendable {
     /// One process, from its start to its end.
     private struct Run {
-        /// When the process started, in seconds since 1970; each run has another one.
+        /// When the process started, in seconds since 1970; each run has a different start time.
         let startTime: Double
-        /// The process id that the cluster's state had at the last reading; nil if the state did not have the process
-        /// yet.
+        /// The process id in the cluster's state at the last reading; nil if the process was not yet in the state.
         var pid: Int32?
         var counts = LedgerCounts()
         var feedGap = LedgerGap()
@@ -20,7 +19,7 @@ struct ProcessAccount: Sendable {
     struct Gaps: Sendable, Equatable {
         /// The gaps that are real.
         var confirmed = 0.0
-        /// The gaps of the last readings of processes that have ended, as far as they are not confirmed.
+        /// The unconfirmed gaps in the last readings of processes that have ended.
         var undecided = 0.0
 
         fileprivate mutating func add(_ gap: LedgerGap, isEnded: Bool) {
@@ -44,14 +43,16 @@ struct ProcessAccount: Sendable {
     private var pid: Int32?
     /// The pid of a process that is known to have ended, although the cluster's state may still have this pid.
     private var endedPID: Int32?
-    /// Until when all counts have been read, or are counted as unseen, in milliseconds since the dashboard began.
+    /// The time, in milliseconds since the dashboard began, up to which all counts have been read or are covered by
+    /// `unseenTime`.
     private var seenUntil: Int
     /// Whether the processes of this name take part in one of the ledgers.
     private var hasLedger = false
     private var unseenTime = 0
     private var endCount = 0
 
-    /// - Parameter time: when the name was seen or read first, in milliseconds since the dashboard began.
+    /// - Parameter time: when a process of this name was first observed or read, in milliseconds since the dashboard
+    ///   began.
     init(at time: Int) { self.seenUntil = time }
 
     /// The counts of all runs.
@@ -78,8 +79,8 @@ struct ProcessAccount: Sendable {
     /// How many runs of a process with a ledger have ended.
     var ends: Int { self.hasLedger ? self.endCount : 0 }
 
-    /// For how long at most processes have counted something that was never read, in milliseconds: before each end the
-    /// time since the last reading.
+    /// An upper bound, in milliseconds, of the time whose counts were never read: for each end of a process, the time
+    /// since the last reading before it.
     var unseenMilliseconds: Int { self.hasLedger ? self.unseenTime : 0 }
 
     /// Compares the process with the last observation, to find that a run has ended.
@@ -140,7 +141,7 @@ struct ProcessAccount: Sendable {
         self.run = Run(startTime: startTime)
     }
 
-    /// Records the end of a run, also of one that was never read.
+    /// Records the end of a run, even if the run was never read.
     private mutating func runEnded(at time: Int) {
         self.run?.isEnded = true
         self.endCount += 1

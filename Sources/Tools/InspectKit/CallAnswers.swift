@@ -110,7 +110,7 @@ struct FeedMessages {
     /// The positions of the feed items with each content, oldest first.
     private var positions: [Message: [FeedPosition]] = [:]
 
-    /// Adds a record of the feed; items that are no messages or gifts are ignored.
+    /// Adds a record of the feed; items that are not messages or gifts are ignored.
     mutating func add(_ entry: TopicEntry) {
         // The content has one member, whose name is the kind of the item.
         guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),

@@ -11,7 +11,7 @@ package struct LiveLine: Equatable, Sendable {
     package var location: String
     /// The position of the feed item; nil for a call.
     package var position: FeedPosition?
-    /// The class of the item, or of the item that the call asked for; nil for a call that asks for none.
+    /// The class of the item, or of the item that the call asked for; nil for a call that asks for no item.
     package var feedClass: FeedClass?
     /// The kind of the item or the call.
     package var kind: String

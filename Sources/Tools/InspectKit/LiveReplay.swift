@@ -15,7 +15,7 @@ package struct LiveReplay {
     private var scene = Scene()
     /// The last record of the live in the topic `rooms` so far.
     private var record: LiveRecord?
-    /// What tells how calls came out: replies, dead letters, and the live's feed items.
+    /// The sources of the calls' outcomes: replies, dead letters, and the live's feed items.
     private var answers = CallAnswers()
     private var lines: [LiveLine] = []
 
@@ -174,7 +174,7 @@ package struct LiveReplay {
 }
 
 extension CallRecord {
-    /// The class of the feed item that the call asked for; nil for a call that asks for none.
+    /// The class of the feed item that the call asked for; nil for a call that asks for no item.
     ///
     /// The kind `refused` stands for a message or gift that the gateway found invalid, and `forbidden` for one that the
     /// app's backend refused. Only `forbidden` says whether it was a gift.

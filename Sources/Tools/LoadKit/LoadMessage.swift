@@ -55,8 +55,8 @@ enum LoadMessage {
 
     private static let leaveTip = Array("\"audienceLeft\"".utf8)
 
-    /// Parses a decimal number at `index` and moves the index behind its terminator; nil if the number or the
-    /// terminator is missing.
+    /// Parses a decimal number at `index` and moves the index after its terminator; nil if the number or the terminator
+    /// is missing.
     ///
     /// At most 18 digits are accepted, so that the number fits into 64 bits.
     private static func number(_ text: Span<UInt8>, _ index: inout Int, until terminator: UInt8) -> Int64? {

@@ -73,7 +73,7 @@ package struct LoadReport: Encodable, Sendable {
     package var unexpectedLeaveTips: Int
     /// The longest time in which no viewer of a live received anything while messages were due.
     ///
-    /// A feed that stops for good pauses until the end of the sending.
+    /// A feed that stops permanently counts as a pause until the end of the sending.
     package var longestPauseMilliseconds: Double
     /// The faults other than lost messages, one sentence each: a failed login, a failed join, or a lost live.
     package var failures: [String]

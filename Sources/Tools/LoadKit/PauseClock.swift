@@ -2,7 +2,7 @@
 
 /// Measures the longest time without a delivery between two moments; all times are in microseconds of one clock.
 ///
-/// The time until the first delivery counts, and so does the time after the last one: a feed that stops for good
+/// The time until the first delivery counts, and so does the time after the last one: a feed that stops permanently
 /// pauses until the end.
 struct PauseClock {
     /// The longest time without a delivery so far.

@@ -15,7 +15,7 @@ package struct ScaleChange: Sendable, Encodable {
     package var lost = 0
     package var repeated = 0
     package var reordered = 0
-    /// The messages that came under another number than their reply named.
+    /// The messages that arrived with a number other than the one in their reply.
     package var misplaced = 0
     /// How often two viewers of a live received different messages under one number.
     package var orderConflicts = 0

@@ -23,7 +23,7 @@ package struct ScaleStep: Sendable, Encodable {
     /// Processor time per unit of work, in microseconds; nil without work.
     package var cpuPerUnit: Double? { self.work > 0 ? self.cpuSeconds * 1e6 / Double(self.work) : nil }
 
-    /// Units of work a second.
+    /// Units of work per second.
     package var rate: Double { self.seconds > 0 ? Double(self.work) / self.seconds : 0 }
 }
 

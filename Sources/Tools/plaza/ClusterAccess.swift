@@ -71,8 +71,8 @@ struct ClusterAccess: Sendable {
         let claims = TokenClaims(
             app: self.app, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
             role: isServer ? .server : .user)
-        // Signing cannot fail, because `signingKey` returned a key that can sign. If it failed nevertheless, a gateway
-        // would reject the empty token.
+        // Signing cannot fail, because `signingKey` returned a key that can sign. If it did fail, a gateway would
+        // reject the empty token.
         return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
     }
 }

@@ -21,7 +21,7 @@ final class DashboardCluster: Sendable {
         return Int(elapsed.seconds) * 1000 + Int(elapsed.attoseconds / 1_000_000_000_000_000)
     }
 
-    /// Reads states and metrics of all processes each second; while a process recovers, also the states ten times a
+    /// Reads states and metrics of all processes each second; while a process recovers, reads the states ten times a
     /// second.
     func pollUntilCancelled() async {
         var nextRoundAt = self.elapsedMilliseconds

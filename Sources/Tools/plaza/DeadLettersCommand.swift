@@ -13,7 +13,7 @@ enum DeadLettersCommand: Subcommand {
     static let help =
         "reads the topic dead.letters: inputs and rows that a service could never process and set aside. "
         + "list: a line for each. show ID: all of one. resubmit ID: writes an input to its inbox again, for "
-        + "example after an upgrade that mends the fault; the letter stays until the topic's retention ends it."
+        + "example after an upgrade that fixes the fault; the letter stays until the topic's retention ends it."
 
     private enum Action: String {
         case list, show, resubmit

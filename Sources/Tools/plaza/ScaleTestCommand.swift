@@ -82,8 +82,8 @@ enum ScaleTestCommand: Subcommand {
         let namePrefix = "sc" + String(UInt32.random(in: .min ... .max), radix: 36)
         var plan = ScalePlan(services: kinds, coHostApps: coHostApps, name: namePrefix) { [keys] app, user in
             let claims = TokenClaims(app: app, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400)
-            // Signing cannot fail, because each app has a key that can sign. If it failed nevertheless, a gateway would
-            // reject the empty token.
+            // Signing cannot fail, because each app has a key that can sign. If it did fail, a gateway would reject the
+            // empty token.
             return keys[app].flatMap { try? TokenSigner.sign(claims, with: $0) } ?? ""
         }
         plan.measuringTime = .seconds(seconds)

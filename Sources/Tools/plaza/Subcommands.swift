@@ -32,7 +32,7 @@ enum Subcommands {
 
     /// Runs the subcommand that the first argument names.
     ///
-    /// - Returns: the status to exit with: that of the subcommand, 64 (EX_USAGE) for a missing or unknown name, 74
+    /// - Returns: the status to exit with: the subcommand's status, 64 (EX_USAGE) for a missing or unknown name, 74
     ///   (EX_IOERR) when the output could not be written, or 1 for any other error.
     static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         guard let name = arguments.first, name != "--help", name != "-h", name != "help" else {

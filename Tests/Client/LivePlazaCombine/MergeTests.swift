@@ -53,7 +53,7 @@ import Testing
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
         source.merge(with: subject).subscribe(subscriber)
         subject.send(completion: .failure(TestError()))
-        // The cancelled source sends nevertheless, which must have no effect.
+        // The cancelled source still sends a value, which must have no effect.
         source.emit(1)
         source.complete(.failure(TestError(number: 2)))
         #expect(source.cancelCount == 1)
@@ -61,7 +61,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `a merge of no sources finishes at once`() {
+    @Test func `a merge without sources finishes at once`() {
         let subscriber = ManualSubscriber<Int, Never>()
         Publishers.MergeMany([Just<Int>]()).subscribe(subscriber)
         #expect(subscriber.completions == [.finished])

@@ -14,7 +14,7 @@ import Testing
         var values: [Int] = []
         let cancellable = subject.map { $0 + "0" }.compactMap { Int($0) }.filter { $0 > 10 }.removeDuplicates()
             .dropFirst().sink { values.append($0) }
-        // The texts become 20, 20, x0, 10, 30, 30, 20, 20. `x0` is no number, and 10 is not above 10. Without
+        // The texts become 20, 20, x0, 10, 30, 30, 20, 20. `x0` is not a number, and 10 is not above 10. Without
         // duplicates 20, 30, 20 remain, of which the first is dropped.
         for text in ["2", "2", "x", "1", "3", "3", "2", "2"] { subject.send(text) }
         #expect(values == [30, 20])

@@ -92,7 +92,7 @@ import Testing
         #expect(merged.overlapCount == 0)
         #expect(merged.values.count == Self.threadCount * (Self.valuesPerThread + 1))
         #expect(combined.overlapCount == 0)
-        // Each subject has sent one value more, 0, before the threads began. The first combination is of the two zeros,
+        // Each subject has sent one value more, 0, before the threads began. The first combination has the two zeros,
         // and each of the later values of the two subjects makes another one.
         #expect(combined.values.count == 2 * Self.valuesPerThread + 1)
         #expect(combined.values.last == 2 * (Self.valuesPerThread - 1))

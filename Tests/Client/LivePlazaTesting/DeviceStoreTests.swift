@@ -174,7 +174,7 @@ struct DeviceStoreTests {
         devices.openLocalCamera(isFront: true, completion: nil)
         cluster.advance(by: .seconds(30))
         devices.openLocalCamera(isFront: true, completion: nil)
-        // The limit of the first call passes; that of the second one does not.
+        // The limit of the first call passes, but not the limit of the second call.
         cluster.advance(by: .seconds(31))
         media.finishOpening()
         cluster.settle()

@@ -41,7 +41,7 @@ struct RecordingTests {
         #expect(snapshots.last?.stores.messages.count == 9)
     }
 
-    @Test func `lines that are no recording cannot be read, and an empty text is an empty recording`() {
+    @Test func `lines that are not a recording cannot be read, and an empty text is an empty recording`() {
         #expect(SessionRecording(lines: "{\"at\":1}") == nil)
         #expect(SessionRecording(lines: "hello") == nil)
         #expect(SessionRecording(lines: "")?.duration == .zero)

@@ -48,7 +48,7 @@ import WebSocket
         #expect(log.events(waitingForCount: 3).last == .closed(code: 4102))
     }
 
-    @Test func `a connection that cannot be opened is closed with the code 1006, as a lost one`() throws {
+    @Test func `a connection that cannot be opened is closed with the code 1006, like a lost connection`() throws {
         let server = try EchoServer()
         let port = server.port
         // Nothing listens at this port any more.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LivePlazaTransport
 
-/// What becomes of the commands for a WebSocket when the mailbox for commands is full.
+/// What happens to the commands for a WebSocket when the mailbox for commands is full.
 @Suite(.timeLimit(.minutes(1))) struct SocketCommandQueueTests {
     /// Describes a command: the text that it sends, or "close" with its code.
     private static func description(of command: SocketCommand) -> String {

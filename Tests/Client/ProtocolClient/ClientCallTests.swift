@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    @Test func `a call without a reply times out, also while there is no connection`() {
+    @Test func `a call without a reply times out, even while there is no connection`() {
         var harness = ClientHarness.loggedIn()
         let first = harness.call()
         harness.now = harness.now + .seconds(5)
@@ -120,7 +120,7 @@ import Testing
         #expect(harness.takeActions() == [.callEnded(second, error)])
     }
 
-    @Test func `when calls time out, calls that were queued behind them are sent`() {
+    @Test func `when calls time out, calls that were queued after them are sent`() {
         var harness = ClientHarness.loggedIn()
         // 16 calls may wait for a reply at once; the 17th is queued.
         for _ in 0..<17 { _ = harness.call() }
@@ -133,7 +133,7 @@ import Testing
         #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queuedCall, nextCall])
     }
 
-    @Test func `a text that is no frame of the protocol has no effect, also on a call that waits`() {
+    @Test func `a text that is not a frame of the protocol has no effect, even on a call that waits`() {
         var harness = ClientHarness.loggedIn()
         let id = harness.call()
         _ = harness.takeActions()

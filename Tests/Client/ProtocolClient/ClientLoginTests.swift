@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [4100, 4101, 4102, 4103, 4104, 4105, 4106, 4150, 4199] as [UInt16])
-    func `a code from 4100 to 4199 ends the client for good`(code: UInt16) {
+    func `a code from 4100 to 4199 ends the client permanently`(code: UInt16) {
         var harness = ClientHarness.loggedIn()
         let call = harness.call()
         _ = harness.takeActions()

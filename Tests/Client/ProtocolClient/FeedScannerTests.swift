@@ -64,7 +64,7 @@ import Testing
             #expect(FeedSamples.isFeed(bytes))
             let scan = try #require(FeedSamples.scan(bytes), "\(String(decoding: bytes, as: UTF8.self))")
             #expect(scan.epoch == epoch && scan.count == decodedItems.count && scan.lastNumber == lastNumber)
-            // The first number of a frame without items is that of the next item of the feed.
+            // The first number of a frame without items is the number of the feed's next item.
             #expect(scan.firstNumber == decodedItems.first?.n ?? lastNumber + 1)
         }
     }
@@ -143,9 +143,9 @@ import Testing
             #"{"feed":{"epoch":1,"items":[{"x":1}],"live":"concert","token":"1.1"}}"#,
             #"{"feed":{"items":[],"live":"concert","token":"1.1"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":99999999999999999999}],"live":"concert","token":"1.99999999999999999999"}}"#,
-            // These texts are no feed frames.
+            // These texts are not feed frames.
             #"{"reply":{"id":1}}"#, "", "{", #"{"feed":{"#,
-        ]) func `a text that is no valid feed frame is not scanned`(text: String)
+        ]) func `a text that is not a valid feed frame is not scanned`(text: String)
     {
         #expect(FeedSamples.scan(Array(text.utf8)) == nil)
     }

@@ -79,7 +79,7 @@ import Testing
         #expect(tracker.position == FeedPosition(epoch: 77, number: 30))
         #expect(tracker.firstNumber == 31 && tracker.received == 0)
         #expect(try self.record(&tracker, 31...31) == .fresh)
-        // The same frame again is behind the position, so it changes nothing.
+        // The same frame again is before the position, so it changes nothing.
         #expect(tracker.record(emptyFrame) == .known)
         #expect(tracker.position?.number == 31 && tracker.repeated == 0 && tracker.missing == 0)
         let frameAhead = try #require(FeedSamples.scan(FeedSamples.empty(at: 35)))

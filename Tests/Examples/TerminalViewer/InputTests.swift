@@ -60,7 +60,7 @@ import Testing
         for _ in 0..<3 { line.press(.left) }
         line.press(.character("o"))
         #expect(line.text == "hello world")
-        // Ctrl-W deletes the letters of the word before the cursor, which is behind "wo".
+        // Ctrl-W deletes the letters of the word before the cursor, which is after "wo".
         line.press(.control("w"))
         #expect(line.text == "hello rld")
         #expect(line.takeLine() == "hello rld")
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a line that begins with no slash, or with two, is a message`() throws {
+    @Test func `a line that does not begin with a slash, or begins with two, is a message`() throws {
         #expect(try Command("hello") == .sendMessage("hello"))
         #expect(try Command("//shrug") == .sendMessage("/shrug"))
     }

@@ -153,7 +153,7 @@ import Testing
         #expect(firstBytes.count > 1000)
         #expect(bytesWithoutChange.count < 40)
         #expect(bytesOfChange.count < 80)
-        // The `x` stands behind `> ` in the last row: row 24 and column 3, counted from 1.
+        // The `x` follows `> ` in the last row: row 24 and column 3, counted from 1.
         #expect(String(decoding: bytesOfChange, as: UTF8.self).contains("\u{1B}[24;3H\u{1B}[0mx"))
     }
 

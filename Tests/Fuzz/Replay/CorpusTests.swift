@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: FuzzTargetList.all.map(\.name))
-    func `a target traps on no input of its corpus, and on no prefix of such an input`(name: String) throws {
+    func `no input of its corpus, and no prefix of such an input, makes a target trap`(name: String) throws {
         let target = try #require(FuzzTargetList.all.first { $0.name == name }).target
         let files = try Self.files("Tests/Fuzz/Corpus/\(name)")
         #expect(!files.isEmpty)

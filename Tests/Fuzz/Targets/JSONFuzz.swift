@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaWire
 
-/// Any JSON: the decoder must decode nothing that the scan rejects, and must decode again what it encodes.
+/// Any JSON: the decoder must reject everything that the scan rejects, and must be able to decode what was encoded.
 public enum JSONFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {

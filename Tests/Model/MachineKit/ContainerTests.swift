@@ -54,7 +54,7 @@ extension RingBuffer {
         #expect(numbersOf1234567 == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
     }
 
-    @Test func `times are whole milliseconds, also in JSON`() throws {
+    @Test func `times are whole milliseconds, even in JSON`() throws {
         let time = Timestamp(milliseconds: 1_999)
         #expect(time.seconds == 1)
         #expect(time + .seconds(2) == Timestamp(milliseconds: 3_999))

@@ -86,7 +86,7 @@ extension Journal {
         #expect(!rows.hasChanges)
     }
 
-    @Test func `a look-up that follows the look-up of another row finds the right row, also after removals`() throws {
+    @Test func `a look-up that follows the look-up of another row finds the right row, even after removals`() throws {
         var rows = NumberJournal()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let indexOfRow1 = try #require(rows.index(of: NumberKey(1)))
@@ -256,7 +256,7 @@ private struct Doubler: Machine {
 
 /// The hash table from the keys of a journal to the slots of their rows.
 @Suite struct SlotIndexTests {
-    @Test(arguments: 1...10) func `an index finds each slot by its hash, also after removals and at equal hashes`(
+    @Test(arguments: 1...10) func `an index finds each slot by its hash, even after removals and at equal hashes`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)

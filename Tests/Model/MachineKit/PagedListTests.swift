@@ -17,7 +17,7 @@ import Testing
         #expect(self.pages([3, 4], before: [[1, 2], [3], []]) == [[], [3, 4], []])
     }
 
-    @Test func `all pages are filled anew when the last page is full, or when a page is too long`() {
+    @Test func `all pages are refilled when the last page is full, or when a page is too long`() {
         // 7 is new, and the last page is full.
         #expect(self.pages([2, 3, 5, 6, 7], before: [[1, 2], [3, 4], [5, 6]]) == [[2, 3], [5, 6], [7]])
         #expect(self.pages([1, 2, 3, 4, 5], before: [[1, 2, 3, 4, 5], [], []]) == [[1, 2], [3, 4], [5]])

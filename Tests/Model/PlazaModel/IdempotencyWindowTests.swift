@@ -49,7 +49,7 @@ import Testing
         #expect(window.lookup(9) == .fresh)
     }
 
-    @Test func `I15 the outcome of a call that was passed on replaces the note that it was passed on`() {
+    @Test func `I15 the final outcome of a call replaces the outcome 'passed on'`() {
         var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.start)
         window.record(self.answer(2), of: 2, at: self.start)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a window forgets its outcomes after a minute, and keeps their highest counter for five more`() {
+    @Test func `I15 a window forgets its outcomes after a minute, and their highest counter five minutes later`() {
         var window = CallWindow(at: self.start)
         for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.start) }
         // The outcomes expire after 60 s, and their highest counter 300 s later, after 360 s. The window falls due up

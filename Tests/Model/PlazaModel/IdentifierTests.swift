@@ -63,7 +63,7 @@ import Testing
         #expect(UserKey("a", "z") < UserKey("b", "a"))
     }
 
-    @Test func `a slash separates the parts of a key also before a combining mark`() {
+    @Test func `a slash separates the parts of a key even before a combining mark`() {
         // Swift's strings see "/" and the combining mark U+0352 as one Character. Records of other writers can have ids
         // that begin with such a mark.
         let key = LiveKey("\u{352}demo", "\u{352}concert")

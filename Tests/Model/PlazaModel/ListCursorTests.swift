@@ -25,5 +25,5 @@ import Testing
             "", ".", "..", "7", "1.2", "g.1.", "g.1.b2", "g.1.-1", "g.1.a-1", "g.x.1", "g..1", "g.1.aa1",
             "g.9223372036854775808.1", "g.1.9223372036854775808", "g.1.0.5 ",
         ])
-    func `a text that is no cursor is not parsed`(text: String) { #expect(ListCursor(text: text) == nil) }
+    func `a text that is not a cursor is not parsed`(text: String) { #expect(ListCursor(text: text) == nil) }
 }

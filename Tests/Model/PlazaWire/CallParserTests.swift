@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `missing params count as an empty object, and params that are no object are rejected`() {
+    @Test func `missing params count as an empty object, and params that are not an object are rejected`() {
         // Both calls lack `live`; only the message for params that exist has the prefix `params.`.
         #expect(CallSpec.rejection("live.get", nil) == ReplyError(.badParameter, "live is missing"))
         #expect(CallSpec.rejection("live.get", "{}") == ReplyError(.badParameter, "params.live is missing"))

@@ -45,7 +45,7 @@ struct CallSpec: Sendable {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Parses a call of a user who is in the live `concert`, or of an app's server, which is in no live.
+    /// Parses a call of a user who is in the live `concert`, or of an app's server, which is not in a live.
     static func parse(_ method: String, _ params: String?, role: CallerRole = .user) -> Result<ParsedCall, ReplyError> {
         let frame = "{\"id\":9,\"method\":\"\(method)\"" + (params.map { ",\"params\":\($0)" } ?? "") + "}"
         let caller = role == .user ? Samples.caller : Samples.server

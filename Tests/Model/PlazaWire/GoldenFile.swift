@@ -61,7 +61,7 @@ struct GoldenFile {
         var isInString = false
         var isEscaped = false
         var stringStart = 0
-        // The content of the last complete string; directly behind a colon, it is the name of the member.
+        // The content of the last complete string; if a colon follows it, it is the name of the member.
         var lastString = ""
         for (index, byte) in json.enumerated() {
             output.append(byte)

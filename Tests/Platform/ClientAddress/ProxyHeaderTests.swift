@@ -11,7 +11,7 @@ import Testing
     /// Behind the signature: version and command, address family, the number of bytes that follow (in two bytes), the
     /// addresses of client and proxy, and their ports.
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
-    /// A header with the client 2001::7, and behind the ports a further field of three bytes.
+    /// A header with the client 2001::7, and a further field of three bytes after the ports.
     ///
     /// The announced number of bytes, 39, is 36 for the addresses and ports, and 3 for the further field.
     static let ipv6 =
@@ -101,7 +101,7 @@ import Testing
         }
         for _ in 0..<20_000 {
             var bytes = randomByte() < 200 ? Self.ipv6 : Self.ipv4
-            // Up to three bytes behind the signature, which has twelve bytes, are replaced.
+            // Up to three bytes after the signature, which has twelve bytes, are replaced.
             for _ in 0..<Int(randomByte() % 4) { bytes[12 + Int(randomByte()) % (bytes.count - 12)] = randomByte() }
             // Some bytes at the end are missing, possibly none.
             bytes.removeLast(Int(randomByte()) % bytes.count)

@@ -42,7 +42,7 @@ struct DeflateTests {
         #expect(try Inflation.inflate(compressed, limit: 200_000) == bytes + [1, 2, 3])
     }
 
-    @Test func `an empty input inflates to no bytes`() throws {
+    @Test func `an empty input inflates to an empty output`() throws {
         #expect(try Inflation.inflate([], limit: 10) == [])
     }
 

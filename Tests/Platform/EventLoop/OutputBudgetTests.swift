@@ -74,7 +74,7 @@ import Testing
     /// The indexes of the queues that are chosen to free at least `bytes`, in the order in which they are chosen.
     ///
     /// `sizes[n]` is the size of queue n in bytes, and `parties[n]` its party; a queue for which `parties` has no
-    /// element belongs to no party.
+    /// element does not belong to a party.
     private func chosenQueues(of sizes: [Int], parties: [String?] = [], freeing bytes: Int) -> [Int] {
         let queues = sizes.indices.map { index in
             OutputBudget.Queue(bytes: sizes[index], party: index < parties.count ? parties[index] : nil)
@@ -142,7 +142,7 @@ import Testing
     }
 }
 
-/// The bytes that a peer acknowledges count as progress, also while the socket on this side accepts no more bytes.
+/// The bytes that a peer acknowledges count as progress, even while the socket on this side accepts no more bytes.
 @Suite struct AcknowledgedBytesTests {
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
         var progress = OutputProgress(at: MonotonicTime(milliseconds: 1_000))

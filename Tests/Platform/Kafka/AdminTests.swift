@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdminTests {
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `topics are created, described and deleted, and a repeated request is no error`() async throws {
+    func `topics are created, described and deleted, and a repeated request is not an error`() async throws {
         try await runOnDedicatedThread {
             let admin = try KafkaAdmin(TestBroker.real.settings())
             #expect(try admin.waitUntilReachable(timeout: .seconds(10)).brokers.count == 1)
@@ -18,7 +18,7 @@ struct AdminTests {
             let spec = TopicSpec(
                 name: name, partitions: 3, config: ["cleanup.policy": "compact", "segment.ms": "60000"])
             try admin.createTopics([spec])
-            // A repeated request is no error.
+            // A repeated request is not an error.
             try admin.createTopics([spec])
             let description = try #require(try admin.describeTopics([name]).first)
             #expect(description.partitions == 3)
@@ -82,7 +82,7 @@ struct AdminTests {
             let info = try admin.waitUntilReachable(timeout: .seconds(10))
             #expect(info.brokers.count == 2)
             #expect(info.topics == ["rooms": 12, "feed": 3])
-            // A request to create a topic that exists is no error.
+            // A request to create a topic that exists is not an error.
             try admin.createTopics([TopicSpec(name: "rooms", partitions: 12)])
             let error = #expect(throws: KafkaError.self) {
                 try admin.createTopics([TopicSpec(name: "x", partitions: 1)])

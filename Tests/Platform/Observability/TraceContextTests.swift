@@ -26,7 +26,7 @@ import Testing
         #expect(newContext.description.hasSuffix("-00"), "the flags 00 say that the trace is not sampled")
     }
 
-    @Test func `of a header of a later version, the known fields are read`() {
+    @Test func `the known fields of a header of a later version are read`() {
         // The example has version 00; a field of a later version begins with a hyphen.
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "-what-comes")?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2))?.isSampled == true)

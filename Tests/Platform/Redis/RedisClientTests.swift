@@ -58,7 +58,7 @@ struct RedisClientTests {
             #expect(replies[4] == .integer(1) && replies[5] == .integer(2))
             #expect(replies[6] == .array([.bytes(Array("a".utf8)), .bytes([])]))
             #expect(replies[7] == .array([.integer(1), .array([.bytes(Array("x".utf8)), .array([])]), .null]))
-            // These commands fail: INCR of a value that is no number, and an unknown command.
+            // These commands fail: INCR of a value that is not a number, and an unknown command.
             for index in [3, 8] {
                 guard case .error(let text) = replies[index] else {
                     Issue.record("expected an error, got \(replies[index])")

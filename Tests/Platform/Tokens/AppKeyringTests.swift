@@ -45,7 +45,7 @@ import Tokens
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#) == nil)
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#, app: "a b") == .badApp("a b"))
         // An unknown algorithm. HS256 without a secret, with a secret that is too short, and with one that has padding.
-        // ES256 with coordinates of no point on the curve, and with a coordinate that is too short.
+        // ES256 with coordinates that are not a point on the curve, and with a coordinate that is too short.
         for fields in [
             #""alg":"none""#, #""alg":"HS256""#, #""alg":"HS256","k":"AAAA""#,
             #""alg":"HS256","k":"\#(encodedSecret)=""#,

@@ -4,7 +4,7 @@ import MachineKit
 import WebSocket
 
 extension SeededRandom {
-    /// As many random bytes as `count` says.
+    /// Returns `count` random bytes.
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: self.next()) } }
 }
 

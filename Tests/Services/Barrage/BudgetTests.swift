@@ -101,7 +101,7 @@ import Testing
         var sendTime: Int64 = 0
         var now: Int64 = 0
         for index in 0..<2000 {
-            // One message each 25 ms, 40 a second; messages may use 54 of the budget of 60.
+            // One message every 25 ms, 40 a second; messages may use 54 of the budget of 60.
             sendTime += 25
             // Messages arrive late, but never out of order.
             let arrivalTime = max(now, sendTime + Int64.random(in: 0...150, using: &random))

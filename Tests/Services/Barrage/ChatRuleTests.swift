@@ -50,14 +50,15 @@ import Testing
         _ = barrage.send(.muted(user: "bob", until: barrage.now + .seconds(1)))
         _ = barrage.advance(milliseconds: 1_000)
         #expect(barrage.sendText(user("bob", call: 2, ticket: 300)).wasSent)
-        // A mute of a user whose id is that of the app's server does not apply to the server.
+        // A mute of a user with the same id as the app's server does not apply to the server.
         _ = barrage.send(.muted(user: "backend", until: nil))
         #expect(barrage.sendText(server(call: 1)).wasSent)
     }
 
     @Test func `I16 beyond the limit, the mutes that expire first are removed`() {
         var mutes = Mutes()
-        // Ten mutes more than the limit: the mute of u0 expires last, that of each further user a millisecond earlier.
+        // Ten mutes more than the limit: the mute of u0 expires last, and the mute of each further user a millisecond
+        // earlier.
         let highestNumber = Mutes.limit + 9
         for number in 0...highestNumber {
             mutes.set(UserID("u\(number)"), until: Timestamp(milliseconds: 1_000_000 - Int64(number)))

@@ -166,7 +166,7 @@ import Testing
         #expect(barrage.rows.count == 0)
     }
 
-    @Test func `a gift of the owner, an admin, a viewer or the app's server enters, also in a muted live`() {
+    @Test func `a gift of the owner, an admin, a viewer or the app's server enters, even in a muted live`() {
         for caller in [user("alice", call: 1), user("adam", call: 1), user("bob", call: 1), server(call: 1)] {
             var barrage = BarrageHarness(settings: Self.settings)
             _ = barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true))

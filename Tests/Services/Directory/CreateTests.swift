@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Rules: R3.4.
-    @Test func `an owner that creates its running live again enters it unchanged, also on another device`() throws {
+    @Test func `an owner that creates its running live again enters it unchanged, even on another device`() throws {
         var directory = DirectoryHarness.withLive(LiveChanges(notice: "first"))
         let before = try #require(directory.liveRow)
         var phone = user("alice", call: 1)

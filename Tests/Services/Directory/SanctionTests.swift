@@ -59,7 +59,7 @@ import Testing
         #expect(directory.rows[.bans(key)] == nil)
     }
 
-    @Test func `a ban without end stays until it is lifted, and lifting a ban that does not exist is no error`() {
+    @Test func `a ban without end stays until it is lifted, and lifting a ban that does not exist is not an error`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.send(self.ban(["bob"], seconds: -1, by: user("alice", call: 2)))
         #expect(directory.advance(.seconds(100_000_000)) == [])

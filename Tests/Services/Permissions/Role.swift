@@ -9,7 +9,7 @@ enum Role: String, CaseIterable, Sendable {
     case viewer
     /// On seat 4.
     case seated
-    /// Muted, on no seat.
+    /// Muted, without a seat.
     case muted
     /// Banned from the live.
     case banned

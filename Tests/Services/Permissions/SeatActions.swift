@@ -22,7 +22,7 @@ extension Action {
 
     /// The caller gets seat 5, unless the caller has a seat already or may not have one.
     ///
-    /// In apply mode, `take` is an application if the caller is no host; anna accepts it.
+    /// In apply mode, `take` is an application if the caller is not a host; anna accepts it.
     private static let sittingDown: Preparation = { harness, key, caller in
         _ = harness.send(.seatCommand(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))

@@ -62,7 +62,7 @@ import Testing
             _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, counter: Int64(counter))))
         }
         // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages. Only the
-        // number of users matters, not that of sessions, so they have only ten sessions.
+        // number of users matters, not the number of sessions, so they have only ten sessions.
         fanout.now = fanout.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(

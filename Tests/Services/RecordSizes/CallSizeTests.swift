@@ -37,7 +37,7 @@ import Testing
 
     /// Texts of about 1000 bytes less than the largest body, as they are written in the JSON of a body.
     ///
-    /// The record of a call is encoded anew, and may escape other characters than the body does. So the texts have
+    /// The record of a call is encoded again, and may escape other characters than the body does. So the texts have
     /// characters without an escape, with escapes of two and of six bytes, and some that only some encoders escape.
     private static let textsInJSON: [String] = {
         let bytes = Self.maxBodyBytes - 1000

@@ -12,7 +12,7 @@ protocol RandomWalk {
     var lastCall: (input: Tested.Input, reply: Reply)? { get set }
     /// What was found wrong: an effect that contradicts another effect, a reply or a row.
     var contradictions: [String] { get set }
-    /// The number of steps of which, on average, one is a pause.
+    /// On average, one in this number of steps is a pause.
     static var stepsPerPause: Int { get }
     /// The longest pause.
     static var maxPauseMilliseconds: Int64 { get }

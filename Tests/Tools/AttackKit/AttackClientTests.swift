@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `slow readers stop reading after the login, and go on asking for the owner's large metadata`() {
+    @Test func `slow readers stop reading after the login, and continue to ask for the owner's large metadata`() {
         // Connection 0 owns a live with large metadata, and all others are slow readers.
         var owner = Self.client(SlowReaderAttack(), index: 0)
         _ = owner.opened()

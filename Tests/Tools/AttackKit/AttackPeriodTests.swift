@@ -7,8 +7,8 @@ import Testing
 
 /// Tests of how long an attack lasts.
 ///
-/// `advance` says what time has passed, and whether enough was measured for the attack to end (`mayEnd`). The result is
-/// when the attack ended; nil if it goes on.
+/// `advance` gets the elapsed time, and whether enough was measured for the attack to end (`mayEnd`). It returns the
+/// time at which the attack ended; nil if the attack continues.
 @Suite struct AttackPeriodTests {
     @Test func `an attack ends after the planned time if enough was measured`() {
         var period = AttackPeriod(.seconds(1))
@@ -18,7 +18,7 @@ import Testing
         #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010))
     }
 
-    @Test func `an attack goes on until enough was measured, but at most 20 s beyond the planned time`() {
+    @Test func `an attack continues until enough was measured, but at most 20 s beyond the planned time`() {
         var measured = AttackPeriod(.seconds(1))
         #expect(measured.advance(to: .seconds(5), mayEnd: false) == nil)
         #expect(measured.advance(to: .seconds(6), mayEnd: true) == .seconds(6))

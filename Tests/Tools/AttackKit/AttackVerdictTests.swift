@@ -71,7 +71,7 @@ import Testing
     @Test func `a gateway may also grow by the memory that its own limits allow an attack to occupy`() {
         let failuresAfterGrowth = { (mebibytes: Int) in
             Self.failures {
-                // In bytes: 320 MiB.
+                // 320 MiB, in bytes.
                 $0.allowedBytes = 320 << 20
                 $0.gateways["gateway-1"]?.maxBytes = 1e8 + Double(mebibytes << 20)
             }
@@ -112,7 +112,8 @@ import Testing
         #expect(!report.isPassed)
         for words in [
             "refused: 7 × tooFrequent, 2 × close 4104", "FAILED: 3 acknowledged items are missing.", "FAILED: record",
-            // The gateway's memory before the attack and at most, in MiB, and the answered of all HTTP requests.
+            // In this order: the gateway's memory in MiB, before the attack and at its maximum; the answered HTTP
+            // requests of all that were sent.
             "numbers-http did not run", "95 → 104", "10/10",
         ] {
             #expect(report.table.contains(words), "\(words) in \(report.table)")

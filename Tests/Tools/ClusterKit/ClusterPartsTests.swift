@@ -2,6 +2,7 @@
 import ClusterKit
 import Foundation
 import MachineKit
+import PlazaModel
 import Testing
 import Tokens
 
@@ -41,6 +42,30 @@ import Tokens
         // The services must accept the file.
         let keyring = try AppsFile.keyring(in: .file(path))
         #expect(keyring.apps == ["demo", "first", "second"])
+    }
+
+    @Test func `the demo app gets its webhooks in a new file and in an old one, and keeps them`() throws {
+        let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func readHooks() throws -> AppHooks? {
+            struct File: Decodable {
+                struct App: Decodable { let hooks: AppHooks? }
+                let apps: [String: App]
+            }
+            let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            return try #require(file.apps["demo"]).hooks
+        }
+        let hooks = AppHooks(
+            url: "http://127.0.0.1:1/hook", secret: "a secret of the tests", before: .init(gift: .refuse))
+        try AppsFile.prepare(at: path, feedBudget: nil, hooks: hooks)
+        #expect(try readHooks() == hooks)
+        let otherHooks = AppHooks(url: "http://127.0.0.1:2/hook", secret: "a secret of the tests")
+        try AppsFile.prepare(at: path, feedBudget: nil, hooks: otherHooks)
+        #expect(try readHooks() == otherHooks)
+        try AppsFile.prepare(at: path, feedBudget: 60)
+        #expect(try readHooks() == otherHooks)
+        // The services must accept the file.
+        #expect(try AppsFile.keyring(in: .file(path)).apps == ["demo"])
     }
 
     @Test func `only the owner of the apps file can read it, and preparing the file again keeps the key`() throws {

@@ -17,7 +17,8 @@ import Testing
     }
 
     @Test func `the message names the page only if a gateway serves the page`() throws {
-        // First, no gateway is to serve pages; then the files of the pages are missing; then there is no gateway.
+        // First, no gateway is configured to serve pages; then the files of the pages are missing; then there is no
+        // gateway.
         var options = ClusterOptions(runDirectory: ".cluster")
         #expect(try !lines(options).contains { $0.contains("Open") })
         options.servesPages = true

@@ -135,7 +135,7 @@ import Testing
         #expect(ledger.uneven == ["barrage-fanout-1": 2, "barrage-fanout-2": 2])
     }
 
-    @Test func `counts that were read in the middle of a change are no gap`() {
+    @Test func `counts that were read in the middle of a change are not a gap`() {
         // A gap counts only when five readings in a row have it: here the fourth of six has none, and below there are
         // four readings.
         var rounds = (0..<6).map { [Self.fanout(pid: 7, published: 100 + 10 * $0, lost: $0 == 3 ? 0 : 5)] }

@@ -83,7 +83,7 @@ import Testing
                 == [["barrage-fanout-2"], ["barrage-fanout-1", "barrage-fanout-2"]])
     }
 
-    @Test func `a process keeps its figures between rounds while it runs, also when it is not ready`() {
+    @Test func `a process keeps its figures between rounds while it runs, even when it is not ready`() {
         var model = DashboardModel()
         var reading = Self.fanout(1, pid: 7, owned: [0])
         model.addRound([reading], at: 0)

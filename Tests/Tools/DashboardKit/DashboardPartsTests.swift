@@ -71,7 +71,7 @@ import Testing
 
     /// Rules: R13.36.
     @Test func `the recovery clock measures the end of a process from the round that detects the end`() {
-        // Nobody told the clock of a kill: the new pid shows that the process has ended.
+        // No kill was reported to the clock: the new pid shows that the process has ended.
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
         clock.observe([Self.reading("gateway-1", pid: 8, isReady: false)], at: 500)

@@ -126,7 +126,7 @@ struct InspectFixture {
         #expect(lines.map(\.feedClass) == [.barrage, .gift])
     }
 
-    @Test func `without the replies, the feed's items tell which messages were admitted`() {
+    @Test func `without the replies, the feed's items show which messages were admitted`() {
         var fixture = Fixture()
         // The messages are an hour old, and the broker keeps replies for only ten minutes.
         let start = Fixture.now - .seconds(3600)

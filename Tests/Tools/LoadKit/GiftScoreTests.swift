@@ -34,7 +34,7 @@ import Testing
         #expect(scores.updates(of: Self.battle("b-2"), coins: ["a": 100, "b": 9]) == [])
     }
 
-    @Test func `a battle that is over is forgotten, and one that is seen again goes on with its score`() {
+    @Test func `a battle that is over is forgotten, and one that is seen again continues with its score`() {
         var scores = GiftScores()
         _ = scores.updates(of: Self.battle(), coins: ["a": 100, "b": 7])
         scores.keep([BattleID("b-2")])

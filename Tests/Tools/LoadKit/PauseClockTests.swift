@@ -13,7 +13,7 @@ struct PauseClockTests {
         #expect(clock.longestMicroseconds == 800)
     }
 
-    @Test func `a feed that stops for good pauses until the end`() {
+    @Test func `a feed that stops permanently pauses until the end`() {
         var clock = PauseClock()
         clock.begin(at: 0)
         clock.recordDelivery(at: 50)

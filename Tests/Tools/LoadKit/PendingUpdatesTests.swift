@@ -44,7 +44,7 @@ import Testing
         _ = pending.add(.feed([Self.entry(1, joined), Self.entry(2, Self.left("bob"))], epoch: 1))
         var index = 0
         #expect(pending.take(from: &index, Self.leftUser) == "bob")
-        // The step's next search begins behind the join.
+        // The step's next search begins after the join.
         #expect(index == 1)
         _ = pending.add(.feed([Self.entry(3, Self.left("bob"))], epoch: 1))
         #expect(pending.take(from: &index, Self.leftUser) == "bob")

@@ -72,7 +72,7 @@ import Testing
         #expect(never.notes.first?.contains("barrage-fanout-1 never answered") == true)
     }
 
-    @Test func `after a gateway's restart, sums of gateways are lower bounds without gauges, and other sums exact`() {
+    @Test func `after a gateway's restart, sums of gateways are lower bounds without gauges; other sums are exact`() {
         // `gateway_feed_owed` is a gauge of the ledger, and `gateway_feed_partitions` is not a figure of the ledger.
         let gateway = { (delivered: Int, start: Int) in
             """

@@ -39,8 +39,8 @@ struct ScaleReportTests {
         let report = Self.report(
             Self.step(1), Self.step(2, work: 500, cpuSeconds: 0.55), Self.step(4, work: 4000, cpuSeconds: 4.5))
         #expect(report.findings == [] && report.isPassed)
-        // The columns behind the number of instances are units a second, those of each instance, microseconds of CPU
-        // for each unit, and the ratio to one instance.
+        // The columns after the number of instances are units a second, those of each instance, microseconds of CPU for
+        // each unit, and the ratio to one instance.
         #expect(report.table.contains("| barrage-fanout (messages) | 2 | 50 | 25 | 1100 | 1.10 |"))
         #expect(report.text.hasSuffix("Every promise held."))
     }

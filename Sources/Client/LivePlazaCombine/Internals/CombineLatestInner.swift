@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The subscription of a subscriber to several publishers whose latest values are combined.
 ///
-/// The subscriber's demand is passed to each source. A value that arrives without demand is stored as the latest value of
-/// its source, and appears in the next combination.
+/// The subscriber's demand is passed to each source. A value that arrives without demand is stored as the latest value
+/// of its source, and appears in the next combination.
 final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     typealias Completion = Subscribers.Completion<Downstream.Failure>
 

@@ -6,8 +6,8 @@ internal import Foundation
 ///
 /// While a thread is delivering,
 /// - another thread leaves its event to that thread and continues, so it never waits for the receiver;
-/// - the same thread, if the receiver sends an event (for example a sink sends a value), delivers the event at once. As in
-///   Combine, such a nested event arrives before the call that sent it returns.
+/// - the same thread, if the receiver sends an event (for example a sink sends a value), delivers the event at once. As
+///   in Combine, such a nested event arrives before the call that sent it returns.
 final class Delivery<Event> {
     private let lock = NSLock()
     private var waiting = FIFO<Event>()

@@ -24,7 +24,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     /// The subscriber; nil after its cancellation, and after the end of the merged sequence.
     private var downstream: Downstream?
     private var sources: SourceSubscriptions
-    /// The values that are not delivered yet, mostly because there is no demand for them.
+    /// The values that are not delivered yet, usually because there is no demand for them.
     private var waiting = FIFO<(value: Input, source: Int)>()
     /// How many more values the subscriber has asked for.
     private var demand = Subscribers.Demand.none
@@ -68,7 +68,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         for upstream in detached.upstreams { upstream.cancel() }
     }
 
-    /// Adds demand of the subscriber; if it thereby becomes unlimited, all values of the sources are requested.
+    /// Adds demand of the subscriber; if the total becomes unlimited, all values of the sources are requested.
     private func add(_ demand: Subscribers.Demand) {
         let upstreams: [any Subscription] = self.lock.withLock {
             let wasUnlimited = self.demand == .unlimited

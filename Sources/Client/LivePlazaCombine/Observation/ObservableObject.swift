@@ -48,7 +48,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
             fields += current.children.compactMap { $0.value as? any PublishedField }
             mirror = current.superclassMirror
         }
-        // The lock prevents that two threads make a publisher each for the same object.
+        // The lock prevents two threads from making two publishers for the same object.
         return ObservationLock.shared.withLock {
             let publisher = fields.lazy.compactMap(\.objectWillChange).first ?? ObservableObjectPublisher()
             for field in fields { field.setObjectWillChange(publisher) }

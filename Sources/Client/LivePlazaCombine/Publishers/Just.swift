@@ -39,7 +39,7 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - completeImmediately: If true, subscribers get the completion at once; if false, they get nothing at all.
-    ///   - outputType: The type of the values, of which there are none.
+    ///   - outputType: The type of the values; there are none.
     ///   - failureType: The type of the error, which does not occur.
     public init(completeImmediately: Bool = true, outputType: Output.Type, failureType: Failure.Type) {
         self.init(completeImmediately: completeImmediately)
@@ -67,7 +67,7 @@ public struct Fail<Output, Failure: Error>: Publisher {
     /// Makes a publisher whose kind of values is given.
     ///
     /// - Parameters:
-    ///   - outputType: The type of the values, of which there are none.
+    ///   - outputType: The type of the values; there are none.
     ///   - failure: The error.
     public init(outputType: Output.Type, failure: Failure) { self.error = failure }
 

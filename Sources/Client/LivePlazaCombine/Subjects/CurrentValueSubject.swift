@@ -3,8 +3,8 @@
 
 /// A subject that keeps the latest value; a subscriber gets this value first, and then each new value.
 ///
-/// If a value is sent while a subscriber has no demand, the subscriber gets the latest value when it asks again. Threads
-/// may use the subject in the same way as a `PassthroughSubject`.
+/// If a value is sent while a subscriber has no demand, the subscriber gets the latest value when it asks again.
+/// Threads may use the subject in the same way as a `PassthroughSubject`.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     private let core: SubjectCore<Output, Failure>
 
@@ -33,7 +33,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
         self.core.attach(subscriber, of: self)
     }
 
-    /// Makes a value the latest one and sends it to all subscribers that have asked for one.
+    /// Makes a value the latest one, and sends it to all subscribers that have asked for a value.
     ///
     /// - Parameter input: The value.
     public func send(_ input: Output) { self.core.send(input) }

@@ -20,7 +20,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
         self.core.attach(subscriber, of: self)
     }
 
-    /// Sends a value to all subscribers that have asked for one.
+    /// Sends a value to all subscribers that have asked for values.
     ///
     /// After the completion it does nothing.
     ///

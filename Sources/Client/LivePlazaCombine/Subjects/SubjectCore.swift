@@ -4,8 +4,9 @@ internal import Foundation
 
 /// The state and logic that `CurrentValueSubject` and `PassthroughSubject` share.
 ///
-/// An event is enqueued for all subscribers under the lock, and delivered after the lock is released. If several threads
-/// send events, all subscribers therefore receive them in the same order, and the current value changes in that order.
+/// An event is enqueued for all subscribers under the lock, and delivered after the lock is released. If several
+/// threads send events, all subscribers therefore receive them in the same order, and the current value changes in that
+/// order.
 final class SubjectCore<Output, Failure: Error> {
     private let lock = NSLock()
     private let keepsCurrentValue: Bool

@@ -68,8 +68,8 @@ extension Publisher {
 
 /// Holds back the last value, and schedules at most one call of `timeReached` at a time.
 ///
-/// If a newer value has set a later `pending.due` when `timeReached` runs, it is scheduled again. Therefore many values in
-/// a short time need only one timer.
+/// If a newer value has set a later `pending.due` when `timeReached` runs, it is scheduled again. Therefore many values
+/// in a short time need only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure

@@ -59,8 +59,8 @@ extension Publisher {
 
 /// Schedules an action for each event.
 ///
-/// Each action delivers the event that is first in the queue when the action runs. Thus the events keep their order even
-/// if the scheduler runs several actions at once.
+/// Each action delivers the event that is first in the queue when the action runs. Thus the events keep their order
+/// even if the scheduler runs several actions at once.
 private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure

@@ -51,9 +51,9 @@ extension Publishers {
 extension Publisher {
     /// Delivers at most one value in an interval.
     ///
-    /// The first value is delivered at once. Of the values in the interval after a delivery, one is delivered at the end
-    /// of the interval. If a value waits when the sequence ends, it is still delivered at the end of its
-    /// interval, and the completion follows it. A value is dropped if there is no demand when it is to be delivered.
+    /// The first value is delivered at once. Of the values in the interval after a delivery, one is delivered at the
+    /// end of the interval. If a value waits when the sequence ends, it is still delivered at the end of its interval,
+    /// and the completion follows it. A value is dropped if there is no demand when it is due.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two values.

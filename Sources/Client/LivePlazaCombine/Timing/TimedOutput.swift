@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The downstream side of operators, such as `debounce`, that request all values, and deliver each one later or never.
 ///
-/// A value is dropped if there is no demand when it is to be delivered.
+/// A value is dropped if there is no demand when it is due.
 final class TimedOutput<Downstream: Subscriber> {
     /// What is delivered to the subscriber.
     enum Event {

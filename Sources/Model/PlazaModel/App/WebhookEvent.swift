@@ -12,7 +12,7 @@ package enum MemberCause: String, Hashable, Sendable, Codable {
     case heartbeatRecover
 }
 
-/// How a battle ended, as the app's backend learns it (R14.21, R14.22).
+/// How a battle ended, as reported to the app's backend (R14.21, R14.22).
 package enum BattleEndKind: Int, Hashable, Sendable, Codable {
     case timeOver = 0
     /// All lives left the battle before its time was over.
@@ -35,7 +35,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The complete current seat list.
     case seatsChanged(seats: [Seat])
-    /// The live `from` asked the lives `to` for a battle; the `key` of all events of the battle is that of `from`.
+    /// The live `from` asked the lives `to` for a battle; all events of the battle have the `key` of `from`.
     ///
     /// `durationMilliseconds` is the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may
     /// take to accept; 0 if `needResponse` is false.
@@ -69,7 +69,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     }
 }
 
-/// The names by which an app's hooks choose the events that its backend receives (`AppHooks.events`).
+/// The names of the events; `AppHooks.events` lists those that an app's backend receives.
 package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
     case roomCreated
     case roomEnded

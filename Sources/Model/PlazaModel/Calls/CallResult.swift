@@ -49,7 +49,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     /// A resumed live: the feed continues from `position`. `replayed` is false when the missed items cannot be
     /// replayed, so that the client must load the live's snapshot (`LiveDetails`).
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
-    /// A page of an app's lives; `cursor` is that of the next page, empty on the last page.
+    /// A page of an app's lives; `cursor` leads to the next page, and is empty on the last page.
     case lives(items: [LiveListEntry], cursor: String)
     /// The snapshot of a live.
     indirect case room(details: LiveDetails)

@@ -9,7 +9,7 @@ package enum CallerRole: String, Hashable, Sendable, Codable {
 
 /// A user's public profile (R1.4).
 ///
-/// Stored behind a reference, because every message and most rows contain one.
+/// Stored by reference, because every message and most rows contain one.
 package struct UserInfo: Hashable, Sendable, Codable {
     private struct Fields: Hashable, Sendable, Codable {
         var userID: UserID
@@ -40,7 +40,7 @@ package struct UserInfo: Hashable, Sendable, Codable {
 /// The author of a call, and the gateway that receives the reply.
 ///
 /// A gateway creates the caller from a verified token. The call carries the caller through all machines, because the
-/// last machine replies. Stored behind a reference, because callers are copied far more often than created.
+/// last machine replies. Stored by reference, because callers are copied far more often than created.
 package struct Caller: Hashable, Sendable, Codable {
     private struct Fields: Hashable, Sendable, Codable {
         var user: UserInfo
@@ -79,7 +79,8 @@ package struct Caller: Hashable, Sendable, Codable {
     /// The request's counter; reading it does not copy the session's id.
     package var counter: Int64 { self.fields.value.request.counter }
     package var replyTo: GatewayID { self.fields.value.replyTo }
-    /// The ticket of the caller's join; nil while the caller is in no live, and for an app's server, which needs none.
+    /// The ticket of the caller's join; nil while the caller is not in a live, and for an app's server, which needs no
+    /// ticket.
     package var ticket: Ticket? {
         get { self.fields.value.ticket }
         set { self.fields.value.ticket = newValue }

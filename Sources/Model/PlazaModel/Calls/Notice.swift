@@ -86,7 +86,7 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     }
 }
 
-/// A message to one user, beside the feed.
+/// A message to one user, separate from the feed.
 package struct Notice: Hashable, Sendable, Codable {
     /// The version of the record's format.
     package var v = 1

@@ -103,7 +103,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var seats: [Seat]
     /// The connection of lives to which this live belongs; nil if it belongs to none.
     package var connection: ConnectionView?
-    /// The battle that this live shows: its own, or else the one of its connection that began last.
+    /// The battle that this live shows: its own, or else the battle of its connection that began last.
     ///
     /// The battle is running, or its result is still displayed.
     package var battle: BattleView?

@@ -19,8 +19,8 @@ extension ConnectionHandle {
         // Before all else, because the daemon may have no memory left for another response.
         if headers.isTruncated || headBytes > limits.headBytes { return (HTTPRequest.unreadable, .headersTooLarge) }
         var byName: [String: String] = [:]
-        // Combining marks take long to hash and to compare. So a name that is no token is not hashed, and a value has the
-        // control character SUB (0x1A), which no rule for a value allows, for each byte that is not ASCII.
+        // Combining marks take long to hash and to compare. So a name that is not a token is not hashed. In a value,
+        // each byte that is not ASCII becomes the control character SUB (0x1A), which no rule for a value allows.
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (HTTPRequest.unreadable, .badRequest) }
         for (name, anyValue) in headers.pairs {
             let value = String(ascii: anyValue.utf8, replacing: 0x1A)
@@ -89,8 +89,8 @@ extension ConnectionHandle {
         return unsafe MHD_queue_response(self.pointer, status, daemonResponse)
     }
 
-    /// Writes a response of status 431 to the socket, as far as the kernel takes it at once; the connection must be closed
-    /// afterwards.
+    /// Writes a response of status 431 to the socket, or as much of it as the kernel takes at once; the connection must
+    /// be closed afterwards.
     ///
     /// May only be called in `handleRequest`, which the daemon calls, and for a request without another response.
     func sendHeadTooLarge(_ response: HTTPResponse, withBody hasBody: Bool) {

@@ -84,8 +84,9 @@ private typealias RequestBeganCallback =
 ///
 /// It runs on the daemon's thread, before the daemon splits the query into items. Each item would take 72 bytes of the
 /// connection's memory. When that memory is exhausted, libmicrohttpd 0.9.75 rejects the request but never responds, and
-/// the client waits in vain. Therefore the daemon must not see the query. The text lies in the daemon's buffer, which
-/// may be changed during this call. The daemon keeps the returned `RequestLine` until `requestEnded`.
+/// the client waits for a response that never comes. Therefore the daemon must not see the query. The text lies in the
+/// daemon's buffer, which may be changed during this call. The daemon keeps the returned `RequestLine` until
+/// `requestEnded`.
 private func requestBegan(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {

@@ -139,7 +139,7 @@ final class PendingResponse: Sendable {
     var descriptor: Int32 { unsafe plaza_mhd_descriptor(self.pointer) }
 }
 
-/// A request of which at least the first line was read.
+/// A request whose first line, at least, was read.
 ///
 /// Only the daemon's thread uses it.
 final class RequestLine {

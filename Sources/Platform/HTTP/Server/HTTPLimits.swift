@@ -22,7 +22,7 @@ package enum HTTPHeadDecision: Sendable {
     case reject(HTTPResponse)
 }
 
-/// The limit because of which a server refused a connection or request, or closed a connection before its end; for metrics.
+/// The limit that made a server refuse a connection or request, or close a connection before its end; for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
     /// The address has reached its limit of connections; or the server is nearly full, and the address has more
     /// connections than any other.
@@ -43,8 +43,8 @@ package enum HTTPRefusal: String, Sendable, CaseIterable {
 
 /// Limits how many malformed requests each client address may send.
 ///
-/// Its methods are called on the server's thread, so they must return quickly. The connections of trusted proxies, which
-/// serve many clients, are not limited.
+/// Its methods are called on the server's thread, so they must return quickly. The connections of trusted proxies,
+/// which serve many clients, are not limited.
 package protocol HTTPAdmission: AnyObject, Sendable {
     /// Decides whether another connection of this address is accepted; otherwise it is closed at once.
     func admitsHTTPConnection(from address: IPAddress) -> Bool
@@ -91,7 +91,7 @@ package struct HTTPLimits: Sendable, Equatable {
     /// headers, which take 72 bytes each, there must be memory for the response; without it the connection ends without
     /// one.
     package var connectionBytes = 32 << 10
-    /// The time after which a connection without traffic is closed, also in the middle of a request.
+    /// The time after which a connection without traffic is closed, even in the middle of a request.
     package var idleTimeout = Duration.seconds(30)
     /// The maximum time to receive the request line and headers.
     ///

@@ -78,7 +78,7 @@ struct OpenConnections {
 
     /// Removes a connection.
     ///
-    /// - Returns: whether its last request was well-formed; false also if it had none.
+    /// - Returns: whether its last request was well-formed; false if it had no request.
     @discardableResult mutating func remove(_ id: UInt) -> Bool {
         self.closing.remove(id)
         self.forgetResponse(of: id)

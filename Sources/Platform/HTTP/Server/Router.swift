@@ -120,7 +120,7 @@ extension RouteMatch {
         case .notFound: return .failure(.notFound, body: body)
         case .methodNotAllowed(let allowed):
             let header = HTTPHeader("Allow", allowed.map(\.rawValue).joined(separator: ", "))
-            // The method OPTIONS asks for the allowed methods, so it is no error.
+            // The method OPTIONS asks for the allowed methods, so it is not an error.
             let status = request.method == .options ? 204 : 405
             let text = status == 204 ? [] : body(.methodNotAllowed)
             return HTTPResponse(status: status, headers: [header], body: text)

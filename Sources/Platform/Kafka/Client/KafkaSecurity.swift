@@ -68,6 +68,6 @@ package struct KafkaSecurity: Sendable, Equatable {
         return settings
     }
 
-    /// Whether the value of a setting is secret, so that errors must not contain it.
+    /// Whether the value of a setting is secret; errors must not contain such a value.
     static func isSecret(_ name: String) -> Bool { name.contains("password") }
 }

@@ -46,8 +46,8 @@ internal import MachineKit
     /// `maxReplyBytes` limits the size of all replies together.
     ///
     /// - Throws: `timedOut` at the pipeline's deadline, `disconnected` when the connection breaks, `protocolViolation`
-    ///   for bytes that are no reply, `replyTooLarge` beyond `maxReplyBytes`. After an error the connection must not be
-    ///   used any more.
+    ///   for bytes that are not a reply, `replyTooLarge` beyond `maxReplyBytes`. After an error the connection must not
+    ///   be used any more.
     func exchange(
         _ commands: [RedisCommand], timeout: Duration, maxReplyBytes: Int
     ) throws(RedisError) -> [RedisReply] {

@@ -48,7 +48,7 @@ extension AudienceMachine {
             if caller.userID != row.owner {
                 let continuesVisit = row.recentLeaves?.contains(caller.userID, at: planned.moment.now) ?? false
                 if !continuesVisit { row.totalViewers = row.totalViewers.saturatingAdd(1) }
-                // Nil stands for false: the item then has no such field.
+                // False is encoded as nil, so that the item's JSON has no such field.
                 let content = FeedContent.audienceJoined(
                     user: caller.user, continuesVisit: continuesVisit ? true : nil)
                 self.publish(content, to: input.key, into: &effects)
@@ -63,8 +63,8 @@ extension AudienceMachine {
         if caller.userID == row.owner { row.ownerPresence = .present }
         if !isConfirmed { row.hasUnrecordedJoins = true }
         rows[.live(input.key)] = .live(row: row)
-        // Uncertain leases do not say whether the user has other devices. So a join without a ticket, which does not
-        // resume an earlier join, counts as one that replaces them.
+        // Uncertain leases do not say whether the user has other devices. A join without a ticket does not resume an
+        // earlier join, so it counts as a join that replaces other devices.
         let mayReplaceOthers =
             confirmedJoin?.replacesOthers == true || (areLeasesUncertain && caller.ticket == nil)
         if mayReplaceOthers, self.policies[input.key.app].devices == .one {
@@ -80,8 +80,8 @@ extension AudienceMachine {
     private func rejectTicket(
         of caller: Caller, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        // Redis rejects a ticket only if the join has a ticket. The fallback is above every fence, so the error has no
-        // reason of a kick.
+        // Redis rejects a ticket only if the join has a ticket. The fallback is above every fence, so the error does
+        // not name a kick as its reason.
         let ticket = caller.ticket ?? Ticket(.max)
         let error = Self.ticketRevokedError(ticket, of: caller.userID, rows.fence(input.key))
         self.replyAndRecord(caller, .failure(error: error), input, moment, in: &rows, into: &effects)
@@ -99,8 +99,8 @@ extension AudienceMachine {
 
     /// Revokes the tickets of a user's older devices after a join, for an app that allows each user one device.
     ///
-    /// `ticket` is that of the new join, so all older tickets are revoked. The older devices get a notice. Viewers see
-    /// neither a leave nor a join.
+    /// `ticket` is the ticket of the new join, so all older tickets are revoked. The older devices get a notice.
+    /// Viewers see neither a leave nor a join.
     private func replaceOlderDevices(
         of user: UserID, _ ticket: Ticket, _ key: LiveKey, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]

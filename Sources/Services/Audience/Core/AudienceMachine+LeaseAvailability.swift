@@ -75,7 +75,7 @@ extension AudienceMachine {
         }
     }
 
-    /// Ends the settling of an epoch: sessions that no gateway has asserted by now count as gone.
+    /// Ends the settling of an epoch: sessions that no gateway has asserted yet count as gone.
     ///
     /// The seat and connection machines get a command, and then ask presence whether the users whom they show are still
     /// in the live.

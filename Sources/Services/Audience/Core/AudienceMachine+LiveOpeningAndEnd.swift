@@ -12,7 +12,7 @@ extension AudienceMachine {
         _ input: AudienceInput, _ epoch: Int64, _ owner: UserInfo, at moment: Moment, in rows: inout Rows
     ) -> PlannedInput {
         let key = input.key
-        // The row may be that of this opening, which is handled a second time, or of a later live.
+        // The row may already belong to this opening, which is then handled a second time, or to a later live.
         if let row = rows.live(key), row.epoch >= epoch { return PlannedInput(moment, input, .ignored) }
         var row = LiveRow(epoch: epoch, owner: owner.userID, openingOffset: moment.offset, publishedAt: moment.now)
         row.isStale = rows.partition.isUnavailable

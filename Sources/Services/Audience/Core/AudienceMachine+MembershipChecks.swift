@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Checks whether a user is in the live
 
 extension AudienceMachine {
-    /// Answers the directory, which has asked whether a user who is to become an admin is in the live.
+    /// Answers the directory, which has asked whether a user who will become an admin is in the live.
     ///
     /// If the user is in the live, returns the call to the directory; otherwise replies to the caller with an error.
     func handleAdminMembership(

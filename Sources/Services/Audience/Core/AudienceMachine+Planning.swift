@@ -121,8 +121,8 @@ extension AudienceMachine {
         case .signOff(let session, let user, let ticket):
             guard isValidTicket(of: user, ticket) else { return nil }
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
-        // While the leases are stale, a user without a session in Redis may be in the live nevertheless, so a kick
-        // includes absent users. A ban always does, because it also holds for users who are not in the live.
+        // While the leases are stale, a user without a session in Redis may still be in the live, so a kick includes
+        // absent users. A ban always does, because it also holds for users who are not in the live.
         case .kick(let user, _, _): return .kick(live: key, user: user, includesAbsent: row.isStale)
         case .banned(let user, _, _): return .kick(live: key, user: user, includesAbsent: true)
         case .profile(let caller):

@@ -256,7 +256,7 @@ package struct AdmissionWindow: Sendable {
         }
     }
 
-    /// Whether the tally at `index`, which `tallyIndex(of:)` returned, is that of `sender`.
+    /// Whether the tally at `index`, which `tallyIndex(of:)` returned, belongs to `sender`.
     private func hasTally(of sender: UInt64, at index: Int) -> Bool {
         index < self.tallies.count && self.tallies[index].sender == sender
     }

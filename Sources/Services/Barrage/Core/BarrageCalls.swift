@@ -59,8 +59,8 @@ extension BarrageMachine {
     /// Records and answers the rejection of a message or gift that the gateway rejected before it asked the app's
     /// backend.
     ///
-    /// The call is rejected even if the rules allow it by now, because the backend was not asked. But if an earlier
-    /// copy of the call was published, this copy gets the reply of the earlier one.
+    /// The call is rejected even if the rules now allow it, because the backend was not asked. But if an earlier copy
+    /// of the call was published, this copy gets the reply of the earlier one.
     func rejectByGateway(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -115,7 +115,7 @@ extension BarrageMachine {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
-        // 0: without a hint when to try again.
+        // With 0, the error has no hint when to try again.
         let outcome =
             rejection.error(retryAfter: 0, under: rules).map { Outcome.failure(error: $0) } ?? .success(result: .done)
         effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
@@ -146,7 +146,7 @@ extension BarrageRows {
     /// Changes the feed of `key` in place, if there is one.
     ///
     /// `windowIndex` is the index of the row with the idempotency window of the caller's session. The journal stores
-    /// with this row where the feed's row is, so that the next look-up of the pair finds the feed faster.
+    /// the position of the feed's row with this row, so that the next look-up of both finds the feed faster.
     fileprivate mutating func updateFeed<R>(
         _ key: LiveKey, near windowIndex: Int?, _ body: (inout FeedRow) -> R
     ) -> R? {
@@ -155,7 +155,7 @@ extension BarrageRows {
         return self.update(at: index) { row in row.changeFeed(body) } ?? nil
     }
 
-    /// Looks up the call with the request counter `counter` in the window at `index`; nil if that row is no window.
+    /// Looks up the call with the request counter `counter` in the window at `index`; nil if that row is not a window.
     fileprivate mutating func lookup(
         _ counter: Int64, inWindowAt index: Int
     ) -> IdempotencyLookup<MessageOutcome>? {
@@ -196,7 +196,7 @@ extension BarrageRow {
     /// - Returns: whether the window has no outcomes any more, and whether the window itself is expired, so that its
     ///   row must be removed.
     mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, isExpired: Bool) {
-        // A row that is no window counts as expired.
+        // A row that is not a window counts as expired.
         guard case .calls(var window) = self else { return (true, true) }
         let isExpired = window.expire(at: moment)
         self = .calls(window: window)

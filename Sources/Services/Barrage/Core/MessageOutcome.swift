@@ -62,7 +62,7 @@ package struct PackedOutcomes: OutcomeStorage {
     ///
     /// The first word is the call's counter. For a success, the other two are the epoch and the number of the position.
     /// For a refusal, they are the raw value of the rejection, negated, and the retry hint in milliseconds. An epoch is
-    /// never negative, and a raw value is above 0, so the sign tells the two cases apart.
+    /// never negative, and a raw value is above 0, so the sign distinguishes the two cases.
     private static let wordsPerOutcome = 3
 
     package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
@@ -174,7 +174,7 @@ extension PackedOutcomes: Codable {
 
     /// The number of values of one outcome in the encoded row: counter, epoch, number, rejection, retry hint.
     ///
-    /// The encoded row does not use the words: it has a value for each field, of which some are always 0.
+    /// The encoded row does not use the words: it has a value for each field, and some values are always 0.
     private static let encodedValuesPerOutcome = 5
 
     package init(from decoder: any Decoder) throws {

@@ -16,7 +16,7 @@ extension DirectoryMachine {
 
     /// Second step of appointing an admin: adds the user, whom presence has verified to be in the live.
     ///
-    /// The checks of the first step are repeated, because the admins may have changed since.
+    /// The checks of the first step are repeated, because the admins may have changed in the meantime.
     func addVerifiedAdmin(
         _ user: UserID, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {

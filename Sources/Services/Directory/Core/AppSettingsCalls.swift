@@ -41,8 +41,8 @@ extension DirectoryMachine {
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))
             }
-            // The gateway sends the reply only after it has read this revision. Settings belong to no live, so the
-            // live's id is empty.
+            // The gateway sends the reply only after it has read this revision. Settings do not belong to a live, so
+            // the live's id is empty.
             let required = RequiredRevision(.apps, LiveID(""), revision: row.revision)
             rows.record(callsKey, caller, .answered(outcome: .success(result: .done), required: required), at: moment)
             effects.append(.success(.done, to: caller, app: app, required: required))

@@ -124,7 +124,7 @@ package indirect enum DirectoryRow: JournalRow, Codable {
         }
     }
 
-    /// Records the outcome of the call with the request number `counter`; does nothing if the row is no idempotency
+    /// Records the outcome of the call with the request number `counter`; does nothing if the row is not an idempotency
     /// window.
     mutating func record(_ outcome: CallOutcome, of counter: Int64, at moment: Moment) {
         guard case .calls(var window) = self else { return }

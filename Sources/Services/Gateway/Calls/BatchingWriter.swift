@@ -18,7 +18,7 @@ final class BatchingWriter: RecordSink {
         var isStopping = false
     }
 
-    /// The least time between two batches.
+    /// The minimum time between two batches.
     ///
     /// It is shorter than the time that a machine, the service that decides calls, needs for a batch on a busy cluster.
     /// So it adds little latency.
@@ -41,7 +41,7 @@ final class BatchingWriter: RecordSink {
     ///
     /// - Parameters:
     ///   - sink: The sink that the records are written to.
-    ///   - gap: The least time between two batches.
+    ///   - gap: The minimum time between two batches.
     ///   - recordLost: Called with the token of each buffered record that `sink` refuses when the record is flushed.
     init(
         _ sink: any RecordSink, gap: Milliseconds = BatchingWriter.gap,
@@ -65,7 +65,7 @@ final class BatchingWriter: RecordSink {
         }
     }
 
-    /// Whether a batch has been due for 30 s, so that the flushing thread hangs.
+    /// Whether a batch has been due for 30 s, which means that the flushing thread hangs.
     var isHung: Bool {
         self.state.withLock { $0.policy.overdueTime(at: MonotonicClock.now) >= TurnClock.turnLimit }
     }

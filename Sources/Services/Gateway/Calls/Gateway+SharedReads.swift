@@ -47,8 +47,8 @@ struct SharedAnswer: Sendable {
 /// Makes the shared reads: one request to a service, whose answer all clients get that wait for it (R1.20).
 ///
 /// The answer must not depend on which client asks. So the gateway makes the request in the role of the app's server,
-/// in the way in which it makes requests that come over HTTP. The gateway has checked the clients itself: they are
-/// logged in, and in the live if the call requires that.
+/// as it does for requests that come over HTTP. The gateway has checked the clients itself: they are logged in, and in
+/// the live if the call requires that.
 extension Gateway {
     /// Sends a read's request to its service; the answer is posted to the shards whose calls wait for it.
     func sendRequest(for read: SharedRead) {

@@ -16,7 +16,7 @@ package enum SinkRefusal: Error, Hashable, Sendable {
 /// The format of record tokens.
 ///
 /// A token identifies a record when its loss is reported. The upper 16 bits are the number of the shard that wrote the
-/// record, the lower 48 bits are a counter of that shard, which is never 0.
+/// record. The lower 48 bits are a counter of this shard, and are never 0.
 enum RecordToken {
     /// The token of records whose loss is not reported to a shard.
     static let unreported: UInt64 = 0

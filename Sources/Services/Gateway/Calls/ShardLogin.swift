@@ -22,8 +22,8 @@ final class ShardLogin {
     func logIn(_ frame: CallFrame, _ client: Client, stopwatch: Stopwatch) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
-            // A connection that has logged in sends many frames, so its rate is checked before the signature. Before the
-            // first login, the limits of frames and handshakes bound the signatures that are checked.
+            // A connection that has logged in sends many frames, so its rate is checked before the signature. Before
+            // the first login, the limits of frames and handshakes bound the signatures that are checked.
             if client.core.isLoggedIn { try self.countLogin(of: client.userKey, client.role) }
             let identity = try self.gateway.tokens.authenticate(params.token)
             if !client.core.isLoggedIn { try self.countLogin(of: identity.userKey, identity.role) }

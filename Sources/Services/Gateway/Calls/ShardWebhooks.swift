@@ -64,9 +64,9 @@ extension BarrageCommand {
 /// The shard never blocks: the webhook client posts the decision to the shard's mailbox.
 ///
 /// If later calls overtook a pending call, the pending call's number could leave the idempotency window, which has the
-/// session's last outcomes, before the call is forwarded (I15). So the calls of one client whose outcomes are stored in
-/// that window are forwarded in the order in which they were received, whether or not they need a decision. Webhook
-/// requests time out in that order too, so no call is delayed by more than one webhook timeout.
+/// session's last outcomes, before the call is forwarded (I15). So all calls of a client with outcomes in that window
+/// are forwarded in the order in which they were received, whether or not they need a decision. Webhook requests time
+/// out in that order too, so no call is delayed by more than one webhook timeout.
 final class ShardWebhooks {
     private unowned let shard: Shard
     private let gateway: Gateway

@@ -4,10 +4,12 @@ internal import GatewayCore
 internal import Observability
 internal import PlazaModel
 
-/// Verifies tokens, and remembers those that were found valid last, so that a token in steady use is verified only once.
+/// Verifies tokens, and remembers those that were found valid last, so that a token in steady use is verified only
+/// once.
 ///
-/// An app's server sends the same token with thousands of HTTP requests, and each check of a signature takes the time of
-/// the only HTTP thread. A client may log in with the same token again and again. The keys of the apps are read once, so a token stays valid until it expires.
+/// An app's server sends the same token with thousands of HTTP requests, and each check of a signature takes the time
+/// of the only HTTP thread. A client may log in with the same token again and again. The keys of the apps are read
+/// once, so a token stays valid until it expires.
 final class VerifiedTokens: Sendable {
     /// The largest number of tokens.
     ///

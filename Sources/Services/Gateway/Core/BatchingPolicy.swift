@@ -18,7 +18,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
         case refuse
     }
 
-    /// The least time between two sends.
+    /// The minimum time between two sends.
     package let gap: Milliseconds
     /// The largest number of buffered records.
     package let limit: Int

@@ -32,7 +32,7 @@ package struct BrokerHealth: Hashable, Sendable {
     /// Creates a circuit breaker that admits calls.
     package init() {}
 
-    /// Whether the broker delivers, as far as is known; false also while that is being tested.
+    /// Whether the broker delivers, as far as is known; false while that is being tested.
     package var isHealthy: Bool { self.state == .healthy }
 
     /// Records that the client lost a connection or could not read.

@@ -11,7 +11,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     private var buckets: [Key: TokenBucket] = [:]
     /// When the table was last scanned for full buckets.
     private var lastScanAt = MonotonicTime.distantPast
-    /// The least time between two scans.
+    /// The minimum time between two scans.
     private static var scanInterval: Milliseconds { Milliseconds(100) }
 
     /// Creates a limiter without buckets.

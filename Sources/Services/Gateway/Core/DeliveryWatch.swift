@@ -3,7 +3,7 @@ package import MachineKit
 
 /// Detects that a producer no longer reports the outcomes of its records.
 ///
-/// The Kafka client reports each record within its delivery timeout, also while no broker can be reached. If no report
+/// The Kafka client reports each record within its delivery timeout, even while no broker can be reached. If no report
 /// comes, the thread that receives the reports hangs.
 package struct DeliveryWatch: Sendable {
     /// How long records may wait without any report; far longer than the delivery timeout.

@@ -143,7 +143,7 @@ package struct FeedCache: Sendable {
                 key, epoch: token.position.epoch, target, beforeNumber: beforeNumber, endOffset: endOffset))
     }
 
-    /// Returns the live's last `count` messages up to number `lastNumber`, as far as they are cached.
+    /// Returns the cached messages among the live's last `count` messages up to number `lastNumber`.
     package func history(_ key: LiveKey, epoch: Int64, count: Int, upTo lastNumber: Int64 = .max) -> [EncodedFeedItem] {
         guard let ring = self.messages.ring(key), ring.epoch == epoch else { return [] }
         return ring.keptItems.prefix { $0.number <= lastNumber }.suffix(count)

@@ -43,7 +43,7 @@ package struct FeedRing: Sendable {
     /// The size of the items that are kept.
     package private(set) var byteCount = 0
     private let itemLimit: Int
-    /// Whether only some of the live's items are added to the ring, so that numbers may be missing.
+    /// Whether only some of the live's items are added to the ring; numbers may then be missing.
     private let isSparse: Bool
     private var items: RingBuffer<EncodedFeedItem>
 
@@ -113,8 +113,8 @@ package struct FeedRing: Sendable {
             self.sequenceStart = 0
         }
         if self.sequenceStart > 0, item.number <= self.lastNumber { return .repeated }
-        // Item numbers are consecutive. If a number is missing nevertheless, a resume across the gap would lose an
-        // item, so the ring begins a new sequence after the gap.
+        // Item numbers are consecutive. If a number is still missing, a resume across the gap would lose an item, so
+        // the ring begins a new sequence after the gap.
         if self.sequenceStart == 0 || (!self.isSparse && item.number != self.lastNumber + 1) {
             dropped += self.clear()
             self.sequenceStart = item.number
@@ -152,7 +152,7 @@ package struct FeedRing: Sendable {
         return .complete((start..<self.items.count).map { self.items[$0] })
     }
 
-    /// Returns whether all items after `position` are kept; true also if the position is ahead of the last item.
+    /// Returns whether all items after `position` are kept; it is true if the position is ahead of the last item.
     package func hasAllItems(after position: FeedPosition) -> Bool {
         guard position.epoch == self.epoch, position.number >= 0, self.sequenceStart > 0, !self.isSparse else {
             return false

@@ -2,8 +2,8 @@
 package import MachineKit
 package import PlazaModel
 
-/// Limits the rates at which a gateway forwards calls to the services: of each app, and of each user within its app
-/// (R12.13, R12.15).
+/// Limits the rates at which a gateway forwards calls to the services: the rate of each app, and the rate of each user
+/// within its app (R12.13, R12.15).
 ///
 /// Both kinds of rates are counted over all shards, because a user's connections are spread over them. The value has no
 /// IO and no clock. Apps come from verified tokens, so there are no more apps than are configured.
@@ -33,14 +33,14 @@ package struct ForwardedCallRates: Sendable {
     private let perUser: RateLimit
     private var apps: [AppID: AppRates] = [:]
 
-    /// Creates rates of which nothing is used.
+    /// Creates rates that are not used yet.
     ///
     /// - Parameters:
-    ///   - callsPerApp: The calls of an app per second; nil: no limit.
+    ///   - callsPerApp: The calls of an app per second; nil for no limit.
     ///   - callsPerUser: The calls of a user per second. A user also gets at most a tenth of its app's calls.
     package init(callsPerApp: Int?, callsPerUser: Int) {
         self.perApp = callsPerApp.map { RateLimit($0) }
-        // `RateLimit` makes a rate of 0 one of 1.
+        // The smallest rate is 1: `RateLimit` raises a rate of 0 to 1.
         self.perUser = RateLimit(min(callsPerUser, (callsPerApp ?? .max) / Self.userShareDivisor))
     }
 

@@ -61,7 +61,7 @@ package struct PartitionFeedCache: Sendable {
         self.isSparse = true
     }
 
-    /// An upper bound of the number of items: some entries of `order` refer to no item any more.
+    /// An upper bound of the number of items: some entries of `order` no longer refer to an item.
     package var itemCount: Int { self.order.count }
 
     /// Adds an item.
@@ -79,7 +79,7 @@ package struct PartitionFeedCache: Sendable {
         self.byteCount += bytesAfter - bytesBefore
         self.rings[key]?.droppedCount += dropped
         // `order.append` adds the item's entry. A ring does not keep an item that exceeds the ring's byte limit; the
-        // entry then refers to no item.
+        // entry then does not refer to an item.
         if verdict == .fresh, self.order.append(CachedItem(key: key, readAt: item.readAt)),
             self.rings[key]?.ring.count == 0
         {
@@ -88,11 +88,11 @@ package struct PartitionFeedCache: Sendable {
         return verdict
     }
 
-    /// Inserts older items before the items of a live, by building the live's ring anew.
+    /// Inserts older items before the items of a live, by rebuilding the live's ring.
     package mutating func prepend(_ older: [EncodedFeedItem], to key: LiveKey, epoch: Int64) {
         var newer: [EncodedFeedItem] = []
         if let ring = self.rings[key]?.ring {
-            // The ring is of a later live with the same id, to which the older items do not belong.
+            // The ring belongs to a later live with the same id, to which the older items do not belong.
             guard ring.epoch <= epoch else { return }
             if ring.epoch == epoch { newer = ring.keptItems }
             self.byteCount -= ring.byteCount
@@ -133,8 +133,8 @@ package struct PartitionFeedCache: Sendable {
 
     /// Removes a live's ring, so that the rings of ended lives do not accumulate.
     package mutating func forget(_ key: LiveKey) {
-        // The live's entries in `order` now refer to no item. If a later live has the same id, these entries remove
-        // some of its items early.
+        // The live's entries in `order` no longer refer to an item. If a later live has the same id, these entries
+        // remove some of its items early.
         let removedLive = self.rings.removeValue(forKey: key)
         self.byteCount -= removedLive?.ring.byteCount ?? 0
     }
@@ -146,7 +146,7 @@ package struct PartitionFeedCache: Sendable {
 
     /// Removes the oldest entry of `order` with its item; returns false if there is no entry.
     ///
-    /// The entry may refer to no item any more; then no item is removed.
+    /// If the entry no longer refers to an item, no item is removed.
     @discardableResult private mutating func removeOldest() -> Bool {
         guard let oldest = self.order.popFirst() else { return false }
         guard var live = self.rings.removeValue(forKey: oldest.key) else { return true }

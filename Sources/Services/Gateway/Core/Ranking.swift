@@ -27,7 +27,7 @@ package struct Ranking: Sendable {
     package static let lifetime = Milliseconds.seconds(60)
     /// The largest number of snapshots; the oldest are removed first.
     ///
-    /// One snapshot each 5 s for 60 s makes about 12, so the limit matters only if `refresh` is called more often.
+    /// One snapshot every 5 s for 60 s makes about 12, so the limit matters only if `refresh` is called more often.
     package static let snapshotLimit = 20
     /// The largest number of lives that are examined for one page.
     ///

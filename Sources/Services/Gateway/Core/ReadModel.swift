@@ -70,8 +70,8 @@ package struct ReadModel: Sendable {
     /// Returns a live's record, even if the live has ended; nil if there is none or it was removed.
     package func live(_ key: LiveKey) -> LiveRecord? { self.lives[key] }
 
-    /// Returns whether the model's record has reached the revision that a reply requires, so that a client that gets
-    /// the reply reads its own change.
+    /// Returns whether the model's record has reached the revision that a reply requires; the client that gets the
+    /// reply then reads its own change.
     package func hasReached(_ required: RequiredRevision, app: AppID) -> Bool {
         let key = LiveKey(app, required.live)
         return switch required.table {

@@ -45,7 +45,7 @@ package struct ReplayQueue: Sendable {
         /// The request's outcome if nothing more is read: the messages that the search has found so far, or a refusal
         /// if the search has read nothing yet.
         ///
-        /// A client that resumes is refused too: its request is no search, so `searchOffset` never moves.
+        /// A client that resumes is refused too: its request is not a search, so `searchOffset` never moves.
         var outcome: ReplayOutcome {
             let hasReadNothing = self.foundMessages.isEmpty && self.searchOffset == self.request.endOffset
             return ReplayOutcome(

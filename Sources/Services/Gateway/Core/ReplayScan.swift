@@ -15,7 +15,7 @@ package struct ReplayScan: Sendable {
 
     /// The items that the scan has collected for one incarnation of a live, that is, for its key and epoch.
     private struct LiveItems: Sendable {
-        /// All items, as far as a `FeedRing` keeps them; nil if no request is of a client that resumes.
+        /// All items that a `FeedRing` can keep; nil if no request comes from a client that resumes.
         var items: FeedRing?
         /// The last messages; nil if no request is for a new viewer.
         var messages: FeedRing?
@@ -98,7 +98,7 @@ package struct ReplayScan: Sendable {
         if offset >= self.bounds.upperBound - 1 { self.isFinished = true }
         guard let record, self.bounds.contains(offset) else { return }
         let incarnation = Incarnation(key: record.key, epoch: record.epoch)
-        // Nil: the record is of another incarnation than the ones that the requests are for.
+        // Nil means that no request asks for the incarnation of this record.
         guard let bytesBefore = self.collectedItems[incarnation]?.byteCount else { return }
         let number = record.item.number
         if self.collectedItems[incarnation]?.firstNumber == 0 {

@@ -51,7 +51,7 @@ private struct ScriptScanner {
     ///
     /// This byte decides whether a `/` begins a regular expression or is a division.
     private var lastByte: UInt8 = 0
-    /// The name, keyword or number that ends with `lastByte`; empty if that byte is part of none.
+    /// The name, keyword or number that ends with `lastByte`; empty if that byte is not part of one.
     private var lastWord: [UInt8] = []
 
     /// The words after which a `/` begins a regular expression; after any other word, a `/` is a division.

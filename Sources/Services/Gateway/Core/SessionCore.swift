@@ -19,7 +19,7 @@ package enum CallVerdict: Hashable, Sendable {
 package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the client is in a live.
     package enum Membership: Hashable, Sendable {
-        /// In no live. Next: `entering`.
+        /// Not in a live. Next: `entering`.
         case outside
         /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked while the
         /// call was open, `floor` is the revocation floor, the lowest ticket that is valid again; otherwise nil.
@@ -57,7 +57,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         package let conclusion: Conclusion
         /// The record that was written for the call.
         ///
-        /// A create that joins has two records; this is the one of the step that has ended.
+        /// A create that joins has two records; this is the record of the step that has ended.
         package let record: Record
         /// When the call's first record was written.
         package let startedAt: MonotonicTime
@@ -80,7 +80,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     /// The number of open calls.
     package var openCallCount: Int { self.calls.count }
 
-    /// The client's ticket in its live; nil if it is in no live.
+    /// The client's ticket in its live; nil if it is not in a live.
     package var ticket: Ticket? {
         if case .inside(_, let ticket) = self.membership { return ticket }
         return nil
@@ -129,8 +129,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
             }
             return .proceed
         case .leave:
-            // Forwarded even if the client is in no live: the call may repeat a leave that another gateway forwarded,
-            // and only presence knows the outcome of that leave (R15.16).
+            // Forwarded even if the client is not in a live: the call may repeat a leave that another gateway
+            // forwarded, and only presence knows the outcome of that leave (R15.16).
             return .proceed
         case .updateProfile:
             // The join and the rename could reach presence in either order, and the displayed name would depend on that

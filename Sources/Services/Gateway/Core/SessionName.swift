@@ -14,7 +14,7 @@ package enum SessionName {
         SessionID(Self.hex(bits.0) + Self.hex(bits.1))
     }
 
-    /// Returns whether the session is the one of an HTTP request, which is a session with a single call.
+    /// Returns whether the session belongs to an HTTP request; such a session has a single call.
     package static func isHTTPRequest(_ session: SessionID) -> Bool { session.text.hasPrefix(Self.requestPrefix) }
 
     /// The beginning of the session names of HTTP requests; the names of clients' sessions begin with `s-`.

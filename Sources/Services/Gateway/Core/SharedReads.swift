@@ -26,8 +26,9 @@ package struct SharedRead: Hashable, Sendable {
     }
 }
 
-/// Calls that share one answer: the gateway sends one request for a read to the service that answers it, and all calls
-/// that waited for that request receive the answer (R1.20).
+/// Calls that share one answer: the gateway sends one request for a read to the service that answers it.
+///
+/// All calls that waited for this request receive the answer (R1.20).
 ///
 /// A client that enters a live makes two reads, one of each `SharedRead.Kind`. If calls shared no answer, a thousand
 /// viewers who enter in one second would cause two thousand requests to the live's services. With shared answers, each

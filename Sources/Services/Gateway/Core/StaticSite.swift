@@ -154,7 +154,7 @@ package struct StaticSite: Sendable, Equatable {
             let parts = entry.split(separator: ";")
             guard let name = parts.first.map({ Self.trimmed($0).lowercased() }) else { continue }
             let weight = parts.dropFirst().lazy.map { Self.trimmed($0).lowercased() }.first { $0.hasPrefix("q=") }
-            // Without a weight, the encoding is accepted. A weight of 0, or one that is no number, rejects it.
+            // Without a weight, the encoding is accepted. A weight of 0, or one that is not a number, rejects it.
             let isAccepted = weight.map { (Double($0.dropFirst(2)) ?? 0) > 0 } ?? true
             if name == "gzip" { return isAccepted }
             if name == "*" { acceptsOthers = isAccepted }

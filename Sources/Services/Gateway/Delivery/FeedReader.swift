@@ -181,7 +181,7 @@ final class FeedReader: FeedSource {
         if records.isEmpty { return }
         let now = MonotonicClock.now
         var accepted: [IncomingRecord] = []
-        // Up to where each partition was read, also if no record of the partition was accepted.
+        // Up to where each partition was read, even if no record of the partition was accepted.
         var endOffsets: [Int: Int64] = [:]
         for record in records {
             let partition = Int(record.partition)

@@ -29,7 +29,7 @@ final class ShardDelivery {
 
     /// The number of buffered items of one live at which they are flushed immediately.
     private static let maxBufferedItems = 512
-    /// The least time between two frames with a live's viewer count.
+    /// The minimum time between two frames with a live's viewer count.
     private static let countInterval = Milliseconds.seconds(1)
 
     init(_ shard: Shard) {

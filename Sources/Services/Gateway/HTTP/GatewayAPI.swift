@@ -43,7 +43,7 @@ struct GatewayAPI: Sendable {
 
     /// Returns a handler that calls `handler` only within the client address's limit of requests that need no token.
     ///
-    /// If such a request has a token nevertheless, the token is ignored.
+    /// If such a request has a token, the token is ignored.
     private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
         self.limiting(handler, by: self.rates.admitAnonymous)
     }
@@ -113,7 +113,7 @@ struct GatewayAPI: Sendable {
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
             // A missing token costs no verification. So the request counts as anonymous, and not for the address's rate
-            // of refused tokens. The metrics count a refused token nevertheless.
+            // of refused tokens. The metrics still count a refused token.
             if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
@@ -130,7 +130,8 @@ struct GatewayAPI: Sendable {
                 }
                 identity = try self.verify(token)
             }
-            // Before the role is checked, so that requests that the role does not allow count for their user, too.
+            // This happens before the role is checked, so that requests that the role does not allow count for their
+            // user, too.
             try self.rates.admit(identity, route.method(of: request))
             try Self.checkRole(of: identity, route)
             // The server calls the closure when it has read the body.

@@ -124,7 +124,7 @@ final class HTTPRequestRates: Sendable {
         }
     }
 
-    /// Counts the further requests that a page of `live.list` costs a user, beside the one that `admit` has counted
+    /// Counts a page of `live.list` as further requests of a user, in addition to the request that `admit` has counted
     /// (R13.42).
     ///
     /// - Parameters:

@@ -2,7 +2,7 @@
 internal import HTTPServer
 internal import PlazaWire
 
-/// One operation of the HTTP API: a request that is converted to a call, such as clients send over WebSocket.
+/// One operation of the HTTP API: a request that is converted to a call, like those that clients send over WebSocket.
 ///
 /// The router, the input checks and the OpenAPI description all use this value, so the description cannot differ from
 /// the served API.

@@ -86,7 +86,7 @@ extension RouteTable {
             parts: [.init(name: "gift", field: "giftID", schema: Self.itemID, summary: "The gift's id.")],
             body: .object([.required("category", Self.itemID, "The id of the gift's category.")] + Self.giftFields),
             success: .done,
-            // The call has an object `gift` with the id and the fields, and beside it the category's id.
+            // The call has an object `gift` with the id and the fields, and next to it the category's id.
             convertParameters: { Self.nested($0, as: "gift", keeping: "category") }),
         Route(
             method: .delete, path: "/v1/app/gifts/{gift}", id: "removeGift", tag: "app",

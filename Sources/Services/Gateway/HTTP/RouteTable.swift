@@ -120,7 +120,7 @@ enum RouteTable {
             schema: .list(of: .string, (isRequired ? 1 : 0)...Int.max), isRequired: isRequired, summary: summary)
     }
 
-    /// The route for any call by its name, also for calls that have no other route.
+    /// The route for any call by its name, including calls that have no other route.
     private static let calls: [Route] = [
         Route(
             method: .post, path: "/v1/call/{method}", id: "call", tag: "calls",

@@ -74,7 +74,7 @@ extension Schema {
         case (.boolean, .bool), (.text, .text), (.integer, .integer), (.anything, .object): return nil
         case (.boolean, _): return "\(subject) is not true or false"
         case (.anything, _): return "\(subject) is not an object"
-        // A number beyond `Int64` is no `.integer` value. The schema's own range is not checked.
+        // A number beyond `Int64` is not an `.integer` value. The schema's own range is not checked.
         case (.integer, _): return "\(subject) is not a whole number in range"
         case (.text, _): return "\(subject) is not a string"
         case (.choice(let choices), .text(let text)):

@@ -46,7 +46,7 @@ struct HTTPCall: Sendable {
     /// The user who makes the call; nil for the app's server and for the gateway's own requests.
     var user: UserID?
     var method: String
-    /// The record that asks the machine.
+    /// The record that passes the call to the machine.
     var record: TopicRecord
     /// Whether the metrics count the call; false for the gateway's own requests.
     var isInMetrics = true

@@ -147,7 +147,7 @@ final class Shard {
     /// the open calls for each record would block the loop for seconds. So one pass looks up all records.
     private func recordsLost(_ tokens: Set<UInt64>) {
         self.gateway.metrics.lostRecords.add(tokens.count)
-        // Tokens that belong to no connected client may belong to HTTP calls.
+        // Tokens that do not belong to a connected client may belong to HTTP calls.
         let httpTokens = self.calls.recordsLost(tokens)
         if !httpTokens.isEmpty { self.httpCalls.recordsLost(httpTokens) }
     }

@@ -50,8 +50,8 @@ final class ShardJoins {
     private static let joinTimeout = Milliseconds.seconds(2)
     /// How long a resume waits until its partition is loaded.
     ///
-    /// It is longer than `joinTimeout`, because a resume is refused without the partition, and its client must then load a
-    /// snapshot.
+    /// It is longer than `joinTimeout`, because a resume is refused without the partition, and its client must then
+    /// load a snapshot.
     private static let resumeTimeout = Milliseconds.seconds(6)
     /// The time since the call at which a resume no longer waits for its partition.
     ///

@@ -63,7 +63,7 @@ final class ShardLives {
     /// Reports to presence that a member's session has ended, so that the member leaves the live immediately and not
     /// when the member's lease expires (R2.23).
     ///
-    /// - Returns: False if the client is in no live, or if the record could not be written.
+    /// - Returns: False if the client is not in a live, or if the record could not be written.
     func signOff(_ client: Client) -> Bool {
         guard let live = client.core.live, let ticket = client.core.ticket else { return false }
         let command = AudienceCommand.signOff(session: client.session, user: client.user.userID, ticket: ticket)

@@ -42,7 +42,7 @@ final class ShardMissedEnds {
     /// Presence processes a live's end before the fan-out writes the last item of the feed, and this gateway may not
     /// have read that item yet. So the client waits for the last item, as long as for a replay.
     func resumeRejected(_ resume: EndedResume) {
-        // Epoch 0: the client does not know its position, so the epoch of its live is unknown too.
+        // Epoch 0 means that the client does not know its position, so the epoch of its live is unknown too.
         let epoch = resume.point.position.epoch
         guard self.pending.count < ReplayLimits.maxQueuedRequests,
             let live = self.gateway.tables.read({ $0.live(resume.key) }),

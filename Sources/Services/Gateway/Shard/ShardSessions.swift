@@ -35,7 +35,7 @@ final class ShardSessions {
     ///   - lastNotice: The id of the last notice that the client received; nil for a new session.
     ///   - expiry: When the token expires.
     /// - Throws: Only in an app that allows one device: `signedInElsewhere` if the user has signed in on another device
-    ///   meanwhile, or the error that prevented the write of the notice to the other devices.
+    ///   meanwhile, or the error because the notice to the other devices could not be written.
     func open(
         _ client: Client, isNamed: Bool, lastNotice: NoticeID?, expiry: MonotonicTime
     ) throws(ReplyError) {
@@ -138,7 +138,7 @@ extension ShardSessions {
     ///
     /// - Returns: The error that prevented the write; nil if the notice was written.
     private func writeSignIn(_ client: Client) -> ReplyError? {
-        // A sign-in belongs to no live, so the notice has an empty one.
+        // A sign-in does not belong to a live, so the notice has an empty live id.
         let content = client.signIn.makeNotice(for: client.session, at: self.shard.now)
         let notice = Notice(
             to: client.userKey, live: LiveID(""), at: Gateway.clientTime, content: content)

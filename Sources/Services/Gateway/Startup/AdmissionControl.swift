@@ -20,7 +20,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
     private let forwardedCalls: Locked<ForwardedCallRates>
     private let metrics: GatewayMetrics
-    /// The time after which a client that a limit of connections has refused should retry.
+    /// How long a client should wait before it retries, if a limit of connections has refused it.
     private static let retryAfter = Milliseconds.seconds(5)
 
     init(_ settings: GatewaySettings, _ metrics: GatewayMetrics) {
@@ -83,7 +83,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
             throw ReplyError(
                 .overLimit, "the app's servers have too many connections; close one", retryAfter: retryAfter)
         default:
-            // `connectionsPerApp`: `admitLogin` returns no other reason.
+            // The reason is `connectionsPerApp`, because `admitLogin` returns no other reason.
             throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
         }
     }
@@ -103,8 +103,8 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
         throw self.tooFrequent(call.reason, wait)
     }
 
-    /// Checks the rate limit for a user's reads, and counts the reads that a page of `live.list` costs beyond the one that
-    /// was counted already.
+    /// Checks the rate limit for a user's reads, and counts a page of `live.list` as further reads; its first read was
+    /// counted already.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitPage(with entryCount: Int, of user: UserKey) throws(ReplyError) {
@@ -124,8 +124,8 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
         throw self.tooFrequent(call.reason, wait)
     }
 
-    /// Checks the rate limit that the servers of an app share for calls, and counts a call that was counted once already
-    /// for each user that it names beyond the first.
+    /// Checks the rate limit that an app's servers share, and counts a call again for each further user that it names;
+    /// for the first user it was counted already.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitServerCall(naming userCount: Int, of app: AppID) throws(ReplyError) {

@@ -17,7 +17,7 @@ package enum DescriptorLimit {
     /// Decides the maximum number of connections.
     ///
     /// - Parameters:
-    ///   - requested: The setting; nil: as many as the limit allows, up to `defaultConnections`.
+    ///   - requested: The setting; nil for as many as the limit allows, up to `defaultConnections`.
     ///   - hardLimit: The hard limit of open files, up to which a process may raise its own limit.
     /// - Returns: The number of connections, at least 1.
     /// - Throws: `Shortage` if the limit is too low.

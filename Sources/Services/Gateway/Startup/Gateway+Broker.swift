@@ -43,7 +43,7 @@ extension Gateway {
     /// May be called from any thread.
     ///
     /// - Parameters:
-    ///   - token: The record's token; with `RecordToken.unreported`, the loss is reported to no shard.
+    ///   - token: The record's token; with `RecordToken.unreported`, the loss is not reported to a shard.
     ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue refused the record.
     package func recordLost(token: UInt64, hasTimedOut: Bool = true) {
         if hasTimedOut {

@@ -13,7 +13,7 @@ extension Gateway {
     /// May be called from any thread.
     ///
     /// - Throws: `noSuchRoom`, `cursorExpired`, `needsOwner` for the co-host candidates of another user's live, or
-    ///   `internalError` for a call that is no read.
+    ///   `internalError` for a call that is not a read.
     func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         switch call {
         case .ping: return .pong(at: Self.clientTime)

@@ -30,7 +30,7 @@ package final class Gateway: Sendable {
     let tokens: VerifiedTokens
     let tables: Tables
     let sessionRegistry = SessionRegistry()
-    /// The calls that wait for an answer which a gateway requests once for all of them.
+    /// The calls that share an answer: the gateway requests it once, and all of them wait for it.
     let sharedReads = Locked(SharedReads<WaitingRead>())
     /// The caches of the feeds that this gateway reads, and the shards that are subscribed to each live's feed.
     package let feeds: FeedHub
@@ -56,7 +56,7 @@ package final class Gateway: Sendable {
         var port: UInt16 = 0
         var areTablesFilled = false
         var isStopping = false
-        /// The action that `tablesFilled` calls once; nil if none was set, and after that call.
+        /// The action that `tablesFilled` calls once; nil if no action was set, or if it was already called.
         var tablesFilledAction: (@Sendable () -> Void)?
         /// The last known presence epoch of each partition.
         var presenceEpochs: [Int: String] = [:]
@@ -114,7 +114,7 @@ package final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - sink: Writes records to the inbox topics.
-    ///   - source: Reads the feed partitions of which this gateway has viewers.
+    ///   - source: Reads the feed partitions whose lives have viewers on this gateway.
     ///   - replaySource: Reads items that are no longer cached; without it, only cached items are replayed.
     /// - Throws: `listening` if a shard cannot be started, for example because the address is not available.
     package func start(sink: any RecordSink, source: any FeedSource, replaySource: (any ReplaySource)? = nil)
@@ -206,7 +206,7 @@ package final class Gateway: Sendable {
         try sink.write(record, token: token)
     }
 
-    /// Sends a request to the replay reader, whose outcome is of no use after `deadline`.
+    /// Sends a request to the replay reader; its outcome is useless after `deadline`.
     ///
     /// - Returns: False if the reader's queue is full, or if there is no reader.
     func requestReplay(_ id: ReplayID, _ request: ReplayRequest, deadline: MonotonicTime) -> Bool {
@@ -270,7 +270,7 @@ extension Gateway {
         action?()
     }
 
-    /// Calls `action` once: when the tables have been read up to their ends, or now if they have been already.
+    /// Calls `action` once: when the tables have been read up to their ends, or now if that has already happened.
     func onTablesFilled(_ action: @escaping @Sendable () -> Void) {
         let areTablesFilled = self.state.withLock { state in
             if !state.areTablesFilled { state.tablesFilledAction = action }
@@ -324,7 +324,7 @@ extension Gateway {
                 MetricNames.Gateway.shardTurnAge, help: "How long ago the loop of a shard turned; 0 before it runs.",
                 labels: ["shard": "\(index)"]
             ) { [weak self] in
-                // While the gateway does not listen yet, or stops, no loop runs that could be late.
+                // Before the gateway listens, and while it stops, no loop is expected to turn.
                 guard let self, self.port != 0, self.isReady else { return 0 }
                 let milliseconds = max(0, (MonotonicClock.now - clock.lastTurnAt).count)
                 // The metric is in seconds.

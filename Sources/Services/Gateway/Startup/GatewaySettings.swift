@@ -42,7 +42,8 @@ package struct GatewaySettings: Sendable {
     package var admission = AdmissionLimits()
     /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false
-    /// The largest size of the messages of which only a part was received yet, of all WebSockets together: 256 MiB.
+    /// The largest size of all incomplete messages, those that were received only in part, of all WebSockets together:
+    /// 256 MiB.
     package var maxUnfinishedBytes = 256 << 20
     /// How many HTTP requests per second an app's servers may make for one method; further requests get status 429
     /// (R13.2).

@@ -5,7 +5,7 @@ package import GatewayCore
 
 /// Finds and reads the files of the browser pages.
 ///
-/// The programs do not contain the files, which are in a folder beside them. So a page can be changed without a build,
+/// The programs do not contain the files, which are in a folder next to them. So a page can be changed without a build,
 /// and an operator can serve other pages.
 package enum PagesFolder {
     /// The reason why the pages cannot be served.
@@ -18,7 +18,7 @@ package enum PagesFolder {
     private static let maxFileBytes = 1 << 20
     /// The largest size of all files together: 16 MiB.
     private static let maxTotalBytes = 16 << 20
-    /// The folders whose files are served; other folders beside them, such as the tests, are not served.
+    /// The folders whose files are served; other folders next to them, such as the tests, are not served.
     private static let servedFolders = ["pages", "src"]
 
     /// The path of the module that the pages load first.

@@ -25,7 +25,7 @@ package struct PagesOptions: Sendable {
     ///
     /// - Parameters:
     ///   - reader: The reader.
-    ///   - program: The path of the running program, beside which the pages are looked for.
+    ///   - program: The path of the running program; the pages are searched for next to it.
     package init(_ reader: inout SettingsReader, program: String = PagesFolder.program) {
         reader.section("Browsers")
         let pages = reader.string(

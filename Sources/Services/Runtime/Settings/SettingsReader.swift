@@ -24,7 +24,7 @@ package struct SettingsReader {
     package let environment: [String: String]
     /// The arguments before `--`.
     var arguments: [String]
-    /// The arguments after `--`, which are no options.
+    /// The arguments after `--`, which are not options.
     private var argumentsAfterOptions: [String]
     /// For each of `arguments`, whether a setting has used it.
     var isUsed: [Bool]
@@ -182,7 +182,7 @@ package struct SettingsReader {
         return value
     }
 
-    /// Reads the next argument that is no option.
+    /// Reads the next argument that is not an option.
     ///
     /// Call this after all options have been read; an earlier call would return the value of an unread option.
     ///
@@ -320,7 +320,7 @@ package struct SettingsReader {
         }
     }
 
-    /// Nil if the text is no duration, or has more milliseconds than an `Int` can hold.
+    /// Nil if the text is not a duration, or has more milliseconds than an `Int` can hold.
     private static func parseMilliseconds(_ text: String) -> Int? {
         // The first suffix with which the text ends is its unit. `ms` must precede `s`, because `ms` ends with `s`. The
         // empty suffix, which every text has, is the last: a number without a unit is in milliseconds.

@@ -26,7 +26,7 @@ package struct ReadingProgress: Hashable, Sendable {
 
     /// The maximum number of apps whose lagging offsets fit into the committed offset's metadata.
     ///
-    /// With more lagging apps, an earlier offset is committed, so that more events are sent again after a takeover.
+    /// With more lagging apps, an earlier offset is committed. More events are then sent again after a takeover.
     package static let maxLaggingApps = 64
 
     /// The offset after the last record that was read.

@@ -16,7 +16,7 @@ internal import ServiceShell
 final class WebhookDispatcher {
     /// The maximum number of records that one poll returns.
     private static let maxRecords = 200
-    /// How long a turn waits for new records, if nothing else is to be done earlier.
+    /// How long a turn waits for new records, if no other work is due earlier.
     private static let maxPollTimeout = Milliseconds(500)
     /// The time between two commits of the progress.
     private static let commitInterval = Milliseconds(500)
@@ -50,7 +50,7 @@ final class WebhookDispatcher {
     private var catchUpReadOffset: Int64 = 0
     /// The partition of the last catch-up; -1 before the first.
     private var lastCatchUpPartition: Int32 = -1
-    /// The error because of which `rebalanced` could not acquire partitions.
+    /// The error that prevented `rebalanced` from acquiring partitions.
     ///
     /// `rebalanced` cannot throw, because the consumer calls it during a poll. So it stores the error here; `runTurn`
     /// throws the error when the poll returns.
@@ -128,8 +128,8 @@ final class WebhookDispatcher {
     /// commits at intervals.
     ///
     /// - Returns: whether the sender is a member of its group.
-    /// - Throws: an error of a consumer; also when a consumer has read nothing for 10 s although the broker has records
-    ///   for it. Both consumers must then be replaced.
+    /// - Throws: an error of a consumer, or an error if a consumer has read nothing for 10 s although the broker has
+    ///   records for it. Both consumers must then be replaced.
     func runTurn(_ endedAttempts: [WebhookAttempt]) throws(KafkaError) -> Bool {
         for status in [self.readStatus, self.catchUpStatus] { status.report { $0.turnBegan(at: MonotonicClock.now) } }
         for attempt in endedAttempts { self.attemptEnded(attempt) }

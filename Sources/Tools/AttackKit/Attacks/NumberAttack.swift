@@ -20,7 +20,7 @@ package struct NumberAttack: Attack {
     }
 }
 
-/// Numbers with which unchecked arithmetic overflows, and some that are no integers in the usual form.
+/// Numbers with which unchecked arithmetic overflows, and some that are not integers in the usual form.
 enum HostileNumbers {
     static let all = [
         "9223372036854775807", "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",

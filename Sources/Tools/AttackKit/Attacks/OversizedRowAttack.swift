@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// An owner makes stored rows as large as the limits allow, in one live of each partition of the directory.
 ///
-/// The bans with the longest reasons enlarge the rows of bans, and the longest metadata enlarge the row of the live. If
-/// a row exceeds the broker's maximum message size, every batch of its partition fails.
+/// Bans with the longest reasons enlarge the rows of bans, and metadata of the maximum size enlarge the row of the
+/// live. If a row exceeds the broker's maximum message size, every batch of its partition fails.
 package struct OversizedRowAttack: Attack {
     package let name = "record"
     package let summary = "an owner in each partition sets the longest metadata and bans users with the longest reasons"
@@ -58,7 +58,8 @@ private struct OversizedRowClient: AttackClient {
     private mutating func setMetadata() -> AttackAction {
         let keys = self.turns == 1 ? Array(0..<Limits.metadataKeys) : [self.turns % Self.longValues]
         let metadata = keys.map { key in
-            // As many values as may be in all have the full length; the other keys have empty values.
+            // The total size of the metadata is limited, so only the first values have the full length; the others are
+            // empty.
             let value = key < Self.longValues ? Self.longText("\(self.turns)", bytes: Limits.metadataValueBytes) : ""
             return "\"\(Self.longText("\(key)", bytes: Limits.metadataKeyBytes))\":\"\(value)\""
         }
@@ -66,10 +67,10 @@ private struct OversizedRowClient: AttackClient {
             "metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(metadata.joined(separator: ","))}}")
     }
 
-    /// Bans further users for good.
+    /// Bans further users permanently.
     ///
-    /// The gateway admits only some of these calls, because it limits how many users a user bans in a second. It keeps
-    /// nothing of the others, so a call in each turn makes as many bans as it allows.
+    /// The gateway admits only some of these calls, because it limits how many users a user bans in a second. It stores
+    /// nothing for the rejected calls, so one call per turn makes all the bans that the gateway allows.
     private mutating func banUsers() -> AttackAction {
         let users = (0..<SanctionLimits.usersPerCall).map { index in
             let number = "\(self.turns * SanctionLimits.usersPerCall + index)"
@@ -83,15 +84,15 @@ private struct OversizedRowClient: AttackClient {
                 + "\"reason\":\"\(reason)\"}")
     }
 
-    /// The number of values of the full length that a live's metadata may have.
+    /// How many values of the full length fit into a live's metadata.
     private static let longValues = Limits.metadataTotalBytes / Limits.metadataValueBytes
     /// The maximum length of a user's id.
     private static let userIDBytes = 32
 
     /// The JSON, without quotation marks, of a text of `bytes` bytes that begins with `start`.
     ///
-    /// The text consists of quotation marks, which have two bytes in JSON. That is the most that a service must accept
-    /// for a byte.
+    /// The text consists of quotation marks, which have two bytes in JSON. A service need not accept more JSON bytes
+    /// than that for one byte of a text.
     private static func longText(_ start: String, bytes: Int) -> String {
         start + String(repeating: #"\""#, count: bytes - start.utf8.count)
     }

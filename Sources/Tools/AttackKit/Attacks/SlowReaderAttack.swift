@@ -3,16 +3,16 @@ internal import PlazaModel
 
 /// Many viewers that ask for large answers and never read any.
 ///
-/// One more connection owns a live with the largest metadata, which all viewers ask for. The viewers also join a live of
-/// honest clients, so that its feed waits for them too. The network between gateway and attacker is that of a slow
-/// client: the system buffers little, and the gateway must keep what the system does not take.
+/// One more connection owns a live with the largest metadata, which all viewers ask for. The viewers also join a live
+/// of honest clients, so that its feed waits for them too. The connection between gateway and attacker behaves like a
+/// slow client's: the system buffers little, and the gateway must keep what the system does not take.
 package struct SlowReaderAttack: Attack {
     package let name = "slow-reader"
     package let summary = "many viewers that ask for 16 KB four times a second and read nothing"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(250)
     package let readsSlowly = true
-    /// 256 MiB, the default of a gateway's setting `pending-output-mib`, and a quarter of it for the allocator's
+    /// 256 MiB, the default of a gateway's setting `pending-output-mib`, plus a quarter of that for the allocator's
     /// overhead.
     package let allowedBytes = 320 << 20
 

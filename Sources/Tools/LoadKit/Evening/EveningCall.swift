@@ -55,8 +55,8 @@ struct EveningCall: Sendable {
     /// Makes the call with which a host answers a notice; nil if the host does not answer it.
     ///
     /// A host accepts all applications for seats. The first two lives connect only with each other. The other lives
-    /// accept the co-host request of any live that is not one of the first two, so that a person who tries the pages
-    /// finds a partner.
+    /// accept the co-host request of any live except the first two, so that a person who tries the pages finds a
+    /// partner.
     init?(answering notice: NoticeContent, live index: Int, cast: [EveningLive]) {
         let live = LiveID(cast[index].id)
         switch notice {

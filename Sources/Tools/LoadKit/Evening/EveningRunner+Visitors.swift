@@ -8,7 +8,7 @@ extension EveningRunner {
     /// The pause between two rounds.
     private static let visitPause = Duration.seconds(2)
 
-    /// Scores the gifts in all battles but that of the first two lives, for which the script scores.
+    /// Scores the gifts in all battles except the battle of the first two lives, which the script scores.
     func scoreBattlesOfVisitors() async {
         var scores = GiftScores()
         while !Task.isCancelled {

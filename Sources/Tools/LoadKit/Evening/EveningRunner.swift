@@ -43,11 +43,11 @@ package struct EveningRunner: Sendable {
         // calls of this run would repeat request ids of an earlier run.
         func makeMember(_ id: String, _ name: String, live: Int?) -> EveningMember {
             EveningMember(id, live: live) {
-                // Only the app's own server is in no live.
+                // Only the app's own server is not in a live.
                 let isServer = live == nil
                 let options = ClientCore.Options(
                     token: setting.token(id, isServer), session: SessionID("\(id)-\(setting.name)"), name: name)
-                // A queue of 200 updates suffices, because old updates are of no use.
+                // A queue of 200 updates suffices, because old updates are not needed.
                 return hub.client(addresses: setting.addresses, options: options, updates: 200)
             }
         }
@@ -115,7 +115,7 @@ package struct EveningRunner: Sendable {
         await host.call(EveningCall("admin.set", Params(live: LiveID(live.id), user: admin.id)))
     }
 
-    /// Lets a member join its live; does nothing for the app's own server, which is in no live.
+    /// Lets a member join its live; does nothing for the app's own server, which is not in a live.
     ///
     /// A host creates its live first. If the live exists from an earlier evening, the host continues it.
     ///

@@ -67,12 +67,12 @@ extension EveningScript {
         self.lives[live].present.sorted().randomElement(using: &self.random)
     }
 
-    /// Sends a gift, mostly a cheap one.
+    /// Sends a gift, usually a cheap one.
     ///
     /// While a battle runs, the price of the gift is also added to the score of the live.
     private mutating func sendGift(_ live: Int, into actions: inout [EveningAction]) {
         let indices = EveningCast.gifts.indices
-        // The gifts are sorted by price, so the lower one of two random indices is mostly that of a cheap gift.
+        // The gifts are sorted by price, so the lower of two random indices usually belongs to a cheap gift.
         let giftIndex = min(Int.random(in: indices, using: &self.random), Int.random(in: indices, using: &self.random))
         // A call sends more than one gift only if the gift is one of the two cheapest.
         let count = giftIndex < 2 ? Int.random(in: 1...5, using: &self.random) : 1

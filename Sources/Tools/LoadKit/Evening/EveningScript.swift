@@ -85,7 +85,7 @@ package struct EveningScript: Sendable {
         }
     }
 
-    /// Returns the actions that are due until a time.
+    /// Returns the actions that are due at a time or earlier.
     ///
     /// - Parameter time: milliseconds since the evening began, never earlier than in the call before.
     /// - Returns: the actions, in order.

@@ -16,7 +16,7 @@ struct GiftScores: Sendable {
         var updates: [ScoreUpdate] = []
         for side in battle.sides {
             guard let coins = coins[side.live] else { continue }
-            // A battle that is seen again after a failed read goes on with the score that it has.
+            // A battle that is seen again after a failed read continues with the score that it has.
             let begin = self.coinsAtBegin[battle.id, default: [:]][side.live] ?? coins - side.score
             self.coinsAtBegin[battle.id, default: [:]][side.live] = begin
             if coins - begin > side.score { updates.append(ScoreUpdate(live: side.live, score: coins - begin)) }

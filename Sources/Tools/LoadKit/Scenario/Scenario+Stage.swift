@@ -38,7 +38,7 @@ extension Scenario {
             live: self.aliceLive)
         guard case .coHost(let codes) = asked else { throw ScenarioFailure("the request gave \(asked)") }
         let codeByLive = Dictionary(codes.map { ($0.live, $0.code) }, uniquingKeysWith: { first, _ in first })
-        // 0: the request was sent; 1: there is no such live (R8.1).
+        // 0 means that the request was sent, 1 that there is no such live (R8.1).
         try self.check(codeByLive == [self.bobLive: 0, unknownLive: 1], "the codes are \(codeByLive)")
         _ = try await self.bob.waitForNotice("alice's request") { content in
             if case .coHostRequestReceived(let inviter, _, _) = content {

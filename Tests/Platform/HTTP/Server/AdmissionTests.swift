@@ -276,7 +276,7 @@ import Testing
     }
 
     /// Rules: R12.7.
-    @Test func `the X-Forwarded-For header of a client that is no trusted proxy is ignored`() throws {
+    @Test func `the X-Forwarded-For header of a client that is not a trusted proxy is ignored`() throws {
         let fixture = try ServerFixture { _ in }
         let client = try RawClient(port: fixture.server.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\n\r\n")

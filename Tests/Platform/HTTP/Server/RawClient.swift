@@ -36,7 +36,7 @@ final class RawClient {
 
     func send(_ text: String) { self.send(Array(text.utf8)) }
 
-    /// Sends bytes; it is no error if the server has closed the connection.
+    /// Sends bytes; it is not an error if the server has closed the connection.
     func send(_ bytes: [UInt8]) {
         _ = unsafe bytes.withUnsafeBytes {
             unsafe Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

@@ -345,7 +345,7 @@ final class ResponderQueue: Sendable {
         #expect(throws: HTTPServerError.portInUse(host: "127.0.0.1", port: server.port)) {
             try WebServer(port: server.port) { _, _ in }
         }
-        // 192.0.2.1 is reserved for documentation, so it is no address of this machine.
+        // 192.0.2.1 is reserved for documentation, so it is not an address of this machine.
         #expect(throws: HTTPServerError.self) { try WebServer(host: "192.0.2.1", port: 0) { _, _ in } }
         #expect(throws: HTTPServerError.self) { try WebServer(host: "no such host", port: 0) { _, _ in } }
     }

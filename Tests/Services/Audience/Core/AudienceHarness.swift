@@ -22,7 +22,7 @@ struct AudienceHarness {
     /// No join has this offset, but the machine does not know that: in most calls it accepts every ticket above the
     /// offset of the live's opening. Only where a wrong ticket could create or remove a lease, the ticket must also be
     /// below the offset of the input: in a resume (a join that names the ticket of an earlier join), a heartbeat, an
-    /// assertion, and a sign-off (a gateway has closed a session for good).
+    /// assertion, and a sign-off (a gateway has closed a session permanently).
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
         reason: .endedByHost, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),

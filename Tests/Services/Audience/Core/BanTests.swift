@@ -123,7 +123,7 @@ import Testing
 
     @Test func `I16 beyond the maximum number of bans, the one that ends first is removed`() {
         var bans = Bans()
-        // The ban of user u0 ends last, that of each further user a millisecond earlier.
+        // The ban of user u0 ends last, and the ban of each further user a millisecond earlier.
         for index in 0..<SanctionLimits.perLive {
             bans.set(UserID("u\(index)"), until: Timestamp(milliseconds: 10_000 - Int64(index)))
         }

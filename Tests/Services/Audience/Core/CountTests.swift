@@ -12,7 +12,7 @@ import Testing
     @Test func `published counts of a live are at least a second apart, and the last value is always published`() {
         var harness = AudienceHarness()
         var published: [CountRecord] = []
-        // 25 users join, one each 150 ms.
+        // 25 users join, one every 150 ms.
         for index in 1...25 {
             let user = UserInfo(userID: UserID("u\(index)"))
             let effects = harness.send(

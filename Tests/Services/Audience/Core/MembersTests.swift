@@ -227,9 +227,7 @@ import Testing
     }
 
     /// Rules: R4.4.
-    @Test
-    func `the membership of a user who is to be an admin is verified if the user is in the live, and rejected if not`()
-    {
+    @Test func `the membership of a future admin is verified if the user is in the live, and rejected if not`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyAdminMembership(user: "alice", caller: caller)

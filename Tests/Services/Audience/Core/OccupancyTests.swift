@@ -64,7 +64,8 @@ import Testing
     @Test func `occupancy is reported at most once a second, and the last value always`() {
         var harness = AudienceHarness()
         var reports: [(at: Timestamp, effect: Effect)] = []
-        // alice joins and leaves in turn, one call each 130 ms, for about three seconds. With her last call she leaves.
+        // alice joins and leaves in turn, one call every 130 ms, for about three seconds. With her last call she
+        // leaves.
         for counter in Int64(1)...24 {
             let effects: [Effect]
             if counter.isMultiple(of: 2) {

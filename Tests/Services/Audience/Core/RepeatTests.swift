@@ -43,7 +43,7 @@ import Testing
             redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
         #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
-        // A sign-off: the gateway reports that it has closed alice's session for good.
+        // A sign-off: the gateway reports that it has closed alice's session permanently.
         (harness, ticket) = liveWithAlice()
         _ = harness.send(.signOff(session: "s1", user: "alice", ticket: Ticket(ticket)))
         #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .staleTicket)

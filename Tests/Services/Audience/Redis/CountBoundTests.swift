@@ -64,7 +64,7 @@ import Testing
                 for name in viewers.keys.sorted() {
                     guard let viewer = viewers[name] else { continue }
                     let isSilent = (viewer.ticket + Int64(seed)) % 5 == 0
-                    // A heartbeat after the lease has expired would publish a join that is no new visit. To be safe,
+                    // A heartbeat after the lease has expired would publish a join that is not a new visit. To be safe,
                     // a viewer sends none more than 80 s after its last sign of life.
                     let isLate = (partition.now - viewer.lastSignOfLife).count > 80_000
                     if isSilent || isLate { continue }

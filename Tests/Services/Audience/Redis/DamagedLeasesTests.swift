@@ -18,7 +18,7 @@ import Testing
     static let damages: [[[String]]] = {
         var damages: [[[String]]] = []
         let state = "{audience.0}:state"
-        // The fields contain numbers; these values are no numbers, or numbers that are too large.
+        // The fields contain numbers; these values are not numbers, or numbers that are too large.
         for field in ["offset", "id", "clock", "paused", "sessions"] {
             for value in ["", "x", "inf", "nan", "9e30", "99999999999999999999"] {
                 damages.append([["HSET", state, field, value]])
@@ -98,8 +98,8 @@ import Testing
         try plainRedis.run("SET", "{audience.0}:\(keyName)", "x")
         // `past:LIVE:USER` is the profile of a user whose leases have expired.
         try plainRedis.run("RPUSH", "{audience.0}:past:\(PartitionHarness.key.text):eve", "x")
-        // eve's join is left out: any ticket above the offset of the live's opening suffices, here that of the last
-        // tick.
+        // eve's join is left out: any ticket above the offset of the live's opening suffices, here the offset of the
+        // last tick.
         let ticket = Int64(self.partition.inbox.count) - 1
         try self.partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("eve", ticket: ticket)]))
         let listed = try self.partition.listUserIDs(pageSize: 10)

@@ -62,7 +62,7 @@ import Testing
         #expect(try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s1")]))
     }
 
-    @Test func `of three devices that join in one batch only the last one stays, also for the owner`() throws {
+    @Test func `of three devices that join in one batch only the last one stays, even for the owner`() throws {
         let partition = try self.partition(devices: .one)
         for name in ["alice", "host"] {
             for session in ["s1", "s2", "s3"] {

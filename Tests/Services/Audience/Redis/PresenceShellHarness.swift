@@ -101,7 +101,7 @@ final class PresenceShellHarness {
 
     /// Reads further records until the condition holds for all records so far, but for at most `seconds`.
     ///
-    /// Calls `meanwhile` after each read. A timeout is no error: the test checks `records` afterwards.
+    /// Calls `meanwhile` after each read. A timeout is not an error: the test checks `records` afterwards.
     func read(
         seconds: Int64 = 30, until condition: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
     ) throws {

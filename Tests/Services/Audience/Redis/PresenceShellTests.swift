@@ -17,7 +17,7 @@ import Testing
     /// Distinguishes the sessions of this run from those of earlier runs on the same broker.
     private let runID = UUID().uuidString.prefix(8)
 
-    @Test func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`() async {
+    @Test func `I4 a silent viewer expires within two seconds of its lease, even across a change of owner`() async {
         await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
             let firstShell = harness.start("one")

@@ -166,7 +166,7 @@ import Tokens
         #expect(try pinging.closeCode() == DisconnectCode.flooding.code)
         #expect(cluster.refusalCount(.frames) == 1)
         let (sending, _) = try cluster.client("eve")
-        // Four frames of 20 KB exceed the rate of 40 KB a second, although they are no valid calls. The gateway may
+        // Four frames of 20 KB exceed the rate of 40 KB a second, although they are not valid calls. The gateway may
         // close the connection before the last one is sent.
         for _ in 0..<4 { try? sending.send("{\"id\":90,\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}") }
         #expect(try sending.closeCode() == DisconnectCode.flooding.code)

@@ -27,7 +27,7 @@ import Testing
             ("{\"id\":5,\"method\":\"ping\",\"x\":{\"y\":1.}}", -1, .badFrame),
             ("{\"id\":5,\"method\":\"ping\",\"x\":\"a\nb\"}", -1, .badFrame),
             ("{\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}", -1, .badFrame),
-            // Commas and brackets in a string are no syntax errors.
+            // Commas and brackets in a string are not syntax errors.
             ("{\"id\":5,\"method\":\",}\\\",]\",\"x\":[[],{}]}", 5, .unknownMethod),
             ("{\"id\":5,\"method\":\"nothing\"}", 5, .unknownMethod),
             ("{\"id\":5,\"method\":\"live.nothing\"}", 5, .unknownMethod),

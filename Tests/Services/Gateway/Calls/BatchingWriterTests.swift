@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-/// The writer that buffers records and passes them to a sink in batches; `gap` is the least time between two batches.
+/// The writer that buffers records and passes them to a sink in batches; `gap` is the minimum time between two batches.
 ///
 /// The writer's loop, `run`, flushes the buffer when a batch is due. A record's token identifies the record.
 @Suite(.timeLimit(.minutes(1))) struct BatchingWriterTests {

@@ -36,7 +36,7 @@ import Tokens
 
     /// Rules: R12.8.
     @Test func `a create with a join counts for the joins and leaves of its user, at its first copy`() throws {
-        // Three at once, and then one more each 20 s.
+        // Three at once, and then one more every 20 s.
         let cluster = try FakeCluster { $0.admission.memberships = RateLimit(3, per: .seconds(60)) }
         let (client, _) = try cluster.client("anna")
         // The first create and the leave are two. A client that is in a live may create no other (R1.1), so it leaves.

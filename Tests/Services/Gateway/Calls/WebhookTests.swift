@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClusterKit
 import Concurrency
 import Foundation
 import Gateway
@@ -7,7 +8,6 @@ import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
-import TestSupport
 import Testing
 import Tokens
 import Webhooks

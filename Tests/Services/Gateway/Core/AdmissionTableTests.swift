@@ -8,7 +8,7 @@ import Testing
 ///
 /// Times are in milliseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise how
 /// long to wait until it would be. `RateLimit(5)` has a bucket of five calls, which are admitted at once, and then
-/// admits one call each 200 ms. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
+/// admits one call every 200 ms. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
 /// login exceeds.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))

@@ -7,7 +7,7 @@ import Testing
 ///
 /// A record is a number here, and times are in milliseconds. `add` returns what to do with the record: `send` it now,
 /// let it `wait` for the batch that is scheduled already, let it wait and schedule a batch (`scheduleBatch`), or
-/// `refuse` it. After a batch with records a further one is scheduled, after an empty batch none.
+/// `refuse` it. After a batch with records another batch is scheduled, after an empty batch none.
 @Suite struct BatchingPolicyTests {
     /// Batches are 8 ms (the gap) apart; at most three records may wait.
     private var policy = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a caller that makes its calls evenly at its rate is never refused`() {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
-        // At 200 calls a second, a call comes each 5 ms.
+        // At 200 calls a second, a call comes every 5 ms.
         for call in 0..<2000 {
             #expect(limiter.admit("anna", rate: 200, at: MonotonicTime(milliseconds: Int64(call) * 5)) == nil)
         }

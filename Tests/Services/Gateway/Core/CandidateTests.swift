@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Rules: R8.12.
-    @Test func `a live that is suspended or only scheduled, because its owner is absent, is no candidate`() throws {
+    @Test func `a live that is suspended or only scheduled, because its owner is absent, is not a candidate`() throws {
         var model = ReadModel()
         for record in [
             self.live("own"), self.live("free"), self.live("suspended", status: .suspended),

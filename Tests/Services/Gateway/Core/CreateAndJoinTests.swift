@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Rules: R3.66.
-    @Test func `when the join is rejected, the reply has the created live, and the owner is in no live`() {
+    @Test func `when the join is rejected, the reply has the created live, and the owner is not in a live`() {
         var session = self.sessionWithOpenJoin()
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "you have left since"))
         let conclusion = session.callAnswered(5, rejection)?.conclusion

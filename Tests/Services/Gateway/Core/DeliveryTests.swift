@@ -20,7 +20,7 @@ extension DeliveryLedger {
     func `a quiet live flushes immediately, a busy one at intervals that leave half of the loop's time to others`() {
         var plan = FlushPlan()
         #expect(plan.flushTime(for: .barrage, at: 1000) == 1000, "the first flush need not wait")
-        // Forty flushes, one each 100 ms, take 5 ms each; then their average duration is nearly 5 ms.
+        // Forty flushes, one every 100 ms, take 5 ms each; then their average duration is nearly 5 ms.
         for flush in 0..<40 {
             plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(flush) * 100), tookMicroseconds: 5000)
         }

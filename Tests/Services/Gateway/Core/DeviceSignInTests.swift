@@ -6,8 +6,8 @@ import Testing
 
 /// Which connections a sign-in closes, whatever the order in which the sign-in notices are appended to their topic.
 ///
-/// Each connection reads all notices in the order of the topic, also its own. If an app allows one device, a sign-in
-/// ends the user's other sessions; otherwise only older connections of its own session.
+/// Each connection reads all notices in the order of the topic, including its own. If an app allows one device, a
+/// sign-in ends the user's other sessions; otherwise only older connections of its own session.
 @Suite struct DeviceSignInTests {
     /// A connection with its sign-in, and the codes with which notices have closed the connection.
     ///
@@ -68,7 +68,7 @@ import Testing
     func `with several devices allowed only the last connection of each session stays open`(
         order: [Int]
     ) {
-        // Connections 0 to 2 are of the phone's session, connection 3 is of the tablet's.
+        // Connections 0 to 2 belong to the phone's session, connection 3 to the tablet's session.
         var connections =
             [0, 1, 2].map { Connection("phone", number: $0, endsOtherSessions: false) }
             + [Connection("tablet", number: 3, endsOtherSessions: false)]
@@ -125,7 +125,7 @@ import Testing
         #expect(old.noticeReceived(self.signedIn("phone"), ownSession: "phone") == .replaced)
     }
 
-    @Test func `a session was ended if the last sign-in that it missed was of another session and ends the others`() {
+    @Test func `a session was ended if the last sign-in that it missed is another session's and ends the others`() {
         let otherSignIn = self.notice(self.signedIn("tablet"))
         let ownSignIn = self.notice(self.signedIn("phone"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))

@@ -8,7 +8,7 @@ import Testing
 /// Scans of a partition that answer replay requests: which items and messages each request gets.
 @Suite struct ReplayTests {
     @Test func `I7 a client gets exactly the missed items that are not cached`() {
-        // Between the records of arena there are those of another live, bistro, and those of an earlier arena, epoch 9.
+        // Between the records of arena there are records of another live, bistro, and of an earlier arena, epoch 9.
         // Every third item is a tip. An offset without a record follows each odd item.
         var log = PartitionLog()
         for number in Int64(1)...30 {
@@ -18,7 +18,7 @@ import Testing
         }
         let offsetOfItem5 =
             log.records.first { $0.record.key == Sample.key("arena") && $0.record.item.number == 5 }?.offset ?? -1
-        // One scan serves all four requests. The third request begins at the last record, which is behind item 30.
+        // One scan serves all four requests. The third request begins at the last record, which is after item 30.
         let outcomes = log.outcomes(of: [
             ReplayRequest.resume(
                 "arena", after: 5, startOffset: offsetOfItem5, firstCached: 21, endOffset: log.endOffset),

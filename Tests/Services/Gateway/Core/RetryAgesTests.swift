@@ -33,7 +33,7 @@ import Testing
 
     @Test func `I15 a call of an earlier connection is late when this connection is older than two windows`() {
         var ages = RetryAges()
-        // The login has id 9, so calls 7 and 8 are of the session's earlier connection.
+        // The login has id 9, so calls 7 and 8 belong to the session's earlier connection.
         #expect(!Self.isLate(&ages, call: 9, at: self.time(0)))
         #expect(!Self.isLate(&ages, call: 7, at: self.time(1)), "the connection is one second old")
         for second in Int64(2)...100 { #expect(!Self.isLate(&ages, call: 100 + second, at: self.time(second))) }

@@ -17,7 +17,7 @@ import Testing
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a as b } from './a.js';\nb();",
-                // `a.js` imports `c.js` in two ways. `c.js` exports `e`, which is of the module `e.js`.
+                // `a.js` imports `c.js` in two ways. `c.js` exports `e`, which comes from the module `e.js`.
                 "p/a.js":
                     "import c from '../s/c.js';\nimport * as all from '../s/c.js';\nexport const a = () => c + all.d;",
                 "s/c.js": "export default 1;\nexport async function d() {}\nexport { e } from './e.js';",

@@ -78,7 +78,7 @@ import Testing
             "the leave may be the repetition of one that succeeded, so presence must answer it")
     }
 
-    @Test func `a client whose join is rejected is in no live`() {
+    @Test func `a client whose join is rejected is not in a live`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.banned, "banned"))
@@ -98,8 +98,8 @@ import Testing
         let done = Outcome.success(result: .done)
         #expect(session.callAnswered(7, done)?.conclusion == .reply(done))
         #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
-        // At most 16 calls may be open, and calls that wait to be forwarded count. So beside 15 waiting calls one more
-        // is accepted only if call 7 is not open any more.
+        // At most 16 calls may be open, and calls that wait to be forwarded count. So in addition to 15 waiting calls
+        // one more is accepted only if call 7 is not open any more.
         #expect(session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed)
     }
 

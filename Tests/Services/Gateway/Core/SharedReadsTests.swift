@@ -7,7 +7,7 @@ import Testing
 
 /// Reads that presence and the fan-out answer: calls that ask for the same data are served by one request.
 ///
-/// In these tests a waiting call is a number. `addCall` says what becomes of a new call; it may require a request.
+/// In these tests a waiting call is a number. `addCall` returns what happens to a new call; it may require a request.
 /// `requestEnded` returns the calls that the answer serves. Times are in milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>

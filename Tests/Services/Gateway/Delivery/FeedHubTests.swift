@@ -77,7 +77,7 @@ import Testing
         #expect(items.map(\.number) == Array(3...7))
     }
 
-    @Test func `a partition without viewers is followed for 60 s, then no more until the next subscription`() {
+    @Test func `a partition without viewers is followed for 60 s, and then not until the next subscription`() {
         _ = self.hub.subscribe(self.key, shard: 0)
         self.hub.partitionLoaded(0, endOffset: 0)
         self.write(1...3)

@@ -17,7 +17,7 @@ import Testing
         return cluster
     }
 
-    /// Reads the next frame; returns the numbers of its earlier messages and its token, or nil if it is no history.
+    /// Reads the next frame; returns the numbers of its earlier messages and its token, or nil if it is not a history.
     ///
     /// The token is `EPOCH.NUMBER.OFFSET`: the position after which the feed continues.
     private func history(_ client: WireClient) throws -> (numbers: [Int64], token: String)? {
@@ -47,7 +47,7 @@ import Testing
     /// Rules: R5.15.
     @Test func `a new viewer gets the last messages as history, then the feed, each item once`() throws {
         let cluster = try self.cluster(historyCount: 5)
-        // Eve sees items 1 to 10, of which 9 and 10 are no messages.
+        // Eve sees items 1 to 10, of which 9 and 10 are not messages.
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...8 { cluster.publishText(self.room) }
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
@@ -69,7 +69,7 @@ import Testing
     {
         let cluster = try self.cluster(historyCount: 5)
         let eve = try cluster.viewer("eve", of: "room")
-        // The only item of the feed is no message.
+        // The only item of the feed is not a message.
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
         #expect(try eve.nextItemNumbers() == [1])
         let bob = try cluster.viewer("bob", of: "room")
@@ -78,7 +78,7 @@ import Testing
         }
         #expect(frame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.1.0"))
 
-        // In this cluster the app's policy is to show no history.
+        // In this cluster the app's policy does not allow history.
         let clusterWithoutHistory = try self.cluster(historyCount: 0)
         let earlierViewer = try clusterWithoutHistory.viewer("eve", of: "room")
         clusterWithoutHistory.publishText(self.room)

@@ -24,7 +24,7 @@ import Testing
         #expect(try client.itemNumbers(upTo: 4) == [1, 2, 3, 4])
     }
 
-    @Test func `I1 the end of a live is sent once to each viewer, and the viewers are then in no live`() throws {
+    @Test func `I1 the end of a live is sent once to each viewer, and the viewers are then not in a live`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<6).map { try cluster.viewer("u\($0)", of: "room") }

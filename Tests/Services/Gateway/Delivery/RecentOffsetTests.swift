@@ -9,8 +9,8 @@ import Testing
 
 @testable import Gateway
 
-/// The offset at which a starting gateway begins to read a feed partition: the one of the first record that is younger
-/// than 60 s.
+/// The offset at which a starting gateway begins to read a feed partition: the offset of the first record that is
+/// younger than 60 s.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecentOffsetTests {
     /// A record that was written at `milliseconds` since 1970.
     private static func record(at milliseconds: Int64, offset: Int64) -> IncomingRecord {
@@ -19,7 +19,7 @@ import Testing
             value: nil, headers: [])
     }
 
-    /// The arguments are in milliseconds: how much later than the record's time it is by the gateway's clock.
+    /// The arguments are the difference in milliseconds between the gateway's clock and the record's time.
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
     func `I8 every item from the start offset on is included, even if the clock is wrong or the gateway was stopped`(
         clockOffset: Int64

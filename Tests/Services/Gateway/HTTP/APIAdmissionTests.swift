@@ -79,7 +79,7 @@ import Tokens
         throws
     {
         let cluster = try FakeCluster {
-            // Three at once, and then one more each 20 s.
+            // Three at once, and then one more every 20 s.
             $0.admission.tokenChecks = RateLimit(3, per: .seconds(60))
             // The calls of this test stay below these limits.
             $0.admission.refusedTokens = RateLimit(1000)

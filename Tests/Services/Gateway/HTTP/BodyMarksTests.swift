@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// Bodies with many combining marks, which Swift hashes and compares in a time that grows with the square of their number.
+/// Bodies with many combining marks, which Swift hashes and compares in a time that grows with the square of their
+/// number.
 @Suite struct BodyMarksTests {
     /// Marks in the order that takes the longest to sort: U+0301 has the class 230, and U+0334 the class 1.
     private static func marks(_ count: Int) -> String {

@@ -72,7 +72,7 @@ import Tokens
         #expect(page.status == 200)
         #expect(page.body.contains("\"liveID\":\"arena\"") && !page.body.contains("\"liveID\":\"bistro\""))
         #expect(page.body.contains("\"cursor\":\"gateway-1."))
-        // The details of a live have all these fields, also the empty ones.
+        // The details of a live have all these fields, including the empty ones.
         let details = try served.request("GET", "/v1/lives/arena").body
         for field in [
             "room", "details", "info", "epoch", "audience", "liveID", "liveName", "notice", "isMessageDisable",

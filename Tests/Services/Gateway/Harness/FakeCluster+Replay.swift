@@ -78,7 +78,7 @@ extension FakeCluster: ReplaySource {
     /// Checks that the delivery ledger balances (I10).
     ///
     /// That is: every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with the
-    /// viewer's connection; none is owed any more (held back until the viewer reads). `client` must be connected.
+    /// viewer's connection; none is owed (held back until the viewer reads) any more. `client` must be connected.
     func expectLedgerBalances(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
             let settledCounts = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }

@@ -38,7 +38,7 @@ final class FakeCluster: RecordSink, FeedSource {
         var answersCalls = true
         /// Whether a feed partition counts as read up to its end as soon as the gateway follows the partition.
         var loadsPartitionsAtOnce = true
-        /// The error with which the cluster rejects all records of the gateway; nil: the cluster accepts them.
+        /// The error with which the cluster rejects all records of the gateway; nil if the cluster accepts them.
         var sinkRefusal: SinkRefusal?
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
@@ -157,7 +157,7 @@ final class FakeCluster: RecordSink, FeedSource {
             switch input.command {
             case .join(let caller): self.reply(caller, at: .audienceInbox) { self.join(input.key, caller) }
             case .leave(let caller):
-                // A caller without a ticket is in no live.
+                // A caller without a ticket is not in a live.
                 self.reply(caller) {
                     caller.ticket == nil
                         ? .failure(error: ReplyError(.notInRoom, "you are not in the live")) : .success(result: .done)

@@ -154,9 +154,9 @@ import Testing
             (self.point(after: 500, offset: nil), "unknown"),
             // The client misses 1050 items; 1000 are possible.
             (self.point(after: 50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
-            // The offset is the one of another item.
+            // The offset belongs to another item.
             (self.point(after: 500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
-            // The epoch is the one of an earlier live with the same id.
+            // The epoch belongs to an earlier live with the same id.
             (self.point(after: 500, offset: 499, epoch: 9), "otherLive"),
             // The token has item 499, the position item 500.
             (

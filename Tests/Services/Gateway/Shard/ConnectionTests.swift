@@ -287,7 +287,7 @@ import Tokens
             }
         }
         try cluster.waitUntil { state in state.records.count(where: { $0.topic == .barrageInbox }) >= openCalls.count }
-        // A record's token names the call that waits for the record; token 0 stands for a record of no call.
+        // A record's token names the call that waits for the record; token 0 stands for a record without a call.
         let tokens = cluster.state.withLock { $0.recordTokens.dropFirst(earlierRecordCount) }.filter { $0 != 0 }
         #expect(tokens.count == openCalls.count)
         // The gateway must ignore a token whose call has already failed, and a token that it never gave.

@@ -116,7 +116,7 @@ import Testing
         #expect(try rejected.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.getsPong())
 
-        // A login without the id of a last notice is no reconnect but a new sign-in, which is allowed.
+        // A login without the id of a last notice is not a reconnect but a new sign-in, which is allowed.
         let (signedInAgain, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try signedInAgain.getsPong())

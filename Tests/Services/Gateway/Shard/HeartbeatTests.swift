@@ -12,7 +12,7 @@ import Testing
     private let room = FakeCluster.key("room")
 
     @Test
-    func `I4 members are reported in every round, and a member with a closed socket is soon reported no more`()
+    func `I4 members are reported in every round, and a member with a closed socket is soon no longer reported`()
         throws
     {
         // A lease has nine rounds of heartbeats: with a lease of 3600 ms a round takes 400 ms.
@@ -32,7 +32,7 @@ import Testing
         let eve = try cluster.viewer("eve", of: "room")
         /// Waits until a user has had `count` heartbeats.
         func waitForHeartbeats(of user: UserID, count: Int) throws {
-            // `waitForRecord` looks again whenever a record is written.
+            // `waitForRecord` checks again whenever a record is written.
             _ = try cluster.waitForRecord { record -> Bool? in
                 guard case .audienceInbox = record.topic else { return nil }
                 return heartbeatCount(user) >= count ? true : nil

@@ -97,7 +97,7 @@ import Testing
             "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
         let key = try self.writeFile(
             "-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
-        // All users may read both files. The file of `--second-ca` is no certificate.
+        // All users may read both files. The file of `--second-ca` is not a certificate.
         var reader = SettingsReaderTests.makeReader(["--ca", certificate, "--key", key, "--second-ca", key])
         #expect(reader.certificateFile("ca", help: "") == certificate)
         #expect(reader.privateKeyFile("key", help: "") == nil)

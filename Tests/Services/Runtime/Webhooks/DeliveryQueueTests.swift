@@ -291,7 +291,7 @@ import Webhooks
             ])
     }
 
-    @Test func `the events of a revoked partition are removed, also those in flight`() {
+    @Test func `the events of a revoked partition are removed, even those in flight`() {
         var queue = DeliveryQueue()
         #expect(queue.add(self.position(0, partition: 1), of: self.key("arena")) == true)
         #expect(queue.add(self.position(0, partition: 2), of: self.key("bistro")) == true)

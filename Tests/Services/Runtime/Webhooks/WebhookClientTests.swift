@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClusterKit
 import Concurrency
 import Foundation
 import MachineKit
@@ -38,7 +39,7 @@ import Webhooks
 
         deinit { self.webhookClient.stop() }
 
-        /// Asks the backend; the result is also a refusal if the client rejects the request without asking.
+        /// Asks the backend; the result is a refusal, too, if the client rejects the request without asking.
         func requestDecision(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
             let request = WebhookRequest(
                 id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1), content: content)

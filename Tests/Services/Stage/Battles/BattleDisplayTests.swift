@@ -66,7 +66,7 @@ struct BattleDisplayTests {
         // Between the starts is a pause, because a live without its own battle shows the one that began last.
         _ = harness.advance(milliseconds: 1000)
         let second = harness.startBattle("cafe", against: "disco", seconds: 90)
-        // The five connected lives; expo takes part in no battle. forum is not connected yet.
+        // The five connected lives; expo does not take part in a battle. forum is not connected yet.
         let connectedLives: [LiveID] = ["arena", "bistro", "cafe", "disco", "expo"]
         #expect(connectedLives.map { harness.live($0)?.battle } == [first, first, second, second, second])
         let scored = harness.updateScores(first, [("arena", 5)])
@@ -122,7 +122,7 @@ struct BattleDisplayTests {
     }
 
     /// Rules: R10.18.
-    @Test func `scores reach all lives of the connection, also one that joins later, until the connection ends`() {
+    @Test func `scores reach all lives of the connection, even one that joins later, until the connection ends`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe")
         let id = harness.startBattle("arena", against: "bistro")

@@ -63,8 +63,8 @@ struct BattleModel: Hashable {
 
     /// Makes the move, if it is possible in this state.
     ///
-    /// - Returns: the code of the reply, `success` for a move that is no call; nil when the live has no battle that the
-    ///   call could name.
+    /// - Returns: the code of the reply, `success` for a move that is not a call; nil when the live has no battle that
+    ///   the call could name.
     mutating func make(_ move: Move) -> ReplyCode? {
         switch move {
         case .request(let live, let targets): return self.request(live, targets, needResponse: true)

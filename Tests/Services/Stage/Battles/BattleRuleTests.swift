@@ -58,7 +58,8 @@ struct BattleRuleTests {
             Issue.record("the battle request is rejected: \(effects)")
             return
         }
-        // bistro is named twice, cafe is in a battle, expo is not connected, nobody is no live, arena is the inviter.
+        // bistro is named twice, cafe is in a battle, expo is not connected, `nobody` is not a live, arena is the
+        // inviter.
         #expect(
             codes.map { $0.reason } == [
                 nil, .battlePending, .inAnotherBattle, .noSuchConnection, .noSuchRoom, .badParameter,

@@ -20,7 +20,7 @@ struct BattleScoreTests {
                 .updateScores(
                     battle: id, operation: .overwrite, scores: [ScoreUpdate(live: "arena", score: 9)], caller: owner)
             ).code == .noPermission)
-        // cafe takes no part in the battle, nobody is no live, and bistro's score would be below 0.
+        // cafe takes no part in the battle, `nobody` is not a live, and bistro's score would be below 0.
         let effects = harness.updateScores(id, [("arena", 5), ("cafe", 1), ("nobody", 1), ("bistro", -1)])
         #expect(effects.scoreCodes == [.success, .roomNotInBattle, .roomNotInBattle, .badParameter])
         #expect(effects.notifiedLives == ["arena", "bistro", "cafe"])

@@ -119,8 +119,8 @@ struct BattleTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo"])
         harness.connect("arena", "bistro", "cafe", "disco")
         let runningBattle = harness.startBattle("arena", against: "bistro")
-        // Only disco can be invited: arena and bistro are in a battle, expo is not connected, nobody is no live, and
-        // cafe is the inviter.
+        // Only disco can be invited: arena and bistro are in a battle, expo is not connected, `nobody` is not a live,
+        // and cafe is the inviter.
         #expect(
             harness.requestBattle("cafe", against: "arena", "bistro", "disco", "expo", "nobody", "cafe") != .rejected)
         #expect(
@@ -151,7 +151,8 @@ struct BattleTests {
                 from: "arena", to: ["bistro", "bistro", "cafe", "expo", "nobody", "arena"], needResponse: false,
                 caller: $0)
         }
-        // bistro is named twice, cafe is in a battle, expo is not connected, nobody is no live, arena is the inviter.
+        // bistro is named twice, cafe is in a battle, expo is not connected, `nobody` is not a live, arena is the
+        // inviter.
         #expect(
             effects.battleCodes == [.sent, .alreadyInvited, .inAnotherBattle, .hasLeft, .noSuchLive, .alreadyInvited])
         #expect(

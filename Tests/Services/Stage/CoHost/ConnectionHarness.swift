@@ -182,7 +182,8 @@ extension ConnectionCommand {
 extension BattleID {
     /// Stands for the battle of a rejected battle request.
     static let rejected: BattleID = "none"
-    /// The id of no battle: battles are named after the offsets of inputs, and a harness has only offsets above 100.
+    /// An id that no battle has: battles are named after the offsets of inputs, and a harness has only offsets above
+    /// 100.
     static let unknown: BattleID = "b-0"
 }
 

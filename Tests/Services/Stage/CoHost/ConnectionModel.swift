@@ -23,7 +23,7 @@ struct ConnectionModel: Hashable {
         case accept(LiveID, inviter: LiveID)
         case reject(LiveID, inviter: LiveID)
         case exit(LiveID)
-        /// The owner of the live leaves the live, which goes on.
+        /// The owner of the live leaves the live, which continues.
         case ownerGone(LiveID)
         /// The live ends.
         case ended(LiveID)
@@ -33,7 +33,7 @@ struct ConnectionModel: Hashable {
         case requestsExpire
     }
 
-    /// How the call of a move came out.
+    /// The outcome of the call of a move.
     enum CallOutcome: Hashable {
         /// The code of the reply.
         case reply(ReplyCode)
@@ -59,7 +59,7 @@ struct ConnectionModel: Hashable {
 
     /// Makes the move.
     ///
-    /// - Returns: the outcome of the call; nil for a move that is no call and has no reply.
+    /// - Returns: the outcome of the call; nil for a move that is not a call and has no reply.
     mutating func make(_ move: Move) -> CallOutcome? {
         switch move {
         case .request(let live, let invitee): return self.request(live, invitee: invitee)

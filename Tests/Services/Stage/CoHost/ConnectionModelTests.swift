@@ -4,9 +4,10 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Compares the connection machine with models that are written from the rules alone, without a look at the machine.
+/// Compares the connection machine with models that were written from the rules alone, without reading the machine's
+/// code.
 ///
-/// With three lives, every move in every reachable state is compared; with eight lives, the moves of random walks.
+/// With three lives, every move in every reachable state is compared; with eight lives, only the moves of random walks.
 struct ConnectionModelTests {
     @Test func `I12 I13 every move of three lives in every reachable state has the result of the model`() throws {
         let lives: [LiveID] = ["arena", "bistro", "cafe"]
@@ -127,7 +128,7 @@ struct ConnectionModelTests {
                 }
             }
 
-            // If a live is still in the battle, the battle ends by time at the latest now.
+            // If a live is still in the battle, this pause ends the battle by time, unless it has ended already.
             if !livesInBattle.isEmpty { _ = harness.advance(milliseconds: 20_000) }
             guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
             else {

@@ -72,7 +72,7 @@ struct ConnectionRuleTests {
     /// Rules: R8.17.
     @Test func `a layout number must fit the kind of the lives, and an unknown number stands for the default`() {
         var harness = ConnectionHarness(["arena", "bistro"])
-        // 0 means the default, 600. 801 is no template of connections, and 999 is unknown.
+        // 0 means the default, 600. 801 is not a template of connections, and 999 is unknown.
         for (requested, resolved) in [(0, 600), (600, 600), (601, 601), (400, 400), (801, 600), (999, 600)] {
             _ = self.request(&harness, "arena", to: "bistro", template: requested)
             #expect(
@@ -87,7 +87,7 @@ struct ConnectionRuleTests {
         }
         var voice = self.harnessWithTwoVoiceLives()
         #expect(self.request(&voice, "radio", to: "talk", template: 600).code == .badParameter)
-        // 50 is no template of connections; the default of voice lives is 2.
+        // 50 is not a template of connections; the default of voice lives is 2.
         _ = self.request(&voice, "radio", to: "talk", template: 50)
         #expect(voice.accept("talk", inviter: "radio").reportedConnection("radio")?.templateID == 2)
     }
@@ -96,7 +96,7 @@ struct ConnectionRuleTests {
     func `I12 a connection with as many lives as its template has regions is full`(template: Int, capacity: Int) {
         let lives = (0..<11).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
-        // l0 and l1 connect. With a capacity of 2 the connection is full now, so that l1 cannot invite l9.
+        // l0 and l1 connect. With a capacity of 2 the connection is full now, so l1 cannot invite l9.
         _ = self.request(&harness, lives[0], to: lives[1], template: template)
         _ = harness.accept(lives[1], inviter: lives[0])
         let expectedCode: ConnectionCode = capacity == 2 ? .full : .sent
@@ -195,7 +195,7 @@ struct ConnectionRuleTests {
     }
 
     /// Rules: R8.20.
-    @Test func `when an owner leaves and returns, its live is in no connection, and can be invited again`() {
+    @Test func `when an owner leaves and returns, its live is not in a connection, and can be invited again`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
         #expect(harness.handle(.userGone(live: "arena", user: "host-arena")).reportedConnection("bistro") == nil)

@@ -76,7 +76,7 @@ struct LiveFactTests {
         #expect(harness.stage.map { $0.revision > revisionBefore } == true)
         #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == .noPermission)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
-        // The mode is no part of the published stage.
+        // The mode is not part of the published stage.
         #expect(harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
         #expect(
             harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == .success,

@@ -18,7 +18,7 @@ struct PartnerNotificationTests {
                 seats: [Seat(index: 0, occupant: SeatUser(user: userInfo("dora"), role: .owner, live: "duet"))]),
         ], templateID: 601)
 
-    /// Reports the connection of the live to the seat machine; with nil, the live is in no connection.
+    /// Reports the connection of the live to the seat machine; with nil, the live is not in a connection.
     private func reportConnection(
         _ view: ConnectionView?, revision: Int64, to harness: inout SeatHarness
     ) -> [Effect] {
@@ -57,7 +57,8 @@ struct PartnerNotificationTests {
         for number in 0..<6 { #expect(!takeSeat(guest: number).contains(harness.seatsReport)) }
         #expect(takeSeat(guest: 6).contains(harness.seatsReport))
         #expect(!takeSeat(guest: 7).contains(harness.seatsReport))
-        // Of eight guests, one leaves, so that seven are left, which are still too many. Another one leaves six.
+        // One of eight guests leaves, so seven are left, which are still too many. When another one leaves, six are
+        // left.
         #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))
         #expect(harness.handle(.userGone(user: "g2")).contains(harness.seatsReport))
     }

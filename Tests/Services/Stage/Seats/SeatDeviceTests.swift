@@ -30,7 +30,7 @@ struct SeatDeviceTests {
         var harness = self.harnessWithSeatedGina()
         let caller = harness.callers.user("gina")
         let effects = harness.handle(.device(microphone: true, camera: nil, suspend: .inBackground, caller: caller))
-        // A change of devices is no event of the stage, so the stage is published without events.
+        // A change of devices is not an event of the stage, so the stage is published without events.
         #expect(effects == harness.published([]) + [harness.success(.done, to: caller, changesStage: true)])
         #expect(harness.stage?.seats[1].occupant?.isMicrophoneOn == true)
         #expect(harness.stage?.seats[1].occupant?.isCameraOn == false)

@@ -295,7 +295,7 @@ struct SeatMachineTests {
         #expect(
             harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == .seatOccupied
         )
-        // The owner leaves the live, so that seat 0 is empty.
+        // The owner leaves the live, so seat 0 is empty.
         _ = harness.handle(.userGone(user: "olga"))
         #expect(
             harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == .seatOccupied,

@@ -50,7 +50,7 @@ struct SeatOutcomesTests {
         #expect(history.window.storage.count == 1)
     }
 
-    @Test func `a window has the last 16 outcomes, errors included, also after encoding and decoding`() throws {
+    @Test func `a window has the last 16 outcomes, errors included, even after encoding and decoding`() throws {
         var history = SeatCallHistory(at: Self.now)
         for counter in 1...Int64(40) { history.record(Self.outcome(counter), of: counter, at: Self.now) }
         // A window has 16 outcomes: those of the calls 25 to 40.

@@ -80,7 +80,7 @@ struct SeatOwnerTests {
     }
 
     /// Rules: R6.23.
-    @Test func `when a live changes its template, its occupants keep a seat as far as there are enough seats`() {
+    @Test func `when a live changes its template, as many occupants as possible keep a seat`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 600))
         for (user, index) in [("gina", 1), ("gus", 7), ("gerd", 8)] as [(UserID, Int)] {
             _ = harness.call(user) { .take(seatIndex: index, caller: $0) }

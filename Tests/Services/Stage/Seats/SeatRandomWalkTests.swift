@@ -249,7 +249,8 @@ struct StageEffectChecker {
         }
     }
 
-    /// Records the requests that an input opens, and those that it ends without a notice that `checkNotice` counts.
+    /// Records the requests that an input opens, and the requests that it ends without a notice; `checkNotice` counts
+    /// those with a notice.
     private mutating func recordResult(_ result: CallResult?, of input: SeatInput, hasSucceeded: Bool) {
         let prefix = "\(input.key.live)/"
         switch input.command {

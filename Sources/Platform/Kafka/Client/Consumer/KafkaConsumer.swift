@@ -151,7 +151,7 @@ package final class KafkaConsumer {
 
     /// Handles an event other than a record.
     ///
-    /// The records from index `firstIndex` on are those of the current poll.
+    /// The records from index `firstIndex` on belong to the current poll.
     ///
     /// - Returns: true if `poll` must return now.
     private func handleEvent(

@@ -37,6 +37,6 @@ package enum RebalanceEvent: Sendable, Equatable {
 package enum IsolationLevel: Sendable {
     /// Only committed records. Records after the beginning of an open transaction are returned only after its end.
     case committed
-    /// All records, also those of aborted transactions.
+    /// All records, including those of aborted transactions.
     case uncommitted
 }

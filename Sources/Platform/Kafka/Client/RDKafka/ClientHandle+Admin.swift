@@ -109,7 +109,7 @@ extension ClientHandle {
         }
         let queue = EventQueue(temporaryOf: self)
         unsafe send(options, queue.pointer)
-        // The request has its own timeout. The extra second only prevents that a lost event blocks for ever.
+        // The request has its own timeout. The extra second only prevents a lost event from blocking this call forever.
         guard let event = unsafe rd_kafka_queue_poll(queue.pointer, timeout &+ 1000) else {
             throw KafkaError(.timedOut, "No response to the admin request within \(timeout) ms.", isRetriable: true)
         }

@@ -93,7 +93,7 @@ internal import CRdkafka
 extension ClientHandle.Role {
     /// The kinds of events that the role receives.
     ///
-    /// Log lines come by a callback and not as events, because they must be written even while no thread polls.
+    /// Log lines arrive through a callback and not as events, because they must be written even while no thread polls.
     fileprivate var events: Int32 {
         switch self {
         case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS

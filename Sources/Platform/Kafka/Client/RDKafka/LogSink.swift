@@ -11,7 +11,7 @@ final class LogSink: Sendable {
 
 /// Passes a log line of librdkafka to the client's `LogSink`.
 ///
-/// It runs on any of librdkafka's threads, also while the client is being created or destroyed.
+/// It runs on any of librdkafka's threads, even while the client is being created or destroyed.
 ///
 /// The client's opaque pointer is its `LogSink`, unretained. The `ClientHandle` owns the `LogSink` and destroys the
 /// client first.

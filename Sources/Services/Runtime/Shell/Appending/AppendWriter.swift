@@ -15,7 +15,7 @@ internal import PlazaModel
 /// requests, it could store the second one: it accepts any sequence number of a producer that has not yet written to
 /// the partition. The second request would then commit a batch whose first records are missing.
 final class AppendWriter {
-    /// A batch of more bytes may need a second request.
+    /// The maximum size in bytes of a batch that certainly fits into one request.
     ///
     /// The number is below the services' `batch.size` (`PlazaTopic.maxMessageBytes`), because the format of a request
     /// also needs space.
@@ -143,7 +143,7 @@ final class AppendWriter {
             if let error = reports.error { throw error }
             return reports.lastOffsets
         } catch {
-            // The delivery reports tell more than `error`, which may be only the timeout of the flush.
+            // The delivery reports are more specific than `error`, which may be only the timeout of the flush.
             let refusal = self.reports.withLock { $0.refusedRecords.reason } ?? (error.isRefusal ? error : nil)
             if var refusal {
                 refusal.isFatal = true

@@ -42,7 +42,8 @@ package struct BatchHeader: Equatable, Sendable {
         self.commit = commit
     }
 
-    /// Reads the headers of a record; nil for one without an epoch, which was written in a transaction and is no claim.
+    /// Reads the headers of a record; nil for one without an epoch, which was written in a transaction and is not a
+    /// claim.
     package init?(_ record: IncomingRecord) {
         guard let text = record.header(Self.epochHeader), let epoch = Int64(String(decoding: text, as: UTF8.self))
         else { return nil }
@@ -50,7 +51,7 @@ package struct BatchHeader: Equatable, Sendable {
         guard let commitText = record.header(Self.commitHeader) else { return }
         let words = String(decoding: commitText, as: UTF8.self).split(
             separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        // A malformed commit counts as none.
+        // A malformed commit counts as a missing one.
         guard words.count == 2, let nextOffset = Int64(words[0]) else { return }
         self.commit = Commit(
             nextOffset: nextOffset, metadata: String(words[1]), rows: record.header(Self.rowsHeader) ?? [])

@@ -2,7 +2,7 @@
 package import KafkaClient
 package import MachineKit
 
-/// Detects a reader that has something to read and reads nothing, and tells whether the broker or the reader is the
+/// Detects a reader that has something to read and reads nothing, and reports whether the broker or the reader is the
 /// cause.
 ///
 /// A partition waits (has something to read) in three cases: it was not read to its end yet, a read has failed, or a
@@ -22,8 +22,8 @@ package struct ReadWatch: Sendable {
 
     /// A longer time between two turns of the reader's loop shows that the whole process was suspended meanwhile.
     static let maxTurnInterval = Milliseconds.seconds(5)
-    /// The time between two queries of the partitions' ends, and also after a query that has failed: a query delays the
-    /// reader.
+    /// The time between two queries of the partitions' ends, even if the first of the two has failed: a query delays
+    /// the reader.
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is overdue, that is, has waited for 10 s.
     static let overdueCheckInterval = Milliseconds.seconds(2)
@@ -240,7 +240,7 @@ package struct ReadWatch: Sendable {
     private mutating func brokerQueried(isAnswering: Bool, at now: MonotonicTime) {
         // The broker answers again: until now the partitions waited for the broker, not for the reader.
         if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
-        // The uninterrupted time in which the broker is reachable can begin now at the earliest.
+        // The uninterrupted time in which the broker is reachable cannot have begun before now.
         if !isAnswering { self.reachableSince = now }
         self.isBrokerAnswering = isAnswering
     }

@@ -19,7 +19,7 @@ package protocol ServiceComponent: Sendable {
     var degradations: [String] { get }
     /// Does the component's work on the calling thread, which is dedicated to it; returns soon after `stop()`.
     func run()
-    /// Makes `run()` return. May be called from any thread, also before `run()`, which then returns at once.
+    /// Makes `run()` return. May be called from any thread, even before `run()`, which then returns at once.
     func stop()
 }
 

@@ -76,7 +76,7 @@ struct TopicSetup {
         do throws(KafkaError) {
             topics = try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue))
         } catch {
-            // This user may not be authorized to read the settings.
+            // The Kafka user of this service is perhaps not authorized to read the settings.
             return self.log.warning("topics' settings are unknown", [.detail: .string(error.description)])
         }
         for topic in topics {

@@ -78,7 +78,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         //
         // The format of `offsetMetadata`: the time, or the time and the standstill, in milliseconds.
         let numbers = committedMetadata.split(separator: " ").map { Int64($0) }
-        // `?? nil` flattens the double Optional: there is no number, or the text is no number.
+        // `?? nil` flattens the double Optional: there is no number, or the text is not a number.
         if let time = numbers.first ?? nil { self.committedNow = Timestamp(milliseconds: time) }
         if numbers.count > 1, let standstill = numbers[1] { self.committedStandstill = Milliseconds(standstill) }
         self.now = self.committedNow

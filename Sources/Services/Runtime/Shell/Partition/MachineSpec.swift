@@ -34,8 +34,8 @@ package struct MachineSpec: Sendable {
     package let publicTopics: [PlazaTopic]
     /// The public topic to which the machine appends batches without a transaction; full mode only.
     ///
-    /// Only batches that write to no other topic are appended. Their records go to the partition with the same number
-    /// as the inbox partition.
+    /// Only batches that do not write to another topic are appended. Their records go to the partition with the same
+    /// number as the inbox partition.
     package let appendsTo: PlazaTopic?
     /// The apps' settings that the machine needs before its first batch.
     package let apps: AppTableFollower?

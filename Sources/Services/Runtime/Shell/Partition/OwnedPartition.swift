@@ -30,7 +30,7 @@ final class OwnedPartition {
     var generation: Int64
     /// Whether the processor's `acquired` was called with the current `generation`.
     var hasCalledAcquired = false
-    /// The end of the feed partition when the inbox partition was revoked, or that of the state partition if the
+    /// The end of the feed partition when the inbox partition was revoked, or the end of the state partition if the
     /// machine does not append; nil if the rows were not known to be current then.
     ///
     /// The next owner writes an epoch claim to the feed partition, or a record of attempts to the state partition. As

@@ -22,14 +22,14 @@ struct LeaseGuard {
         self.phaseBeganAt = now
     }
 
-    /// Records that a transaction succeeded, which proves that this instance was a member of the group at `beganAt`,
-    /// the start of the transaction.
+    /// Records a successful transaction, which proves that this instance was a member of the group at `beganAt`, the
+    /// start of the transaction.
     mutating func membershipConfirmed(at beganAt: MonotonicTime) {
         self.isStalled = false
         self.phaseBeganAt = beganAt
     }
 
-    /// Whether another member may own the partitions by now.
+    /// Whether another member may already own the partitions.
     func isLeaseDoubtful(at now: MonotonicTime) -> Bool {
         self.isStalled || self.phaseBeganAt.map { now - $0 >= self.limit } ?? false
     }

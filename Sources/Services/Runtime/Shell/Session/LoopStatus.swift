@@ -29,7 +29,7 @@ package final class LoopStatus: Sendable {
         self.state.withLock { MonotonicClock.now - max($0.lastTurnAt, $0.lastActivityAt) < TurnClock.turnLimit }
     }
 
-    /// Whether a turn has ended within the last 30 s; false also while each session fails before its first turn.
+    /// Whether a turn has ended within the last 30 s; false while each session fails before its first turn.
     package var hasTurned: Bool { self.state.withLock { MonotonicClock.now - $0.lastTurnAt < TurnClock.turnLimit } }
 
     /// Whether a partition has had work for 10 s, and none of its batches became durable in this time.

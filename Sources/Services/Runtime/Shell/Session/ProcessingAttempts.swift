@@ -5,17 +5,18 @@ internal import KafkaClient
 ///
 /// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
 /// dies, the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch
-/// one by one, and writes a record before each. An input whose processing was begun alone `maxAloneAttempts` times is
-/// not processed again. By then at least three owners have died: one with the input's batch, and two with the input
-/// alone.
+/// one by one, and writes a record before each. An input is not processed again once `maxAloneAttempts` owners have
+/// begun to process it alone. By then at least three owners have died: one with the input's batch, and two with the
+/// input alone.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.
 struct ProcessingAttempts {
     /// The record in the state topic.
     struct Record: Codable, Equatable {
-        /// The partition's committed offset when the input was the next one: the input's own offset, or a lower one if
-        /// no input has the offsets between.
+        /// The partition's committed offset when the input was the next one.
+        ///
+        /// It is the input's own offset, or a lower offset if there is no input between the two.
         var offset: Int64
         /// The number of the step: 0, 1, … for the rows that are due before the input, then the next number for the
         /// input itself.
@@ -25,7 +26,7 @@ struct ProcessingAttempts {
         var count: Int
         /// Inputs before this offset (exclusive) are processed alone; nil if the owner processed whole batches.
         var aloneUntil: Int64?
-        /// The process that wrote the record; empty if that process gave up the partition alive.
+        /// The process that wrote the record; empty if that process released the partition while it was running.
         var process: String
 
         /// Whether the record shows that an owner died.
@@ -50,14 +51,14 @@ struct ProcessingAttempts {
 
     /// The key of the record in the state topic; no machine's key begins with `#`.
     static let key = "#attempts"
-    /// How often a step may be begun alone.
+    /// How many owners may begin to process a step alone.
     static let maxAloneAttempts = 2
     /// How many offsets are processed one by one, from the committed offset at which an owner died.
     ///
     /// A batch has fewer records, so all inputs of the batch in which the owner died are covered.
     private static let isolatedOffsets: Int64 = 1000
 
-    /// Identifies this process; a record of another process may be that of an owner that died.
+    /// Identifies this process; a record of another process may show that an owner died.
     let process: String
     /// The record in the state topic.
     private var record: Record?
@@ -71,7 +72,7 @@ struct ProcessingAttempts {
 
     /// Begins the ownership of the partition.
     ///
-    /// - Parameter offset: the committed offset, which is that of the next input.
+    /// - Parameter offset: the committed offset, at which the next input is read.
     /// - Returns: the record to write before the first input is processed; nil if the state topic already has one for
     ///   this offset.
     mutating func recordForAcquisition(at offset: Int64) -> Record? {
@@ -92,7 +93,7 @@ struct ProcessingAttempts {
     ///
     /// - Parameter offset: the committed offset.
     /// - Returns: the record to write before another owner acquires the partition; nil if the record in the state topic
-    ///   is of another offset or of another process.
+    ///   has another offset or was written by another process.
     mutating func recordForRelease(at offset: Int64) -> Record? {
         guard var record = self.record, record.offset == offset, record.process == self.process else { return nil }
         record.count = max(0, record.count - 1)
@@ -104,7 +105,7 @@ struct ProcessingAttempts {
     /// Whether an owner that gives up a partition may withdraw its own attempt.
     ///
     /// A former owner must write nothing: the record of the state topic is then the new owner's, and may be evidence of
-    /// a death. After another error the owner withdraws its attempt, because the error is no death.
+    /// a death. After another error the owner withdraws its attempt, because the owner did not die.
     ///
     /// - Parameters:
     ///   - failure: the error that ends the owner's session; nil if there is none.
@@ -135,7 +136,7 @@ struct ProcessingAttempts {
         var newRecord = Record(
             offset: offset, step: step, count: 1, aloneUntil: self.aloneUntil, process: self.process)
         if let record = self.record, record.offset == offset, record.step == step {
-            // A record of this process is already written, and is no sign of a crash.
+            // A record of this process is already written, and is not a sign of a crash.
             guard record.process != self.process else { return .process(nil) }
             guard record.count < Self.maxAloneAttempts else { return .setAside }
             newRecord.count = record.count + 1

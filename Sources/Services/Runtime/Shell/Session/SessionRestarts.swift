@@ -35,7 +35,8 @@ struct SessionRestarts {
     ///
     /// - Parameters:
     ///   - error: the error that ended the session.
-    ///   - isStalled: whether a partition has had work for 10 s and none of it became durable, also in former sessions.
+    ///   - isStalled: whether a partition has had work for 10 s and none of it became durable, in this session or in
+    ///     former ones.
     ///   - beganAt: when the session began.
     ///   - now: when the session ended.
     /// - Returns: whether to begin the next session.

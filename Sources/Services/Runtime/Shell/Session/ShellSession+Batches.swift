@@ -38,7 +38,7 @@ extension ShellSession {
                 if !partitions.contains(where: { $0 === partition }) { partitions.append(partition) }
                 try self.decide(records[run], partition, into: &output, &replies)
             }
-            // If `partitions` is empty, all records are of partitions that this instance does not serve.
+            // If `partitions` is empty, all records belong to partitions that this instance does not serve.
             guard !partitions.isEmpty, let group = self.group else { return }
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.

@@ -77,8 +77,8 @@ extension ShellSession {
 
     /// Restores the rows of `partitions` and starts consuming them; the group's heartbeats continue meanwhile.
     ///
-    /// - Throws: an error of a Kafka client, also when the rows could not be read within `restoreTimeout`; the session
-    ///   must then end.
+    /// - Throws: an error of a Kafka client, or an error if the rows could not be read within `restoreTimeout`; the
+    ///   session must then end.
     private func acquire(_ partitions: [TopicPartition]) throws {
         let beganAt = MonotonicClock.now
         let deadline = beganAt + Self.restoreTimeout

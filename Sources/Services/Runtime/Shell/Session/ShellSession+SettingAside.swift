@@ -21,7 +21,7 @@ extension ShellSession {
 
     /// Withdraws the records of attempts of partitions that this instance releases while it is still running.
     ///
-    /// If another member may own the partitions by now, nothing is written, so that its records are not overwritten.
+    /// If another member may already own the partitions, nothing is written, so that its records are not overwritten.
     func endAttempts(at partitions: [TopicPartition]) {
         let isLeaseDoubtful = self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now)
         guard ProcessingAttempts.canWithdraw(after: self.failure, isLeaseDoubtful: isLeaseDoubtful) else { return }

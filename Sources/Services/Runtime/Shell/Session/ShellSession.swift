@@ -162,7 +162,7 @@ final class ShellSession {
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
-        // All records of a run are of one partition.
+        // All records of a run belong to one partition.
         let partitionsWithWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
             .filter { self.owned[$0] != nil }
         self.reportProgress { watch in

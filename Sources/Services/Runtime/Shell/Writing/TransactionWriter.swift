@@ -6,8 +6,8 @@ internal import PlazaModel
 
 /// Writes each batch in one transaction: records, rows and offsets commit together, exactly once.
 ///
-/// In this type, an epoch is that of the Kafka producer: the broker rejects the requests of a producer with a lower
-/// epoch.
+/// In this type, an epoch is the epoch of the Kafka producer: the broker rejects the requests of a producer with a
+/// lower epoch.
 ///
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
 /// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a

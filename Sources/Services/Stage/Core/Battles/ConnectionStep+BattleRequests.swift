@@ -149,7 +149,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Removes the invitees that have not answered in time; the battle goes on as if they had rejected the request.
+    /// Removes the invitees that have not answered in time; the battle continues as if they had rejected the request.
     mutating func expireBattleRequests(_ battle: inout Battle) {
         for invitee in battle.invitees where !invitee.hasAccepted {
             self.removeInvitee(invitee.live, &battle)

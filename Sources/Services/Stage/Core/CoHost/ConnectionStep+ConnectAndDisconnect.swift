@@ -13,7 +13,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Connects `id`, which is in no connection, with `inviter`.
+    /// Connects `id`, which is not in a connection, with `inviter`.
     ///
     /// `id` joins the connection of `inviter`, or both form a new connection. `templateID` is the layout template of a
     /// new connection; an existing connection keeps its own.

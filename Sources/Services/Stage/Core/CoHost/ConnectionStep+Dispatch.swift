@@ -65,7 +65,7 @@ extension ConnectionStep {
             var fence = self.fence(of: id)
             fence.raise(user, to: ticket)
             self.journal[.fence(LiveKey(self.app, id))] = .fence(fence: fence)
-        // Calls and queries are no facts and are handled elsewhere.
+        // Calls and queries are not facts and are handled elsewhere.
         default: break
         }
     }

@@ -155,7 +155,7 @@ struct ConnectionStep {
     /// Afterwards no live counts as changed, so a second call in the same step sends only later changes.
     mutating func notifySeatMachines() {
         let moment = self.moment
-        // The battles of the connection of the previous changed live. The changed lives are mostly in the same
+        // The battles of the connection of the previous changed live. The changed lives are usually in the same
         // connection, so its battles are read only once.
         var cachedBattles: (connection: ConnectionID, battles: [BattleView])?
         for changed in self.changedLives {
@@ -164,7 +164,7 @@ struct ConnectionStep {
                 live.revision = Revision.next(after: live.revision, at: moment)
                 return live.revision
             }
-            // Nil: the live is not running any more, so it has no stage.
+            // Nil means that the live is no longer running, so it has no stage.
             guard let revision else { continue }
             let shownBattleID = self.live(id)?.value.battle
             let battle = self.battle(shownBattleID)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle

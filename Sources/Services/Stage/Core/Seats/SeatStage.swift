@@ -19,7 +19,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// Whether seat 0 is reserved for the owner, so that nobody can remove the owner from it.
     package var keepsOwner: Bool
     package var seats: [Seat]
-    /// The layout template while the live is in no connection (docs/RULES.md, section 9).
+    /// The layout template while the live is not in a connection (docs/RULES.md, section 9).
     package var templateID: Int
     /// Whether the owner is in the live.
     package var isOwnerIn: Bool
@@ -44,7 +44,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// The next feed item contains them.
     package var unpublishedEvents: [StageEvent]?
 
-    /// Some names differ from their cases, because stored names never change.
+    /// Some stored names differ from the names of their cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case key, epoch, revision, owner, admins, mode, keepsOwner, seats, templateID, isOwnerIn
         case closedDevices = "closed"
@@ -106,7 +106,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
                 live: self.key.live, seats: self.seats, template: self.template, connection: self.connection))
     }
 
-    /// The layout template while the live is in no connection.
+    /// The layout template while the live is not in a connection.
     var template: SeatTemplate { .resolved(self.templateID) }
 
     /// The role of a user in the live.

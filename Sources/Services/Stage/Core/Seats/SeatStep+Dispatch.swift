@@ -65,7 +65,7 @@ extension SeatStep {
             self.stage.battle = battle
             self.stage.otherBattles = otherBattles
             self.events.append(contentsOf: events)
-        // `SeatMachine` handles the other facts, and calls are no facts.
+        // `SeatMachine` handles the other facts, and calls are not facts.
         default: break
         }
     }

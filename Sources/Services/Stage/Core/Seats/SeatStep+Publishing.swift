@@ -76,7 +76,7 @@ extension SeatStage {
         }
         var occupiedCount = 0
         for index in self.seats.indices where self.seats[index].occupant != nil { occupiedCount += 1 }
-        // A number in the range of voice templates that is no known template stands for a video template.
+        // A number in the range of voice templates that is not a known template stands for a video template.
         return occupiedCount > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }

@@ -28,7 +28,7 @@ struct BatchFilterTests {
         /// Appends a record of a transaction: it has no batch header.
         mutating func appendInTransaction(_ value: String) { self.append(value, header: nil) }
 
-        /// Appends the record with which an owner voids what lower epochs append behind it.
+        /// Appends the record with which an owner voids what lower epochs append after it.
         mutating func appendClaim(epoch: Int64) { self.append(nil, header: BatchHeader(epoch: epoch)) }
 
         /// Appends a batch, whose last record commits it; a batch without values is one record without a value.
@@ -46,7 +46,7 @@ struct BatchFilterTests {
 
         /// The values of the records that are valid for a reader that begins at `offset`.
         ///
-        /// `epoch` is that of the last claim before `offset`; `.min` if there is none.
+        /// `epoch` is the epoch of the last claim before `offset`; `.min` if there is none.
         func validValues(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
             var filter = BatchFilter(epoch: epoch)
             var valid: [IncomingRecord] = []
@@ -132,7 +132,7 @@ struct BatchFilterTests {
         #expect(log.validValues(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
     }
 
-    @Test func `a claim behind the claim of a later owner is ignored, and the owner that wrote it is fenced`() throws {
+    @Test func `a claim after the claim of a later owner is ignored, and the owner that wrote it is fenced`() throws {
         var log = PartitionLog()
         log.appendClaim(epoch: 2)
         log.appendClaim(epoch: 1)

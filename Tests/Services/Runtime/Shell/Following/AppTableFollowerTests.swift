@@ -44,8 +44,8 @@ import Testing
 
         /// Writes records of one app, and waits until the follower has read them.
         ///
-        /// A malformed record is written behind the records, with the same key and therefore in the same partition.
-        /// When the follower logs this record, it has read all records before.
+        /// A malformed record is written after the records, with the same key and therefore in the same partition. When
+        /// the follower logs this record, it has read all records before.
         func write(_ records: AppRecord...) throws {
             for record in records { try self.producer.send(Self.outgoing(record)) }
             var malformedRecord = Self.outgoing(try #require(records.last))

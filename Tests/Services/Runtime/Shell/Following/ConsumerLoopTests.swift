@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [KafkaError.Kind.fatal, .invalidConfiguration, .unsupported, .other])
-    func `a permanent error is logged as an error, also while the loop starts`(kind: KafkaError.Kind) {
+    func `a permanent error is logged as an error, even while the loop starts`(kind: KafkaError.Kind) {
         for isStarting in [true, false] {
             #expect(Self.logLine(kind, isStarting: isStarting).contains(#""level":"error""#))
         }

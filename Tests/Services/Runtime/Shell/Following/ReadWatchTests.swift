@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a reader whose read is never answered and reports no error is stalled within thirty seconds`() {
         var watch = Self.makeCaughtUpWatch()
-        // Every ten seconds the watch queries the ends of the partitions of which nothing was read since the last
+        // Every ten seconds the watch queries the ends of the partitions from which nothing was read since the last
         // query. In second 10 there are none, because both were read in second 0. The query in second 20 shows that
         // there are more records. Ten seconds later the reader is stalled.
         Self.answerQueries(of: &watch, in: 1...29, end: Self.endWithUnreadRecord)

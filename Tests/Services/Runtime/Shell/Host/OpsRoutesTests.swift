@@ -6,14 +6,14 @@ import Testing
 
 /// Tests of the routes `/readyz` and `/livez`, which report whether a service is ready and alive.
 @Suite struct OpsRoutesTests {
-    /// The status and the text with which a service with this health answers.
+    /// The status and the text of the answer of a service with this health.
     private func answer(_ path: String, _ health: ServiceHealth) throws -> (status: Int, text: String) {
         let routes = OpsRoutes(metrics: MetricsRegistry()) { health }
         let response = routes.respond(to: try #require(HTTPRequest(method: .get, path: path)))
         return (response.status, String(decoding: response.body, as: UTF8.self))
     }
 
-    @Test func `a service all of whose parts work is ready and alive`() throws {
+    @Test func `a service whose parts all work is ready and alive`() throws {
         #expect(try self.answer("/readyz", ServiceHealth()) == (200, "ready\n"))
         #expect(try self.answer("/livez", ServiceHealth()) == (200, "alive\n"))
     }

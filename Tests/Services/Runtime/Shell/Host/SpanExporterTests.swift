@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClusterKit
 import Concurrency
 import HTTPClient
 import Observability
 import ServiceShell
-import TestSupport
 import Testing
 
 /// Tests of the exporter, which sends spans to a collector; a `WebhookReceiver` stands in for the collector.

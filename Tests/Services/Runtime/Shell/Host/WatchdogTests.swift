@@ -29,7 +29,7 @@ import Testing
         #expect(Self.endTimes(checkTimes: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
     }
 
-    @Test func `two loops of which one is hung at a time, for 20 checks each, do not end the process`() {
+    @Test func `two loops that hang alternately, for 20 checks each, do not end the process`() {
         let endTimes = Self.endTimes(checkTimes: Array(1...200)) { second in
             let period = second / 20
             return [period.isMultiple(of: 2) ? "feeds" : "tables"]

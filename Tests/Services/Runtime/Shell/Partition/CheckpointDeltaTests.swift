@@ -129,7 +129,7 @@ struct CheckpointDeltaTests {
 
     @Test func `invalid metadata is rejected`() {
         // The second line should be compressed rows in Base64. The first one here is no Base64. The second one is
-        // Base64, but of bytes that are no compressed rows.
+        // Base64, but of bytes that are not compressed rows.
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n!!") }
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n/////w==") }
     }

@@ -118,7 +118,7 @@ import Testing
 
     /// Rules: R16.12.
     @Test
-    func `a long time without input counts as a standstill, also for the next owner, unless the batch is rolled back`()
+    func `a long time without input counts as a standstill, even for the next owner, unless the batch is rolled back`()
     {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []

@@ -39,7 +39,7 @@ import Testing
         #expect(lines.all.count == GroupSessionTimeout.steps.count - 1)
     }
 
-    @Test func `errors that are no rejection of the timeout do not raise it`() {
+    @Test func `errors that are not a rejection of the timeout do not raise it`() {
         let lines = LogLines()
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         for kind in [KafkaError.Kind.timedOut, .brokerDown, .fenced, .other] {

@@ -194,7 +194,7 @@ import Testing
         let live = Self.newLive("quiet")
         let shell = harness.startShell("one")
         try harness.sendTextsOneByOne(3, in: live)
-        // A restore reads the feed from the checkpoint's offset, which must be behind the last appended record.
+        // A restore reads the feed from the checkpoint's offset, which must be after the last appended record.
         let claims = try harness.waitForClaims(of: live) { claims in
             guard let lastRecord = try? harness.lastBatchHeader(in: live) else { return false }
             return claims.checkpointOffset > lastRecord.offset

@@ -37,7 +37,7 @@ import Testing
         #expect(watch.isStalled(at: Self.at(110)))
     }
 
-    @Test func `the work of a partition that another member of the group owns is no stall`() {
+    @Test func `the work of a partition that another member of the group owns is not a stall`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.workArrived(in: Self.otherPartition, at: Self.at(105))
@@ -65,7 +65,7 @@ import Testing
         #expect(watch.isStalled(at: Self.at(210)))
     }
 
-    @Test func `the work of former sessions counts for a stall of the shell, but not of the current session`() {
+    @Test func `the work of former sessions can make the shell count as stalled, but not the current session`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         // The first failure sets the pause to 50 ms, the second one doubles it.
@@ -89,7 +89,7 @@ import Testing
         #expect(!watch.isStalled(at: Self.at(210)) && !watch.isSessionStalled(at: Self.at(210)))
     }
 
-    @Test func `work that waited for an unreachable broker is no stall, until work arrives again`() {
+    @Test func `work that waited for an unreachable broker is not a stall, until work arrives again`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.brokerUnreachable()
@@ -112,7 +112,7 @@ import Testing
         #expect(pauses.max() == 1000)
     }
 
-    @Test func `the waiting time is that of the oldest work that is not durable`() {
+    @Test func `the oldest work that is not durable determines the waiting time`() {
         var watch = ProgressWatch()
         func waitingTime(atSecond second: Int64) -> Milliseconds { watch.waitingTime(at: Self.at(second)) }
         #expect(waitingTime(atSecond: 1) == Milliseconds(0))
@@ -128,7 +128,7 @@ import Testing
 /// Tests of what a shell does after a session has failed: it begins another session after a pause, or ends the process.
 ///
 /// The shell ends the process after three stuck sessions within a minute. A session was stuck if it lasted for at least
-/// ten seconds and its work was stalled, or if a write that the broker did not answer ended it. All times are in
+/// ten seconds and its work was stalled, or if it ended because the broker did not answer a write. All times are in
 /// seconds.
 @Suite struct SessionRestartsTests {
     /// The broker has not answered a write.
@@ -151,7 +151,7 @@ import Testing
 
     @Test func `the third stuck session within a minute ends the process`() {
         let seconds: [Int64] = [0, 20, 70, 79]
-        // Only the sessions that end at 20, 70 and 79 s are three within a minute.
+        // Three sessions within a minute are only those that end at 20, 70 and 79 s.
         let mustExit = [false, false, false, true]
         let stallDecisions = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
         #expect(stallDecisions.map { $0 == .exit } == mustExit)

@@ -74,7 +74,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
 
 /// Tests with a broker that rejects or delays each kind of request that a service sends.
 ///
-/// No fault stops a writer or a shell for good. A case mostly waits for timeouts, so the cases of a test run at the
+/// No fault stops a writer or a shell permanently. A case mostly waits for timeouts, so the cases of a test run at the
 /// same time, each with its own broker.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     /// The faults of all requests that make up a transaction.

@@ -30,7 +30,7 @@ import Testing
         return records.reason
     }
 
-    @Test func `deliveries that failed for other reasons, or did not fail, are no refusal`() {
+    @Test func `deliveries that failed for other reasons, or did not fail, are not a refusal`() {
         #expect(Self.refusal([]) == nil)
         #expect(Self.refusal([Self.delivery(nil), Self.delivery(.timedOut), Self.delivery(.other)]) == nil)
     }
@@ -48,7 +48,7 @@ import Testing
         // 200 records of 100 bytes are 20,000 bytes, which is more than `alwaysAcceptedBytes`, 16,384.
         let batch = (0..<200).map { _ in Self.delivery(.messageTooLarge) }
         #expect(Self.refusal(batch)?.kind == .messageTooLarge)
-        // Records of another topic are no part of the batch. The record of 100 bytes is then refused alone, so the
+        // Records of another topic are not part of the batch. The record of 100 bytes is then refused alone, so the
         // topic is configured wrongly.
         let recordsOfOtherTopic = batch.map { Self.delivery(.messageTooLarge, "replies", bytes: $0.bytes) }
         #expect(Self.refusal([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
