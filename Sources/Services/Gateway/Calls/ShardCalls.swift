@@ -18,10 +18,13 @@ final class ShardCalls {
     private var clientsToSweep: [Client] = []
     /// The counter part of the next record's token (see `makeToken`).
     private var nextTokenCounter: UInt64 = 1
+    /// The processor time that reads may use.
+    var readTime: ReadTime
 
     init(_ shard: Shard) {
         self.shard = shard
         self.gateway = shard.gateway
+        self.readTime = ReadTime(percent: shard.gateway.settings.admission.readPercent)
     }
 
     /// Handles a text message that a client sent: a call.
@@ -111,15 +114,12 @@ final class ShardCalls {
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(
                 frame, client, caller, name: name, avatarURL: avatarURL, stopwatch: stopwatch)
-        case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
-            // A server's page has a fixed price, which `admit` has counted.
-            if case .list(_, let entryCount, _, _) = parsed, client.role == .user {
-                try self.gateway.admission.admitPage(with: entryCount, of: client.userKey)
-            }
+        case .ping:
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(
-                frame.id, .success(result: result), to: client, method: frame.method,
-                stopwatch: stopwatch)
+                frame.id, .success(result: result), to: client, method: frame.method, stopwatch: stopwatch)
+        case .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
+            try self.answerRead(parsed, frame, client, stopwatch: stopwatch)
         }
     }
 
@@ -142,7 +142,8 @@ final class ShardCalls {
             return try self.forward(
                 .audience(input), frame.id, frame.method, .updateProfile(caller.user), in: nil, client)
         }
-        // For a client in no live, the gateway changes the profile. The call must pass the checks of a forwarded call.
+        // For a client that is not in a live, the gateway changes the profile. The call must pass the checks of a
+        // forwarded call.
         guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
         client.user = caller.user
         self.reply(
@@ -254,8 +255,8 @@ final class ShardCalls {
 
     /// Returns the next token, which identifies a record of this shard when its loss is reported.
     ///
-    /// The format is that of `RecordToken`: 16 bits with the shard's number, then a counter of 48 bits. The counter is
-    /// never 0, because no token may be `RecordToken.unreported`.
+    /// The format is defined by `RecordToken`: 16 bits with the shard's number, then a counter of 48 bits. The counter
+    /// is never 0, because no token may be `RecordToken.unreported`.
     private func makeToken() -> UInt64 {
         defer { self.nextTokenCounter = (self.nextTokenCounter &+ 1) & 0xFFFF_FFFF_FFFF }
         return UInt64(self.shard.number) << 48 | max(1, self.nextTokenCounter)
@@ -312,7 +313,7 @@ extension ShardCalls {
 
     /// Fails the calls whose records, identified by `tokens`, were lost.
     ///
-    /// - Returns: The tokens that belong to no open call of a connected client.
+    /// - Returns: The tokens that do not belong to an open call of a connected client.
     func recordsLost(_ tokens: Set<UInt64>) -> Set<UInt64> {
         var remainingTokens = tokens
         for client in self.clientsToSweep {
@@ -387,7 +388,7 @@ extension ShardCalls {
         case .left(let leftLive, let callOutcome):
             outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
-            // The client may be in another live by now.
+            // The client may already be in another live.
             if let live = client.live, live.key.live == leftLive { self.shard.lives.remove(client, from: live) }
             self.shard.joins.cancel(client)
         }

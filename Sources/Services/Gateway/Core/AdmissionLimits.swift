@@ -46,7 +46,10 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var sanctions = RateLimit(10)
     /// Reads of a user per second.
     package var reads = RateLimit(20)
-    /// HTTP requests of one address per second that carry no token, or ask for what needs none, such as pages.
+    /// The share of a shard's processor time, in percent, that its clients' reads may use (R12.18).
+    package var readPercent = 40
+    /// HTTP requests of one address per second that carry no token, or ask for resources that need no token, such as
+    /// pages.
     package var anonymousRequests = RateLimit(100)
     /// HTTP requests of one address per second for files of the browser pages.
     ///

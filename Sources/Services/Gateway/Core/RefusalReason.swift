@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limit because of which a gateway refused a request or closed a connection; the raw values are metric labels.
+/// The limit that made a gateway refuse a request or close a connection; the raw values are metric labels.
 ///
 /// The set is fixed, because clients must not be able to create labels. `docs/OPERATING.md` explains each limit.
 package enum RefusalReason: String, CaseIterable, Sendable {
@@ -36,6 +36,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case gifts
     case deviceChanges
     case reads
+    case readTime
     case sanctions
     // Calls of apps' servers, and requests to them.
     case serverConnections

@@ -20,7 +20,7 @@ package struct AdmissionSettings: Sendable {
     ///
     /// - Parameters:
     ///   - reader: The reader.
-    ///   - hardLimit: The limit up to which the process may raise its limit of open files.
+    ///   - hardLimit: The highest value to which the process may raise its limit of open files.
     package init(_ reader: inout SettingsReader, hardLimit: Int = DescriptorLimit.hardLimit) {
         reader.section("Admission")
         let requested = reader.int(
@@ -66,6 +66,9 @@ package struct AdmissionSettings: Sendable {
         limits.reads = readRate(
             "reads-per-second", limits.reads,
             "Reads of one user a second, by WebSocket; a page of live.list counts once for each 20 entries.")
+        limits.readPercent = reader.int(
+            "reads-percent", default: limits.readPercent, range: 1...100,
+            help: "Percent of the time of each of a gateway's threads for clients that reads by WebSocket may use.")
         limits.sanctions = readRate(
             "sanctions-per-second", limits.sanctions,
             "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket.")
@@ -80,7 +83,7 @@ package struct AdmissionSettings: Sendable {
             "Reads of one app's servers a second, by WebSocket; a page of live.list counts as 20.")
         limits.anonymousRequests = readRate(
             "http-anonymous-per-second", limits.anonymousRequests,
-            "HTTP requests of one address a second without a token, or for what needs none, such as pages.")
+            "HTTP requests of one address a second without a token, or for resources that need none, such as pages.")
         limits.refusedTokens = readRate(
             "http-refused-tokens-per-second", limits.refusedTokens,
             "HTTP requests of one address a second whose tokens are refused; further tokens are not checked.")
@@ -93,10 +96,10 @@ package struct AdmissionSettings: Sendable {
             "HTTP connections of one address; behind a trusted proxy, open requests of one client.")
         self.pendingOutputMebibytes = reader.int(
             "pending-output-mib", default: 256, range: 16...1_000_000,
-            help: "MiB of this process for what clients have not read yet; beyond it those with the most are cut off.")
+            help: "MiB of this process for what clients have not read yet; beyond it the largest are cut off.")
         self.slowReaderSeconds = reader.int(
             "slow-reader-seconds", default: 20, range: 2...3600,
-            help: "How long a client may take none of what waits for it, before it is cut off.")
+            help: "How long a client may read nothing while bytes wait for it, before it is cut off.")
         self.trustedProxies = Self.proxies(&reader)
         self.speaksProxyProtocol = reader.flag(
             "proxy-protocol",
@@ -130,7 +133,7 @@ package struct AdmissionSettings: Sendable {
             return try DescriptorLimit.connections(requested: requested == 0 ? nil : requested, hardLimit: hardLimit)
         } catch {
             reader.reject("max-connections", value: requested == 0 ? nil : "\(requested)", remedy: error.remedy)
-            // Any number: with a rejected setting the program does not start.
+            // The number does not matter: with a rejected setting the program does not start.
             return 1
         }
     }
@@ -139,7 +142,7 @@ package struct AdmissionSettings: Sendable {
     private static func proxies(_ reader: inout SettingsReader) -> TrustedProxies {
         let texts = reader.list(
             "trusted-proxies", placeholder: "BLOCK,…",
-            help: "The proxies whose word about a client's address counts, such as 10.0.0.0/8.")
+            help: "The proxies that are trusted to state a client's address, such as 10.0.0.0/8.")
         for text in texts where AddressBlock(text) == nil {
             reader.reject("trusted-proxies", value: text, remedy: "give addresses, or blocks such as 10.0.0.0/8")
         }

@@ -82,7 +82,7 @@ import Tokens
         let start = MonotonicClock.now.milliseconds
         for client in clients { _ = try client.call("live.leave", Self.roomParams) }
         let (served, refusal) = try self.leaveUntilOverloaded(clients[0])
-        // A user with a limit of four calls a second may make four calls at once, then one call each 250 ms.
+        // A user with a limit of four calls a second may make four calls at once, then one call every 250 ms.
         let mostCalls = 4 + (MonotonicClock.now.milliseconds - start) / 250
         #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
         #expect(try clients[0].getsPong(), "a ping does not count, because it is not forwarded")
@@ -93,6 +93,28 @@ import Tokens
         #expect(
             cluster.recordCount { $0.topic == .audienceInbox } == clients.count + served + 1,
             "presence gets the admitted calls of bob, and one of eve")
+    }
+
+    /// Rules: R12.18.
+    @Test func `I16 reads that have used their share of the time are refused, and other calls are answered`() throws {
+        let cluster = try FakeCluster {
+            $0.admission.readPercent = 1
+            $0.admission.reads = RateLimit(1_000_000)
+        }
+        cluster.create("room")
+        let (client, _) = try cluster.client("bob")
+        var refusal: ReplyError?
+        // Reads may use 2 ms at once, and then 10 µs of each millisecond; a read of a debug build uses more than 10 µs.
+        for _ in 0..<10_000 where refusal == nil { refusal = try client.call("live.list", "{}").error }
+        #expect(refusal?.code == .overloaded && (refusal?.retryAfter ?? 0) >= 1)
+        #expect(cluster.refusalCount(.readTime) == 1)
+        #expect(try client.getsPong())
+        #expect(
+            try client.call("live.leave", Self.roomParams).error?.code == .notInRoom,
+            "presence decides about the leave, which is not a read")
+        let retryAt = MonotonicClock.now.milliseconds + (refusal?.retryAfter ?? 0)
+        while MonotonicClock.now.milliseconds < retryAt { _ = try client.getsPong() }
+        #expect(try client.call("live.list", "{}").error == nil, "after the time to retry a read is answered")
     }
 
     /// Rules: R12.14.
@@ -123,7 +145,7 @@ import Tokens
         // of the three when it receives the ban, and then refuses the ban, because the other two exceed the limit.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         let refusedBan = try shop.call("live.ban", ban).error
-        // At seven calls in 700 s, one more is admitted each 100 s. So a repeated ban, which needs three, is admitted
+        // At seven calls in 700 s, one more is admitted every 100 s. So a repeated ban, which needs three, is admitted
         // after 300 s, less the time that this test has taken.
         #expect(refusedBan?.code == .tooFrequent && (200_001...300_000).contains(refusedBan?.retryAfter ?? 0))
         #expect(try jobs.getsPong() == false, "the servers have made all seven calls")

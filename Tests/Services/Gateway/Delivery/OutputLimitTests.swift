@@ -24,6 +24,7 @@ import Testing
             settings.budget = DeliveryBudget(bytes: 128 << 10, timeout: .seconds(60))
             settings.sendBufferBytes = 32 << 10
             settings.admission.reads = RateLimit(1_000_000)
+            settings.admission.readPercent = 100
             settings.admission.frames = RateLimit(1_000_000)
             settings.slowReaderTimeout = .seconds(60)
             change(&settings)
@@ -41,7 +42,7 @@ import Testing
         let text = String(repeating: "x", count: 4000)
         var number: Int64 = 0
         let deadline = ContinuousClock.now + .seconds(30)
-        // The feed goes on until the slow reader is cut off; the test waits for 30 s at most.
+        // The feed continues until the slow reader is cut off; the test waits for 30 s at most.
         while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now < deadline {
             cluster.publishText(self.room, text)
             number += 1
@@ -63,14 +64,14 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // The feed goes on until 128 KiB wait for the slow viewer, besides what the kernel holds, or until item 10,000.
-        // Changes of metadata are control items, which are never left out for a slow viewer.
+        // The feed continues until 128 KiB wait for the slow viewer, in addition to what the kernel holds, or until
+        // item 10,000. Changes of metadata are control items, which are never left out for a slow viewer.
         while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }
-        // The slow viewer reads 2000 bytes each 250 ms, 8 KB a second, for three timeouts of 3 s. These 72 KB are less
+        // The slow viewer reads 2000 bytes every 250 ms, 8 KB a second, for three timeouts of 3 s. These 72 KB are less
         // than the 128 KiB that wait for the viewer. The check of the bytes allows for a slow machine.
         let begin = ContinuousClock.now
         var readBytes = 0
@@ -108,7 +109,7 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // The feed goes on until 128 KiB wait for each viewer and 20 further items are held back: two for each of the
+        // The feed continues until 128 KiB wait for each viewer and 20 further items are held back: two for each of the
         // ten viewers.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
@@ -153,7 +154,7 @@ import Testing
             ).client
         }
         // The gateway has 600 ms to send, while none of the viewers reads, and none may be cut off. A shard checks the
-        // memory of all queues each 250 ms, so it makes at least two checks in this time.
+        // memory of all queues every 250 ms, so it makes at least two checks in this time.
         DedicatedThread.sleep(for: .milliseconds(600))
         for viewer in viewers { #expect(try viewer.itemNumbers(upTo: 400) == Array(301...400)) }
         #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
@@ -191,7 +192,7 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // The feed goes on until 20 items are held back for the slow viewer.
+        // The feed continues until 20 items are held back for the slow viewer.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
@@ -208,8 +209,8 @@ import Testing
         // 100 replies of 16 KB exceed the connection's limit: twice the budget of 128 KiB, and 512 KiB, together 768
         // KiB. So the gateway sends a close frame. The client does not answer it, so the connection stays half closed.
         for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
-        // The refusal is counted only when the connection has ended, and the client reads nothing meanwhile. So there is
-        // no condition to wait for; the gateway reads 100 calls in far less than this time.
+        // The refusal is counted only when the connection has ended, and the client reads nothing meanwhile. So there
+        // is no condition to wait for; the gateway reads 100 calls in far less than this time.
         DedicatedThread.sleep(for: .milliseconds(450))
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
         // The client has read all that was queued, so an item that the gateway still delivered would be sent at once.

@@ -36,7 +36,7 @@ import Testing
             "--max-connections", "5000", "--connections-per-app", "7", "--calls-per-app", "11",
             "--connections-per-user", "3",
             "--calls-per-user", "5", "--server-connections-per-app", "6", "--server-logins-per-minute", "7",
-            "--server-calls-per-second", "8", "--server-reads-per-second", "10",
+            "--server-calls-per-second", "8", "--server-reads-per-second", "10", "--reads-percent", "70",
             "--joins-per-minute", "9", "--trusted-proxies", "10.0.0.0/8,fd00::1", "--proxy-protocol",
         ])
         #expect(
@@ -45,6 +45,7 @@ import Testing
         #expect(changed.admission.callsPerUser == 5 && changed.admission.serverConnections == 6)
         #expect(changed.admission.serverLogins == RateLimit(7, per: .seconds(60)))
         #expect(changed.admission.serverCalls == RateLimit(8) && changed.admission.serverReads == RateLimit(10))
+        #expect(changed.admission.readPercent == 70)
         #expect(changed.admission.memberships == RateLimit(9, per: .seconds(60)))
         #expect(changed.trustedProxies.contains(try #require(IPAddress("10.9.9.9"))))
     }

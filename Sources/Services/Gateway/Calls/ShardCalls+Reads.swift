@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+
+/// Reads that the gateway answers itself.
+extension ShardCalls {
+    /// Answers a read from the read model.
+    ///
+    /// - Throws: The error with which the read is rejected; `overloaded`, with the time after which to retry, if reads
+    ///   have used their share of the shard's time.
+    func answerRead(
+        _ read: ParsedCall, _ frame: CallFrame, _ client: Client, stopwatch: Stopwatch
+    ) throws(ReplyError) {
+        if let wait = self.readTime.wait(at: MonotonicClock.now) {
+            self.gateway.metrics.refused(.readTime)
+            throw ReplyError(.overloaded, "too many reads at this gateway", retryAfter: wait.count)
+        }
+        // A server's page has a fixed price, which `admit` has counted.
+        if case .list(_, let entryCount, _, _) = read, client.role == .user {
+            try self.gateway.admission.admitPage(with: entryCount, of: client.userKey)
+        }
+        let usedBefore = MonotonicClock.threadCPUMicroseconds
+        defer { self.readTime.use(microseconds: MonotonicClock.threadCPUMicroseconds - usedBefore) }
+        let result = try self.gateway.answer(read, app: client.app)
+        self.reply(frame.id, .success(result: result), to: client, method: frame.method, stopwatch: stopwatch)
+    }
+}
