@@ -148,6 +148,9 @@ package struct DeliveryQueue: Sendable {
 
     /// Adds an event that was read again, if `catchUp` covers it.
     ///
+    /// After a takeover a catch-up may be ahead of the first reading. It does not cover what the first reading has not
+    /// reached: that will be added by `add`, and an event that was queued twice would hold up its live forever.
+    ///
     /// - Parameters:
     ///   - position: the position of the event's record.
     ///   - key: the event's live.
@@ -156,7 +159,8 @@ package struct DeliveryQueue: Sendable {
     /// - Returns: whether the event is queued.
     package mutating func addInCatchUp(_ position: EventPosition, of key: LiveKey, in catchUp: inout CatchUp) -> Bool {
         guard catchUp.partition == position.partition, catchUp.apps.contains(key.app),
-            let firstOffset = self.progress[position.partition]?.laggingOffset(key.app), position.offset >= firstOffset
+            let progress = self.progress[position.partition], position.offset < progress.nextOffset,
+            let firstOffset = progress.laggingOffset(key.app), position.offset >= firstOffset
         else { return false }
         guard self.enqueue(position, of: key) else {
             catchUp.apps.remove(key.app)

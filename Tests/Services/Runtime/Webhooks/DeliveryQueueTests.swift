@@ -230,6 +230,26 @@ import Webhooks
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(10), self.position(4)])
     }
 
+    @Test func `after a takeover, a catch-up that is ahead of the first reading queues no event twice`() throws {
+        var queue = DeliveryQueue()
+        queue.partitionAssigned(0, .init(offset: 6, laggingOffsets: ["demo": 4]))
+        // The first reading has not begun, and the catch-up reads up to the topic's end.
+        var catchUp = try #require(queue.nextCatchUp(after: Self.noPartition))
+        let added = [Int64](4...8).map { queue.addInCatchUp(self.position($0), of: self.key("arena"), in: &catchUp) }
+        #expect(added == [true, true, false, false, false], "the first reading will read 6 to 8")
+        #expect(queue.catchUpAdvanced(catchUp, upTo: 9) == true)
+        for offset: Int64 in 6...8 { #expect(queue.add(self.position(offset), of: self.key("arena")) == true) }
+        // Each event is sent once, in order, and nothing remains.
+        for offset: Int64 in 4...8 {
+            #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(offset)])
+            #expect(
+                queue.attemptEnded(
+                    self.position(offset), isDelivered: true, jitter: Self.fullPause, at: self.time(0)) == .delivered)
+        }
+        #expect(queue.startDueAttempts(at: self.time(0)) == [] && queue.count == 0)
+        #expect(queue.checkpoint(0) == .init(offset: 9))
+    }
+
     @Test func `consecutive catch-ups read the partitions in rotation`() {
         var queue = DeliveryQueue()
         for partition: Int32 in 0...2 {
