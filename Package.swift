@@ -141,8 +141,8 @@ let edge: [Target] = [
     library(
         "ClusterKit", in: "Tools/ClusterKit",
         [
-            "ChildProcess", "EmbeddedBroker", "KafkaClient", "Concurrency", "MachineKit", "PlazaModel", "PlazaWire",
-            "Settings", "Tokens",
+            "ChildProcess", "EmbeddedBroker", "HTTPServer", "KafkaClient", "Concurrency", "MachineKit", "PlazaModel",
+            "PlazaWire", "Settings", "Tokens",
         ]),
     library(
         "LoadKit", in: "Tools/LoadKit",
@@ -239,8 +239,7 @@ let testTargets: [Target] = [
     library(
         "TestSupport", in: "../Tests/TestSupport",
         [
-            "EventLoop", "HTTPServer", "ClusterKit", "ChildProcess", "Concurrency", "MachineKit", "PlazaModel",
-            "KafkaClient",
+            "EventLoop", "ClusterKit", "ChildProcess", "Concurrency", "MachineKit", "PlazaModel", "KafkaClient",
             "EmbeddedBroker", "Repository",
         ]),
     library("MachineTestSupport", in: "../Tests/Services/MachineTestSupport", ["MachineKit"]),
@@ -292,11 +291,12 @@ let testTargets: [Target] = [
     tests("HTTPServerTests", in: "Platform/HTTP/Server", ["ClientAddress", "MachineKit", "HTTPServer"]),
     tests(
         "HTTPClientTests", in: "Platform/HTTP/Client",
-        ["HTTPClient", "HTTPServer", "Concurrency", "MachineKit", "TestSupport"]),
+        ["ClusterKit", "HTTPClient", "HTTPServer", "Concurrency", "MachineKit", "TestSupport"]),
     tests(
         "WebhooksTests", in: "Services/Runtime/Webhooks",
         [
-            "Webhooks", "HTTPClient", "HTTPServer", "ServiceShell", "MachineKit", "PlazaModel", "PlazaWire",
+            "Webhooks", "ClusterKit", "HTTPClient", "HTTPServer", "ServiceShell", "MachineKit", "PlazaModel",
+            "PlazaWire",
             "KafkaClient",
             "EmbeddedBroker", "Observability", "Concurrency", "TestSupport",
         ]),
@@ -309,7 +309,7 @@ let testTargets: [Target] = [
         "ServiceShellTests", in: "Services/Runtime/Shell",
         [
             "ServiceShell", "Compression", "KafkaClient", "EmbeddedBroker", "MachineKit", "PlazaModel", "PlazaWire",
-            "Observability", "HTTPClient", "HTTPServer",
+            "Observability", "ClusterKit", "HTTPClient", "HTTPServer",
             "ChildProcess", "Concurrency", "TallyMachine", "TestSupport",
         ]),
     tests(
@@ -322,7 +322,7 @@ let testTargets: [Target] = [
         "GatewayTests", in: "Services/Gateway",
         [
             "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "MachineKit", "Concurrency", "Observability",
-            "ClientAddress", "Settings", "WebSocket",
+            "ClientAddress", "ClusterKit", "Settings", "WebSocket",
             "EventLoop", "HTTPServer", "Tokens", "Webhooks", "KafkaClient", "EmbeddedBroker", "ServiceShell",
             "TestSupport", "Repository",
         ], exclude: ["Core"]),
@@ -347,7 +347,10 @@ let testTargets: [Target] = [
         ["InspectKit", "MachineKit", "PlazaModel", "PlazaWire"]),
     tests(
         "ClusterKitTests", in: "Tools/ClusterKit",
-        ["ClusterKit", "ChildProcess", "HTTPServer", "MachineKit", "Tokens", "Concurrency", "TestSupport"]),
+        [
+            "ClusterKit", "ChildProcess", "HTTPServer", "MachineKit", "PlazaModel", "Tokens", "Concurrency",
+            "TestSupport",
+        ]),
     tests(
         "ProtocolClientTests", in: "Client/ProtocolClient",
         ["ProtocolClient", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),

@@ -19,12 +19,13 @@ import Testing
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
         var options = LiveCluster.options()
         // The cases are sent faster than clients may send calls, so all rate limits are raised to a million.
-        options.extraArguments[.gateway] = [
-            "connections-per-user", "logins-per-minute", "joins-per-minute", "joins-of-live-per-minute",
-            "gifts-per-second", "device-changes-per-second", "reads-per-second", "sanctions-per-second",
-            "calls-per-user", "server-connections-per-app", "server-logins-per-minute", "server-calls-per-second",
-            "server-reads-per-second",
-        ].flatMap { ["--\($0)", "1000000"] }
+        options.extraArguments[.gateway] =
+            [
+                "connections-per-user", "logins-per-minute", "joins-per-minute", "joins-of-live-per-minute",
+                "gifts-per-second", "device-changes-per-second", "reads-per-second", "sanctions-per-second",
+                "calls-per-user", "server-connections-per-app", "server-logins-per-minute", "server-calls-per-second",
+                "server-reads-per-second",
+            ].flatMap { ["--\($0)", "1000000"] } + ["--reads-percent", "100"]
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)

@@ -17,20 +17,12 @@ import Testing
 @Suite(.serialized) struct WebhookClusterTests {
     static let secret = "the backend's secret"
 
-    /// Writes an apps file whose demo app has these hooks, and returns the options of a cluster that reads this file.
+    /// The options of a cluster whose demo app has these hooks.
     ///
     /// Hooks are the backend's URL and secret, the events that it receives, and the calls about which it is asked.
-    static func options(with hooks: AppHooks, kafkaBrokers brokers: Int? = nil) throws -> ClusterOptions {
-        let options = LiveCluster.options(kafkaBrokers: brokers)
-        try RunDirectory(options.runDirectory).create()
-        let file = RunDirectory(options.runDirectory).appsFile
-        try AppsFile.prepare(at: file, feedBudget: nil)
-        let text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
-        let json = String(decoding: Wire.encode(hooks), as: UTF8.self)
-        // Inserts the hooks in front of the demo app's policy.
-        let changed = text.replacing("\"policy\" :", with: "\"hooks\" : \(json), \"policy\" :", maxReplacements: 1)
-        try #require(changed != text)
-        try Data(changed.utf8).write(to: URL(filePath: file))
+    static func options(with hooks: AppHooks, kafkaBrokers brokers: Int? = nil) -> ClusterOptions {
+        var options = LiveCluster.options(kafkaBrokers: brokers)
+        options.hooks = hooks
         return options
     }
 
@@ -83,7 +75,7 @@ import Testing
         // Alice and Berta own a live each. Dora only views Alice's live.
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let hooks = AppHooks(url: receiver.url, secret: Self.secret)
-        let options = try Self.options(with: hooks, kafkaBrokers: kafkaBrokers)
+        let options = Self.options(with: hooks, kafkaBrokers: kafkaBrokers)
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }

@@ -39,8 +39,8 @@ extension WebhookClusterTests {
     /// The options of a cluster whose demo app has a backend that decides about messages and gifts, and gets no events.
     ///
     /// When the backend does not answer in time, messages are accepted and gifts are rejected.
-    static func optionsAsking(_ receiver: WebhookReceiver) throws -> ClusterOptions {
-        try Self.options(
+    static func optionsAsking(_ receiver: WebhookReceiver) -> ClusterOptions {
+        Self.options(
             with: AppHooks(
                 url: receiver.url, secret: Self.secret, events: [],
                 before: AppHooks.BeforeHooks(message: .allow, gift: .refuse)))
@@ -73,7 +73,7 @@ extension WebhookClusterTests {
         async throws
     {
         let receiver = try WebhookReceiver { _, request in Self.decide(request) }
-        try await LiveCluster.with(try Self.optionsAsking(receiver)) { cluster in
+        try await LiveCluster.with(Self.optionsAsking(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let (harness, gateway, serverToken) = try await Self.createLiveAndGift(in: cluster)

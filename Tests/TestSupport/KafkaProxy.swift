@@ -127,7 +127,8 @@ package final class KafkaProxy: Sendable {
             while true {
                 let count = unsafe recv(broker, &buffer, buffer.count, 0)
                 guard count > 0 else { break }
-                // The write fails if the client has closed its connection while its request was held. That is no error.
+                // The write fails if the client has closed its connection while its request was held. That is not an
+                // error.
                 _ = Self.write(Array(buffer[..<count]), to: client)
             }
             shutdown(client, Int32(SHUT_RDWR))

@@ -17,7 +17,8 @@ package final class LiveRedis: Sendable {
     package static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { $0 + "/redis-server" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Whether tests on a real Redis can run; tests use it in `.enabled(if: LiveRedis.isAvailable, "install redis-server")`.
+    /// Whether tests on a real Redis can run; tests use it in `.enabled(if: LiveRedis.isAvailable, "install
+    /// redis-server")`.
     package static var isAvailable: Bool { Self.path != nil }
 
     /// Starts a server; blocks until it accepts connections.

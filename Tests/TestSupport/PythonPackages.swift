@@ -28,7 +28,8 @@ package enum PythonPackages {
         return isInstalled ? directory : nil
     }()
 
-    /// A directory with librdkafka 2.6.1 as `librdkafka.so.1`, for `LD_LIBRARY_PATH`; nil when it could not be installed.
+    /// A directory with librdkafka 2.6.1 as `librdkafka.so.1`, for `LD_LIBRARY_PATH`; nil when it could not be
+    /// installed.
     ///
     /// Debian 12's librdkafka cannot log in at Kafka 4 by SCRAM. The librdkafka in the Python package `confluent-kafka`
     /// can.

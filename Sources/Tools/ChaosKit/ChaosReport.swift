@@ -4,19 +4,23 @@ internal import Foundation
 /// The results of one run, or of several.
 package struct ChaosReport: Hashable, Sendable, Codable {
     package var rounds: [RoundResult]
+    /// What each run decided about joins, leaves and silent viewers; nil in an older report.
+    package var presence: [PresenceResult]?
     /// Why the run ended before its time; nil if it did not.
     ///
     /// `rounds` has the rounds before the error.
     package var error: String?
 
-    package init(rounds: [RoundResult] = [], error: String? = nil) {
+    package init(rounds: [RoundResult] = [], presence: [PresenceResult]? = nil, error: String? = nil) {
         self.rounds = rounds
+        self.presence = presence
         self.error = error
     }
 
     /// Adds the rounds of a later run, whose error replaces that of this report.
     package mutating func append(_ laterReport: ChaosReport) {
         self.rounds += laterReport.rounds
+        if let presence = laterReport.presence { self.presence = (self.presence ?? []) + presence }
         self.error = laterReport.error
     }
 
@@ -28,6 +32,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// Whether a fault was injected, no promise was broken, and no error ended the run.
     package var isPassed: Bool {
         self.error == nil && self.rounds.contains(where: \.isPassed) && self.rounds.allSatisfy(\.findings.isEmpty)
+            && (self.presence ?? []).allSatisfy(\.findings.isEmpty)
     }
 
     /// The rounds whose fault was injected.
@@ -61,6 +66,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             guard let reason = round.invalid else { continue }
             lines.append("round \(round.number), \(round.fault): not counted, \(reason)")
         }
+        for presence in self.presence ?? [] { lines += presence.lines }
         let validCount = self.validRounds.count
         let brokenCount = self.rounds.filter { !$0.findings.isEmpty }.count
         let seeds = Set(self.rounds.map(\.seed)).sorted().map(String.init).joined(separator: ", ")
@@ -70,6 +76,9 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             lines.append("All promises held in \(validCount) rounds with seed \(seeds).")
         } else {
             lines.append("FAILED: promises were broken in \(brokenCount) of \(validCount) rounds with seed \(seeds).")
+        }
+        if self.presence?.contains(where: { !$0.findings.isEmpty }) == true {
+            lines.append("FAILED: joins or leaves did not show as promised (I4).")
         }
         if let error = self.error { lines.append("FAILED: the run ended early. \(error)") }
         return lines.joined(separator: "\n")

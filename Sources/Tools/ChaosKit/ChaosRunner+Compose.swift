@@ -6,7 +6,8 @@ package import ProtocolClient
 extension ChaosRunner {
     /// Runs the plan on a compose cluster that runs already.
     ///
-    /// The ledgers of the cluster's processes are not read, because no port of the host leads to the processes.
+    /// The ledgers of the cluster's processes are not read, because no port of the host leads to the processes. For the
+    /// same reason the app has no backend.
     ///
     /// - Parameters:
     ///   - plan: the seed, the rounds and the duration.
@@ -23,25 +24,27 @@ extension ChaosRunner {
             ComposeFault($0, project: cluster.project, containers: containers) != nil
         }
         if schedule.count == 0 { throw ChaosError.noFault(plan.only ?? "") }
-        return await Self.runRounds(
-            plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
-            run: { round in
-                // Measures how late this machine wakes the process during the round.
-                let machineLag = MachineLag()
-                // Stops the measurement if the round throws; a second `stop()` changes nothing.
-                defer { machineLag.stop() }
-                var result = try await Self.runRound(round, plan, [address], ComposeFaultInjector(cluster: cluster))
-                result.machineLag = Double(machineLag.stop() / .milliseconds(1))
-                result.composeProject = cluster.project
-                return result
-            },
-            settle: { () async throws(NotReady) -> [String] in
-                do {
-                    try await cluster.waitUntilReady(within: .seconds(60))
-                } catch {
-                    throw NotReady(reason: "\(error)")
-                }
-                return []
-            })
+        let faults = FaultLog()
+        return try await Self.watchingPresence(plan, [address], faults, say: say) {
+            await Self.runRounds(
+                plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
+                run: { round in
+                    var result = try await Self.measuringLag {
+                        try await Self.runRound(
+                            round, plan, on: ChaosTarget(addresses: [address]),
+                            ComposeFaultInjector(cluster: cluster), recordingIn: faults)
+                    }
+                    result.composeProject = cluster.project
+                    return result
+                },
+                settle: { () async throws(NotReady) -> [String] in
+                    do {
+                        try await cluster.waitUntilReady(within: .seconds(60))
+                    } catch {
+                        throw NotReady(reason: "\(error)")
+                    }
+                    return []
+                })
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+package import PlazaModel
 internal import PlazaWire
 package import Tokens
 
@@ -10,26 +11,33 @@ package enum AppsFile {
     /// The demo app's feed budget in a new file, in messages a second.
     package static let defaultFeedBudget = 40
 
-    /// Creates the file if it is missing, sets the demo app's feed budget if one is given, and adds missing apps.
+    /// Creates the file if it is missing, sets the demo app's feed budget and webhooks if they are given, and adds
+    /// missing apps.
     ///
     /// Each app gets a random key. Apps that the file has already keep their keys.
     ///
     /// - Parameters:
     ///   - path: the path of the file.
     ///   - feedBudget: the demo app's feed budget in messages a second; nil to leave it as it is.
+    ///   - hooks: the demo app's webhooks; nil to leave them as they are.
     ///   - additionalApps: the names of the apps that the file must have besides the demo app.
     /// - Throws: `ClusterError.file` when an existing file is invalid.
     package static func prepare(
-        at path: String, feedBudget: Int?, additionalApps: [String] = []
+        at path: String, feedBudget: Int?, hooks: AppHooks? = nil, additionalApps: [String] = []
     ) throws(ClusterError) {
+        let hooks = hooks.flatMap { try? JSONSerialization.jsonObject(with: Data(Wire.encode($0))) }
         guard let existing = FileManager.default.contents(atPath: path) else {
             var apps: [String: Any] = [:]
             for name in [Self.demoApp] + additionalApps { apps[name] = Self.makeApp(feedBudget: feedBudget) }
+            if let hooks, var demo = apps[Self.demoApp] as? [String: Any] {
+                demo["hooks"] = hooks
+                apps[Self.demoApp] = demo
+            }
             return try self.write(["apps": apps], to: path)
         }
         // Reading the keys validates the whole file.
         try self.keyring(in: .file(path))
-        guard feedBudget != nil || !additionalApps.isEmpty else { return }
+        guard feedBudget != nil || hooks != nil || !additionalApps.isEmpty else { return }
         guard var file = (try? JSONSerialization.jsonObject(with: existing)) as? [String: Any],
             var apps = file["apps"] as? [String: Any], var demo = apps[Self.demoApp] as? [String: Any]
         else { throw .file(path: path, reason: "has no app \(Self.demoApp); remove the file to get a new one") }
@@ -37,8 +45,9 @@ package enum AppsFile {
             var policy = demo["policy"] as? [String: Any] ?? [:]
             policy["feedBudget"] = feedBudget
             demo["policy"] = policy
-            apps[Self.demoApp] = demo
         }
+        if let hooks { demo["hooks"] = hooks }
+        apps[Self.demoApp] = demo
         for name in additionalApps where apps[name] == nil { apps[name] = Self.makeApp(feedBudget: feedBudget) }
         file["apps"] = apps
         try self.write(file, to: path)
@@ -83,7 +92,7 @@ package enum AppsFile {
         /// read.
         ///
         /// - Throws: `badOption` when that cluster got its apps from the environment of `plaza up`, because they are
-        ///   stored in no file.
+        ///   not stored in a file.
         package init(clusterIn directory: RunDirectory) throws(ClusterError) {
             // `state.apps` is the path of the apps file; empty if the apps came from the environment.
             guard let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty else {

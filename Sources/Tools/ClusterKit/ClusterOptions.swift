@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KafkaClient
+package import PlazaModel
 
 /// The five services, in the order in which they are started and shown.
 ///
@@ -49,6 +50,8 @@ package struct ClusterOptions: Sendable {
     package var restartsExitedProcesses = true
     /// The demo app's feed budget in messages a second; nil: the budget in the apps file (40 in a new file).
     package var feedBudget: Int?
+    /// The demo app's webhooks; nil: those in the apps file, of which a new file has none.
+    package var hooks: AppHooks?
     /// The names of the apps that the apps file gets besides the demo app, unless it has them already.
     package var additionalApps: [String] = []
     /// The number of partitions of each topic, fixed when the topics are created.

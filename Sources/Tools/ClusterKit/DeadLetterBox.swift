@@ -33,7 +33,7 @@ package struct DeadLetterBox {
 
     /// All letters that are in the topic now, oldest first within each partition.
     ///
-    /// - Throws: `timedOut` or `brokerDown` if no broker responds within 10 s; `timedOut` also if the letters are not
+    /// - Throws: `timedOut` or `brokerDown` if no broker responds within 10 s; `timedOut` too if the letters are not
     ///   read within 30 s; `authenticationFailed` or `tlsFailed` if a broker refuses the connection; `unknownTopic` if
     ///   the cluster has no topic `dead.letters`.
     package func letters() throws(KafkaError) -> [Letter] {
@@ -73,7 +73,7 @@ package struct DeadLetterBox {
 
     /// Writes an input to its original inbox again; the letter remains in the topic.
     ///
-    /// - Throws: `unsupported` for a row, or for an input of which a part was omitted; otherwise the broker's error.
+    /// - Throws: `unsupported` for a row, or for an input whose letter lacks a part; otherwise the broker's error.
     package func resubmit(_ letter: Letter) throws(KafkaError) {
         guard letter.origin.topic.hasSuffix(".inbox") else {
             throw KafkaError(

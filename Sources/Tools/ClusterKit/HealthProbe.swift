@@ -28,7 +28,7 @@ package enum HealthProbe {
         return bytes.flatMap { self.parse(response: $0) }
     }
 
-    /// The answer in the bytes of a response; nil if they are no HTTP or if the body is shorter than its length.
+    /// The answer in the bytes of a response; nil if they are not HTTP or if the body is shorter than its length.
     package static func parse(response bytes: [UInt8]) -> Answer? {
         let text = String(decoding: bytes, as: UTF8.self)
         // The words of the status line. Swift reads a carriage return with a line feed as one character.

@@ -12,8 +12,8 @@ extension LocalCluster {
     ///   - name: the process.
     ///   - terminationTimeout: how long the process may take to end and to start again before it is killed. After the
     ///     kill it has the same time once more, to start again.
-    /// - Throws: `unknownProcess`, also when the process is removed meanwhile; `notRunning` when the cluster stops;
-    ///   `commandFailed` when the process did not end, or was not started again.
+    /// - Throws: `unknownProcess`, for example when the process is removed meanwhile; `notRunning` when the cluster
+    ///   stops; `commandFailed` when the process did not end, or was not started again.
     package func restart(
         _ name: String, killingAfter terminationTimeout: Duration = LocalCluster.terminationTimeout
     ) async throws(ClusterError) {

@@ -212,7 +212,8 @@ package final class LocalCluster: Sendable {
         switch apps {
         case .file(let path):
             try AppsFile.prepare(
-                at: path, feedBudget: self.options.feedBudget, additionalApps: self.options.additionalApps)
+                at: path, feedBudget: self.options.feedBudget, hooks: self.options.hooks,
+                additionalApps: self.options.additionalApps)
         case .json: try AppsFile.keyring(in: apps)
         }
         let appsFileParts = try AppsFileParts(apps, directory: self.directory)

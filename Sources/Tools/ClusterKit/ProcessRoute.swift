@@ -5,7 +5,7 @@ package struct ProcessRoute: Sendable, Equatable {
     /// The route to one broker.
     ///
     /// A client learns the addresses of all brokers from a broker. Therefore the broker needs a listener for each
-    /// process that has a route, so that it can name the proxy's address to that process.
+    /// process with a route, to name the proxy's address to that process.
     package struct Broker: Sendable, Equatable {
         /// The port on which the broker listens.
         package var listener: Int

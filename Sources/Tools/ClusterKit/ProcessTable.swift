@@ -55,7 +55,7 @@ struct ClusterMember: Sendable {
     /// the same id to an unrelated process.
     var pid: Int32?
     var isReady = false
-    /// Whether the process has ended for good: its supervising thread has ended too.
+    /// Whether the process has ended permanently: its supervising thread has ended too.
     var hasEnded = false
     /// How often the process has been started.
     var starts = 0

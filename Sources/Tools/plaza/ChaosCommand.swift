@@ -18,7 +18,10 @@ enum ChaosCommand: Subcommand {
         FLUSHALL; a full disk under a broker; cuts, silence in one or both directions, and delays between an instance \
         and Kafka, Redis or its clients; a clock of an instance that is wrong by 30 s. After each fault a checker reads \
         what every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended \
-        once, exact scores and totals, false leaves, counts, the ledger, and the time of the recovery. The exit status \
+        once, exact scores and totals, false leaves, counts, the ledger, and the time of the recovery; and what the \
+        app's backend got, which now and then fails: signed events, in order, none lost, and questions about gifts. \
+        Beside the rounds, viewers enter one live and leave it or fall silent: a silent one must leave 90 to 92 s after \
+        its last heartbeat, so a run of less than 2 minutes decides that for few. The exit status \
         is 1 if a promise was broken, or a round could not run. The report has the shortest history that shows what was \
         broken.
 
@@ -27,7 +30,7 @@ enum ChaosCommand: Subcommand {
 
         With --compose the faults go to the containers of a running docker-compose.yml, by the program `docker`: kill -9, \
         pause, restart, and a container that is taken off its network. Full disks, FLUSHALL, wrong clocks and the \
-        other interruptions are left out, and the ledger is not read.
+        other interruptions are left out, the ledger is not read, and the app has no backend.
 
         For example: plaza chaos --minutes 30 --seed 7 --kafka-home ~/kafka
                      plaza chaos --seed 7 --round 12 --kafka-home ~/kafka      one round again
@@ -72,6 +75,8 @@ enum ChaosCommand: Subcommand {
         var clusterOptions = options.cluster
         let network = try ChaosNetwork(for: &clusterOptions)
         defer { network.stop() }
+        let backend = try AppBackend(for: &clusterOptions)
+        defer { backend.stop() }
         let cluster = LocalCluster(clusterOptions)
         Subcommands.printDiagnostic("seed \(options.seed): starting the cluster in \(clusterOptions.runDirectory)")
         try await cluster.start()
@@ -80,7 +85,9 @@ enum ChaosCommand: Subcommand {
             try await cluster.waitUntilReady(within: .seconds(120))
             let plan = try Self.plan(options, apps: .file(cluster.directory.appsFile))
             result = .success(
-                try await ChaosRunner.run(plan, on: cluster, network: network) { Subcommands.printDiagnostic($0) })
+                try await ChaosRunner.run(plan, on: cluster, network: network, backend: backend) {
+                    Subcommands.printDiagnostic($0)
+                })
         } catch {
             result = .failure(error)
         }
@@ -108,8 +115,7 @@ enum ChaosCommand: Subcommand {
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
                 role: isServer ? .server : .user)
-            // Signing cannot fail, because the key can sign. If it failed nevertheless, a gateway would reject the
-            // empty token.
+            // Signing cannot fail, because the key can sign. If it did fail, a gateway would reject the empty token.
             return (try? TokenSigner.sign(claims, with: key)) ?? ""
         }
     }

@@ -144,6 +144,13 @@ extension RoundHistory {
         counts["visits"] = self.feeds.count(where: \.hasLeft)
         counts["battle results read"] = self.battleReads.count
         counts["walks through the list"] = self.listWalks.count
+        for request in self.backend?.requests ?? [] {
+            if case .event = request.content { counts["events at the backend", default: 0] += 1 }
+            if case .question = request.content { counts["questions to the backend", default: 0] += 1 }
+            if request.answer == .failed || request.answer == .late {
+                counts["failures of the backend", default: 0] += 1
+            }
+        }
         // The workload itself marks gaps in the feeds of its visitors, so a feed whose client has left is not counted.
         counts["gaps"] = self.feeds.reduce(0) { $0 + ($1.hasLeft ? 0 : $1.steps.count { $0 == .gap }) }
         return counts

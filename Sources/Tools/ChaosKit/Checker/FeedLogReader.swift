@@ -8,7 +8,15 @@ internal import PlazaModel
 internal import PlazaWire
 internal import ServiceShell
 
-/// Reads what Kafka has of the feeds of a round's lives, to be compared with what the clients received.
+/// What Kafka has of a round's lives.
+struct RoundLog: Sendable {
+    /// The feed of each live.
+    var feeds: [FeedHistory] = []
+    /// The events for the app's backend.
+    var events: [BackendHistory.LoggedEvent] = []
+}
+
+/// Reads what Kafka has of a round's lives, to be compared with what the clients and the app's backend received.
 enum FeedLogReader {
     /// The name that the logs have as clients of a `FeedHistory`.
     static let client = "Kafka"
@@ -23,17 +31,17 @@ enum FeedLogReader {
     /// Far more than the items of a round.
     private static let maxRecords = 1_000_000
 
-    /// Reads the feeds of all lives whose ids begin with `prefix`.
+    /// Reads the feeds and events of all lives whose ids begin with `prefix`.
     ///
     /// - Parameters:
     ///   - prefix: the beginning of the ids.
     ///   - cluster: a cluster with a real Kafka.
     ///   - start: records that are older are not read.
-    /// - Returns: a history for each live.
+    /// - Returns: a history for each live, and the events.
     /// - Throws: the broker's error of the last attempt, or `Incomplete`.
     static func read(
         livesNamed prefix: String, of cluster: LocalCluster, since start: Timestamp
-    ) async throws -> [FeedHistory] {
+    ) async throws -> RoundLog {
         for _ in 1..<Self.attempts {
             if let logs = try? await Self.readOnce(livesNamed: prefix, of: cluster, since: start) { return logs }
             try await Task.sleep(for: .seconds(2))
@@ -43,21 +51,38 @@ enum FeedLogReader {
 
     private static func readOnce(
         livesNamed prefix: String, of cluster: LocalCluster, since start: Timestamp
-    ) async throws -> [FeedHistory] {
+    ) async throws -> RoundLog {
         let (brokers, security) = (cluster.state.kafka, cluster.options.kafkaSecurity)
         return try await runOnDedicatedThread("feed-log") {
             let scanner = try TopicScanner(
                 brokers: brokers, security: security, mode: .full, maxRecords: Self.maxRecords)
             defer { scanner.close() }
-            var entries: [TopicEntry] = []
             let keyPart = Array("/\(prefix)".utf8)
-            let gap = try scanner.read(
-                TopicScan(.roomFeed, from: start) { $0.key?.contains(keyPart) ?? false }, into: &entries)
-            if let gap { throw Incomplete(description: gap) }
+            func entries(of topic: PlazaTopic) throws -> [TopicEntry] {
+                var entries: [TopicEntry] = []
+                let scan = TopicScan(topic, from: start) { $0.key?.contains(keyPart) ?? false }
+                if let gap = try scanner.read(scan, into: &entries) { throw Incomplete(description: gap) }
+                return entries
+            }
+            let feedEntries = try entries(of: .roomFeed)
             // Without a record nothing would be compared.
-            if entries.isEmpty { throw Incomplete(description: "room.feed has no item of these lives") }
-            return try Self.histories(entries)
+            if feedEntries.isEmpty { throw Incomplete(description: "room.feed has no item of these lives") }
+            return RoundLog(
+                feeds: try Self.histories(feedEntries), events: try Self.events(try entries(of: .webhooks)))
         }
+    }
+
+    /// Decodes the records of the topic `webhooks`.
+    ///
+    /// - Throws: `Incomplete` for a record that is no event.
+    static func events(_ entries: [TopicEntry]) throws -> [BackendHistory.LoggedEvent] {
+        try entries.map { entry in
+            guard let event = entry.decode(WebhookEvent.self) else {
+                throw Incomplete(description: "\(entry.location) is no event")
+            }
+            return BackendHistory.LoggedEvent(
+                place: EventPlace(partition: entry.partition, offset: entry.offset), event: event)
+        }.sorted { $0.place < $1.place }
     }
 
     /// Makes a history of each live from the records of the topic; its items have the time that the machine gave them.

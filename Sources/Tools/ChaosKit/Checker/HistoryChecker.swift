@@ -14,6 +14,14 @@ package enum HistoryChecker {
     enum Check: CaseIterable {
         case order, log, agreement, budgets, ends, messages, removals, battles, battleReads, totals, metadata, revisions
         case seats, connections, listWalks, requests, leaves, counts, answers, stalls
+        case requestForms, deliveryOrder, deliveries, questions
+        case liveEvents, memberEvents, metadataEvents, seatEvents, battleEvents
+
+        /// The checks of what the app's backend received; they compare it with what Kafka has.
+        static let ofBackend: [Check] = [
+            .requestForms, .deliveryOrder, .deliveries, .questions, .liveEvents, .memberEvents, .metadataEvents,
+            .seatEvents, .battleEvents,
+        ]
     }
 
     /// All broken promises of a round; empty if every promise held.
@@ -45,6 +53,15 @@ package enum HistoryChecker {
         // Wrong answers and stalls were found during the round already.
         case .answers: history.wrongAnswers
         case .stalls: history.stalls.map { Finding(promise: "recovery", text: $0) }
+        case .requestForms: self.checkRequestForms(history)
+        case .deliveryOrder: self.checkDeliveryOrder(history)
+        case .deliveries: self.checkDeliveries(history)
+        case .questions: self.checkQuestions(history)
+        case .liveEvents: self.checkLiveEvents(history)
+        case .memberEvents: self.checkMemberEvents(history)
+        case .metadataEvents: self.checkMetadataEvents(history)
+        case .seatEvents: self.checkSeatEvents(history)
+        case .battleEvents: self.checkBattleEvents(history)
         }
     }
 

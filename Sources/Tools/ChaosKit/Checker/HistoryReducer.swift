@@ -11,6 +11,9 @@ package enum HistoryReducer {
         case battleRead(Int)
         case metadataRead(Int)
         case listWalk(Int)
+        case logStep(log: Int, index: Int)
+        case backendRequest(Int)
+        case loggedEvent(Int)
     }
 
     /// The maximum number of findings with an excerpt.
@@ -32,27 +35,53 @@ package enum HistoryReducer {
     static func evidence(
         of finding: Finding, by check: HistoryChecker.Check, in history: RoundHistory
     ) -> Evidence {
-        let (entries, isShortest) = DeltaDebugging.minimize(Self.entries(of: history), maxTests: Self.maxTests) {
-            HistoryChecker.findings(of: check, in: Self.excerpt($0, of: history)).contains(finding)
+        let (entries, isShortest) = DeltaDebugging.minimize(
+            Self.entries(of: history, for: check), maxTests: Self.maxTests
+        ) {
+            HistoryChecker.findings(of: check, in: Self.excerpt($0, of: history, for: check)).contains(finding)
         }
-        var events = Self.events(of: Self.excerpt(entries, of: history))
+        var events = Self.events(of: Self.excerpt(entries, of: history, for: check), for: check)
         if check == .requests { events += Self.ends(of: finding, in: history) }
         return Evidence(finding: finding.description, events: events, isShortest: isShortest)
     }
 
-    /// All entries of the history: the calls, the steps of the feeds, and the reads, each list in its order.
-    private static func entries(of history: RoundHistory) -> [Entry] {
+    /// All entries of the history that a check may need, each list in its order: for a check of the backend what it
+    /// received, and what Kafka has; for any other check the calls, the steps of the feeds, and the reads.
+    private static func entries(of history: RoundHistory, for check: HistoryChecker.Check) -> [Entry] {
+        let isOfBackend = HistoryChecker.Check.ofBackend.contains(check)
+        return isOfBackend ? Self.backendEntries(of: history) : Self.clientEntries(of: history)
+    }
+
+    private static func backendEntries(of history: RoundHistory) -> [Entry] {
+        (history.backend?.requests ?? []).indices.map(Entry.backendRequest)
+            + (history.backend?.log ?? []).indices.map(Entry.loggedEvent)
+            + history.logs.indices.flatMap { log in
+                history.logs[log].steps.indices.map { Entry.logStep(log: log, index: $0) }
+            } + Self.feedEntries(of: history) + history.battleReads.indices.map(Entry.battleRead)
+    }
+
+    private static func feedEntries(of history: RoundHistory) -> [Entry] {
+        history.feeds.indices.flatMap { feed in
+            history.feeds[feed].steps.indices.map { Entry.step(feed: feed, index: $0) }
+        }
+    }
+
+    private static func clientEntries(of history: RoundHistory) -> [Entry] {
         history.calls.indices.map(Entry.call)
-            + history.feeds.indices.flatMap { feed in
-                history.feeds[feed].steps.indices.map { Entry.step(feed: feed, index: $0) }
-            } + history.battleReads.indices.map(Entry.battleRead)
+            + Self.feedEntries(of: history) + history.battleReads.indices.map(Entry.battleRead)
             + history.metadataReads.indices.map(Entry.metadataRead)
             + history.listWalks.indices.map(Entry.listWalk)
     }
 
     /// The history with these entries only; its other lists, such as the lives that ended, stay.
-    private static func excerpt(_ entries: [Entry], of history: RoundHistory) -> RoundHistory {
+    private static func excerpt(
+        _ entries: [Entry], of history: RoundHistory, for check: HistoryChecker.Check
+    ) -> RoundHistory {
         var excerpt = history
+        if HistoryChecker.Check.ofBackend.contains(check) {
+            if excerpt.backend != nil { excerpt.backend = BackendHistory() }
+            for index in excerpt.logs.indices { excerpt.logs[index].steps = [] }
+        }
         (excerpt.calls, excerpt.battleReads, excerpt.metadataReads, excerpt.listWalks) = ([], [], [], [])
         for index in excerpt.feeds.indices { excerpt.feeds[index].steps = [] }
         for entry in entries {
@@ -62,6 +91,11 @@ package enum HistoryReducer {
             case .battleRead(let index): excerpt.battleReads.append(history.battleReads[index])
             case .metadataRead(let index): excerpt.metadataReads.append(history.metadataReads[index])
             case .listWalk(let index): excerpt.listWalks.append(history.listWalks[index])
+            case .logStep(let log, let index): excerpt.logs[log].steps.append(history.logs[log].steps[index])
+            case .backendRequest(let index):
+                if let request = history.backend?.requests[index] { excerpt.backend?.requests.append(request) }
+            case .loggedEvent(let index):
+                if let event = history.backend?.log[index] { excerpt.backend?.log.append(event) }
             }
         }
         return excerpt
@@ -70,10 +104,13 @@ package enum HistoryReducer {
     // MARK: Events
 
     /// The events of an excerpt, by time.
-    private static func events(of excerpt: RoundHistory) -> [Evidence.Event] {
+    private static func events(
+        of excerpt: RoundHistory, for check: HistoryChecker.Check
+    ) -> [Evidence.Event] {
         // A gap has no time of its own. It gets the time of the item before it.
         var events = excerpt.calls.map { (time: $0.at?.milliseconds ?? 0, event: Evidence.Event($0)) }
-        for feed in excerpt.feeds {
+        let logs = HistoryChecker.Check.ofBackend.contains(check) ? excerpt.logs : []
+        for feed in logs + excerpt.feeds {
             var time: Int64 = 0
             for step in feed.steps {
                 let event = Evidence.Event(step, of: feed)
@@ -84,6 +121,8 @@ package enum HistoryReducer {
         let reads =
             excerpt.battleReads.map(Evidence.Event.init) + excerpt.metadataReads.map(Evidence.Event.init)
             + excerpt.listWalks.map(Evidence.Event.init)
+            + (excerpt.backend?.log ?? []).map(Evidence.Event.init)
+            + (excerpt.backend?.requests ?? []).map(Evidence.Event.init)
         events += reads.map { (time: $0.time ?? 0, event: $0) }
         // Events with the same time keep their order, because the offset is compared too.
         return events.enumerated().sorted {

@@ -138,6 +138,8 @@ package struct RoundHistory: Sendable {
     package var feedBudget = AppPolicy().feedBudget
     /// The feeds of all lives of the round as they are in Kafka, from their first items on; empty if they were not read.
     package var logs: [FeedHistory] = []
+    /// What the app's backend received; nil if there was none.
+    package var backend: BackendHistory?
     /// The calls whose effects are checked, in the order in which they were sent.
     package var calls: [CallRecord] = []
     /// The users who never left their live before it ended.

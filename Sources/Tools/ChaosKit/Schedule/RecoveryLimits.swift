@@ -9,6 +9,13 @@ struct RecoveryLimits: Hashable, Sendable {
     let viewerPause: Duration
     /// How long a call may wait for its answer, and a battle or a request for its end.
     let answer: Duration
+    /// How long after the fault joins and leaves may show late.
+    let recovery: Duration
+    /// How long the fault may stop the time of the leases: presence has no owner, or Redis is away (I4).
+    let leaseStandstill: Duration
+    /// Whether the leases may be lost, so that a client that is not connected is gone without a tip (OPERATING.md,
+    /// section 6).
+    let losesLeases: Bool
 
     /// How long another instance takes at most to continue the work of a service.
     ///
@@ -21,6 +28,10 @@ struct RecoveryLimits: Hashable, Sendable {
     /// How long the only broker takes at most to start again.
     private static let brokerRestart = Duration.seconds(20)
 
+    /// How long it takes at most until Redis is back after its fault, and audiences are true again: the documented 15 s
+    /// begin with its return, which takes as long as a takeover.
+    private static let redisReturn = Self.takeover + .seconds(15)
+
     /// How long a client takes at most to find that its gateway is gone, to connect to another one, and to resume.
     private static let reconnect = Duration.seconds(10)
 
@@ -32,7 +43,16 @@ struct RecoveryLimits: Hashable, Sendable {
     init(of fault: Fault, in shape: ClusterShape) {
         self.pause = Self.pause(fault, shape)
         self.viewerPause = max(self.pause, fault.outage) + Self.reconnect
-        self.answer = fault.outage + (fault.isOfBroker ? Self.brokerRestart : Self.restart)
+        let restart = fault.isOfBroker ? Self.brokerRestart : Self.restart
+        self.answer = fault.outage + restart
+        self.losesLeases = fault.concernsRedis
+        self.recovery = self.losesLeases ? max(restart, Self.redisReturn) : restart
+        // While the leases of a new epoch settle, none expires.
+        if self.losesLeases {
+            self.leaseStandstill = fault.outage + Self.redisReturn
+        } else {
+            self.leaseStandstill = fault.stopsPresence ? self.pause : .zero
+        }
     }
 
     private static func pause(_ fault: Fault, _ shape: ClusterShape) -> Duration {
@@ -61,6 +81,20 @@ struct RecoveryLimits: Hashable, Sendable {
 extension Fault {
     /// Whether the fault is one of a broker.
     fileprivate var isOfBroker: Bool { self.processes.contains { $0.hasPrefix("broker") } }
+
+    /// Whether Redis, or the way of presence to Redis, has the fault.
+    ///
+    /// When presence has decided something without Redis, it begins anew without leases. So each of these faults may
+    /// lose them, also a fault that leaves Redis's data as they are.
+    fileprivate var concernsRedis: Bool {
+        if case .interrupt(.redis, _, _) = self { return true }
+        return self.processes.contains("redis")
+    }
+
+    /// Whether presence, or a broker that it needs, has the fault.
+    fileprivate var stopsPresence: Bool {
+        self.isOfBroker || self.processes.map(Self.service(of:)).contains(ServiceKind.audiencePresence.rawValue)
+    }
 
     /// The time from the beginning to the end of the fault, without a wait for a battle's last second.
     fileprivate var outage: Duration {

@@ -10,7 +10,8 @@ internal import ProtocolClient
 extension StageWorkload {
     /// Sets the app's gift catalogue, then lets each viewer send a gift and 1 to 5 likes every 400 ms.
     ///
-    /// The checker tells a viewer's gift messages apart by their number of gifts, so each round has another number.
+    /// The checker tells a viewer's gift messages apart by their number of gifts, so each round has another number. The
+    /// app's backend rejects some of them.
     func runGifts(until isOver: () -> Bool) async throws(Stall) {
         let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
         try await self.call(

@@ -10,6 +10,7 @@ extension StageWorkload {
     /// After any other error the call may have been applied, or may be applied later.
     private static let refusals: Set<ReplyCode> = [
         .userMuted, .roomMuted, .droppedByBudget, .giftsNotEnabled, .noSuchGift, .battleOver, .noSuchBattle,
+        .giftCheckFailed, AppBackend.rejectionCode,
     ]
 
     /// Sends a call once, and records what became of it.

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import HTTPServer
 
-/// An app's backend on this machine; it records its requests, and the test chooses its answers.
+/// An app's backend on this machine; it records its requests, and its owner chooses its answers.
 package final class WebhookReceiver: Sendable {
     /// A received request.
     package struct Received: Sendable {
@@ -18,6 +18,8 @@ package final class WebhookReceiver: Sendable {
     package enum Behaviour: Sendable {
         /// Answers with this status and body.
         case answer(Int, String)
+        /// Answers with this status and body after a while.
+        case answerLate(Duration, Int, String)
         /// Does not answer until the receiver stops.
         case keepSilent
     }
@@ -54,6 +56,11 @@ package final class WebhookReceiver: Sendable {
             switch behave(index, received) {
             case .answer(let status, let body):
                 responder.complete(HTTPResponse(status: status, body: Array(body.utf8)))
+            case .answerLate(let delay, let status, let body):
+                Task {
+                    try? await Task.sleep(for: delay)
+                    responder.complete(HTTPResponse(status: status, body: Array(body.utf8)))
+                }
             case .keepSilent: state.update { $0.silentResponders.append(responder) }
             }
         }

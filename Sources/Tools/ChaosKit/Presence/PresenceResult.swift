@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+
+/// What a run decided about joins, leaves and silent viewers (I4).
+package struct PresenceResult: Hashable, Sendable, Codable {
+    /// The seed of the run.
+    package var seed: UInt64 = 0
+    /// The number of joins and of plain leaves that were decided.
+    package var joins = 0
+    package var leaves = 0
+    /// The number of silent viewers of whom it was decided when their leave showed.
+    package var silences = 0
+    /// The number of viewers who were gone without a tip, as they may be when Redis has lost the leases.
+    package var vanished = 0
+    /// The number of viewers about whose leave nothing was decided: the run ended before it was due, or the watcher may
+    /// have missed it.
+    package var undecided = 0
+    /// The shortest and the longest time from the last sign of life of a silent viewer until its leave showed, in
+    /// milliseconds; nil if none showed.
+    package var shortestSilence: Int64?
+    package var longestSilence: Int64?
+    /// The broken promises, one sentence each; empty if every promise held.
+    package var findings: [String] = []
+    /// The events that show each finding.
+    package var evidence: [Evidence] = []
+
+    package init() {}
+
+    /// Counts what was decided about one visit.
+    mutating func count(_ judgement: PresenceChecker.Judgement) {
+        if judgement.isJoinDecided { self.joins += 1 }
+        let isSilence = judgement.visit.ending != .leave
+        if judgement.hasVanished {
+            self.vanished += 1
+        } else if !judgement.isLeaveDecided {
+            self.undecided += 1
+        } else if isSilence {
+            self.silences += 1
+        } else {
+            self.leaves += 1
+        }
+        guard isSilence, let delay = judgement.leaveDelay?.count else { return }
+        self.shortestSilence = min(self.shortestSilence ?? delay, delay)
+        self.longestSilence = max(self.longestSilence ?? delay, delay)
+    }
+
+    /// What was decided, and the findings with their events, as a report prints them.
+    var lines: [String] {
+        var summary =
+            "I4 in the run of seed \(self.seed): \(self.joins) joins, \(self.leaves) leaves and \(self.silences) silences of viewers decided"
+        if let shortest = self.shortestSilence, let longest = self.longestSilence {
+            summary +=
+                " (their leaves showed \(Self.seconds(shortest)) to \(Self.seconds(longest)) s "
+                + "after their last sign of life)"
+        }
+        if self.vanished > 0 { summary += ", \(self.vanished) gone without a tip when Redis was lost" }
+        if self.undecided > 0 { summary += ", \(self.undecided) not due or not seen before the end" }
+        summary += self.findings.isEmpty ? ": held" : ": BROKEN"
+        return [summary]
+            + self.findings.flatMap { finding in
+                ["    \(finding)"]
+                    + (self.evidence.first { $0.finding == finding }?.lines ?? []).map { "        \($0)" }
+            }
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
+}

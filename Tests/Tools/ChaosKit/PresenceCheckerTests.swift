@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import ChaosKit
+
+/// Tests of the check of joins, leaves and silent viewers: each plants one broken promise, or one excuse for it.
+struct PresenceCheckerTests {
+    private typealias History = PresenceHistory
+
+    /// A time in seconds since the beginning of the run.
+    private static func at(_ seconds: Double) -> Timestamp {
+        Timestamp(milliseconds: 3_600_000 + Int64((seconds * 1000).rounded()))
+    }
+
+    private static func tip(_ user: UserID, _ isJoin: Bool, _ seconds: Double, seen: Double? = nil) -> History.Tip {
+        History.Tip(user: user, isJoin: isJoin, at: Self.at(seconds), seen: Self.at(seen ?? seconds + 0.01))
+    }
+
+    private static let silent: UserID = "silent"
+    private static let leaver: UserID = "leaver"
+    private static let watcher: UserID = "watcher"
+
+    /// Two viewers who joined at 10 s: one falls silent at once, and is shown as gone after 90.5 s; one leaves at 12 s.
+    ///
+    /// The run lasts 300 s, and had no fault.
+    private static func history() -> History {
+        var history = History(live: "hall", stayers: [Self.watcher], end: Self.at(300))
+        history.visits = [
+            .init(
+                user: Self.silent, ending: .cut, joinSent: Self.at(10), joined: Self.at(10.05),
+                endBegan: Self.at(10.06), ended: Self.at(10.06)),
+            .init(
+                user: Self.leaver, ending: .leave, joinSent: Self.at(10), joined: Self.at(10.05),
+                endBegan: Self.at(12), ended: Self.at(12.05)),
+        ]
+        history.tips = [
+            Self.tip(Self.silent, true, 10.04), Self.tip(Self.leaver, true, 10.04), Self.tip(Self.leaver, false, 12.04),
+            Self.tip(Self.silent, false, 100.5),
+        ]
+        history.pages = [
+            .init(at: Self.at(11), users: [Self.watcher, Self.silent, Self.leaver]),
+            .init(at: Self.at(50), users: [Self.watcher, Self.silent]),
+            .init(at: Self.at(120), users: [Self.watcher]),
+        ]
+        return history
+    }
+
+    private static func result(_ change: (inout History) -> Void) -> PresenceResult {
+        var history = Self.history()
+        change(&history)
+        return PresenceChecker.result(of: history)
+    }
+
+    /// A fault of a service from `begin` to `end`, from which all must have recovered 15 s later.
+    private static func fault(
+        _ begin: Double, _ end: Double?, standstill: Int64 = 0, losesLeases: Bool = false
+    ) -> FaultWindow {
+        FaultWindow(
+            fault: "kill", begin: Self.at(begin), end: end.map(Self.at), recovery: .seconds(15),
+            leaseStandstill: .seconds(standstill), losesLeases: losesLeases)
+    }
+
+    @Test func `joins, leaves and silences that show in time are counted, and nothing is found`() {
+        let result = Self.result { _ in }
+        #expect(result.findings == [])
+        #expect(result.joins == 2 && result.leaves == 1 && result.silences == 1)
+        #expect(result.vanished == 0 && result.undecided == 0)
+        // From the silence at 10.06 s to the tip, which was received at 100.51 s.
+        #expect(result.shortestSilence == 90_450 && result.longestSilence == 90_450)
+        #expect(result.lines.count == 1 && result.lines[0].hasSuffix(": held"))
+    }
+
+    // MARK: Too early
+
+    @Test(arguments: [0.0, 45, 89.99])
+    func `I4 a silent viewer whose leave shows before 90 s is found, whatever fault there was`(seconds: Double) {
+        let result = Self.result { history in
+            history.tips[3] = Self.tip(Self.silent, false, 10 + seconds)
+            history.pages = []
+            history.faults = [Self.fault(5, 60, standstill: 20, losesLeases: true)]
+        }
+        #expect(result.findings.count == 1)
+        #expect(result.findings[0].hasPrefix("I4: silent was shown as having left"))
+        #expect(result.findings[0].hasSuffix("after its join, before its lease of 90 s was over"))
+    }
+
+    @Test func `I4 the machine's time of a leave counts, also when its delivery was held up`() {
+        // The watcher got the tip 91 s after the join, but the lease had ended 2 s earlier.
+        let result = Self.result { $0.tips[3] = Self.tip(Self.silent, false, 99, seen: 101) }
+        #expect(result.findings.count == 1 && result.findings[0].contains("89.0 s after its join"))
+    }
+
+    @Test func `I4 a viewer who is missing in the list before 90 s is found, unless Redis may have lost the leases`() {
+        let early: (inout History) -> Void = { $0.pages[1].users = [Self.watcher] }
+        let finding = "I4: the list does not have silent 40.0 s after its join, before its lease of 90 s was over"
+        #expect(Self.result(early).findings == [finding])
+        #expect(
+            Self.result { history in
+                early(&history)
+                history.faults = [Self.fault(45, 45, losesLeases: true)]
+            }.findings == [])
+        // A fault that leaves the leases alone is no excuse.
+        #expect(
+            Self.result { history in
+                early(&history)
+                history.faults = [Self.fault(45, 45, standstill: 5)]
+            }.findings == [finding])
+    }
+
+    @Test func `I4 a leave that shows before it was sent is found`() {
+        let result = Self.result { $0.tips[2] = Self.tip(Self.leaver, false, 11) }
+        #expect(result.findings == ["I4: leaver was shown as having left before it did"])
+    }
+
+    // MARK: Too late
+
+    @Test func `I4 a silent viewer whose leave shows after 92 s is found`() {
+        #expect(Self.result { $0.tips[3] = Self.tip(Self.silent, false, 102, seen: 102.06) }.findings == [])
+        let result = Self.result { $0.tips[3] = Self.tip(Self.silent, false, 102, seen: 102.07) }
+        #expect(
+            result.findings == [
+                "I4: the loss of silent, whose connection broke, showed only 92.0 s after its last sign of life"
+            ])
+    }
+
+    @Test func `I4 a silence without a leave is found, and one whose leave is not due yet is not`() {
+        let never: (inout History) -> Void = { $0.tips.removeLast() }
+        #expect(
+            Self.result(never).findings == [
+                "I4: the loss of silent, whose connection broke, did not show within 92.0 s after its last sign of life"
+            ])
+        let result = Self.result { history in
+            never(&history)
+            history.end = Self.at(102)
+            history.pages.removeLast()
+        }
+        #expect(result.findings == [] && result.silences == 0 && result.undecided == 1)
+    }
+
+    @Test func `I4 a join or leave that shows after a second, or never, is found`() {
+        #expect(
+            Self.result { $0.tips[0] = Self.tip(Self.silent, true, 11, seen: 11.1) }.findings
+                == ["I4: the join of silent showed only 1.0 s after its answer"])
+        #expect(
+            Self.result { $0.tips.remove(at: 0) }.findings
+                == ["I4: the join of silent was acknowledged, and never showed"])
+        #expect(
+            Self.result { $0.tips[2] = Self.tip(Self.leaver, false, 13, seen: 13.2) }.findings
+                == ["I4: the leave of leaver showed only 1.1 s after its answer"])
+        #expect(
+            Self.result { $0.tips.remove(at: 2) }.findings
+                == ["I4: the leave of leaver did not show within 1.0 s after its answer"])
+    }
+
+    @Test func `a fault excuses what shows late until all must have recovered from it, and no longer`() {
+        // The fault ends at 100 s, so the leave of the silent viewer may show at 115 s at the latest.
+        for (seconds, isFound) in [(114.9, false), (115.1, true)] {
+            let result = Self.result { history in
+                history.tips[3] = Self.tip(Self.silent, false, 101, seen: seconds)
+                history.pages.removeLast()
+                history.faults = [Self.fault(99, 100)]
+            }
+            #expect(result.findings.isEmpty != isFound, "\(seconds): \(result.findings)")
+        }
+        // A fault that was over long before is no excuse, unless it stopped the time of the leases.
+        for (standstill, isFound) in [(Int64(0), true), (5, false)] {
+            let result = Self.result { history in
+                history.tips[3] = Self.tip(Self.silent, false, 106)
+                history.faults = [Self.fault(40, 41, standstill: standstill)]
+            }
+            #expect(result.findings.isEmpty != isFound, "\(standstill): \(result.findings)")
+        }
+        // While a fault lasts, nothing is due.
+        let running = Self.result { history in
+            history.tips.removeLast()
+            history.pages.removeLast()
+            history.faults = [Self.fault(99, nil)]
+        }
+        #expect(running.findings == [] && running.undecided == 1)
+    }
+
+    // MARK: Lost leases
+
+    @Test func `a viewer who is gone without a tip is excused when Redis may have lost the leases, and counted`() {
+        let result = Self.result { history in
+            history.tips.removeLast()
+            history.faults = [Self.fault(45, 45, standstill: 20, losesLeases: true)]
+            history.pages[1].users = [Self.watcher]
+            history.pages.append(.init(at: Self.at(200), users: [Self.watcher]))
+        }
+        #expect(result.findings == [] && result.vanished == 1 && result.silences == 0)
+        #expect(result.lines[0].contains("1 gone without a tip when Redis was lost"))
+    }
+
+    @Test func `I4 a viewer who stays in the list is found, also when Redis may have lost the leases`() {
+        // 10.06 + 92 + 20 s: at 122.06 s the lease must have ended, whatever Redis lost.
+        let result = Self.result { history in
+            history.tips.removeLast()
+            history.faults = [Self.fault(45, 45, standstill: 20, losesLeases: true)]
+            history.pages[2] = .init(at: Self.at(125), users: [Self.watcher, Self.silent])
+        }
+        #expect(result.findings == ["I4: the list has silent 2.9 s after it must have been gone"])
+        // Without a fault, the tip says that the viewer is gone.
+        let told = Self.result { $0.pages[2] = .init(at: Self.at(101), users: [Self.watcher, Self.silent]) }
+        #expect(told.findings == ["I4: the list has silent 0.4 s after it must have been gone"])
+    }
+
+    // MARK: Twice, and never left
+
+    @Test func `I4 a viewer who is shown twice as joined or left is found`() {
+        #expect(
+            Self.result { $0.tips.append(Self.tip(Self.silent, true, 60)) }.findings
+                == ["I4: silent joined once, and was shown 2 times"])
+        #expect(
+            Self.result { $0.tips.append(Self.tip(Self.silent, false, 110)) }.findings
+                == ["I4: silent was shown as having left 2 times"])
+    }
+
+    @Test func `I5 a leave of the watcher is found`() throws {
+        let result = Self.result { $0.tips.append(Self.tip(Self.watcher, false, 60)) }
+        #expect(result.findings == ["I5: the watcher was told that watcher left hall, who never did"])
+        #expect(
+            try #require(result.evidence.first).lines == ["01:01:00.010 the watcher in hall gets that watcher left"])
+    }
+
+    // MARK: Gaps
+
+    @Test func `what the watcher may have missed is not decided`() {
+        let result = Self.result { history in
+            history.tips.removeLast()
+            history.gaps = [Self.at(130)]
+        }
+        #expect(result.findings == [] && result.undecided == 1 && result.silences == 0)
+        // A gap of much later does not hide the leave.
+        #expect(
+            Self.result { history in
+                history.tips.removeLast()
+                history.gaps = [Self.at(200)]
+            }.findings.count == 1)
+    }
+
+    // MARK: Evidence
+
+    @Test func `the evidence is the viewer's visit with the faults that could excuse it`() throws {
+        let result = Self.result { history in
+            history.tips[3] = Self.tip(Self.silent, false, 110)
+            history.faults = [Self.fault(5, 6), Self.fault(60, 61), Self.fault(150, 151)]
+        }
+        let evidence = try #require(result.evidence.first)
+        #expect(evidence.finding == result.findings.first && evidence.isShortest)
+        #expect(
+            evidence.lines == [
+                "01:00:05.000 fault kill begins",
+                "01:00:06.000 fault kill is over",
+                "01:00:10.000 silent in hall sends its join",
+                "01:00:10.050 silent in hall has the answer to its join",
+                "01:00:10.050 the watcher in hall gets that silent joined",
+                "01:00:10.060 silent in hall is silent from here on: its connection broke",
+                "01:00:11.000 the list in hall has silent",
+                "01:01:00.000 fault kill begins",
+                "01:01:01.000 fault kill is over",
+                "01:01:42.060 silent in hall must have been gone",
+                "01:01:50.010 the watcher in hall gets that silent left",
+                "01:02:00.000 the list in hall does not have silent",
+            ])
+    }
+
+    @Test func `a report has what was decided, fails for a finding, and keeps it as JSON`() throws {
+        let held = ChaosReport(presence: [Self.result { _ in }])
+        #expect(held.table.contains("I4 in the run of seed 0: 2 joins, 1 leaves and 1 silences of viewers decided"))
+        let broken = ChaosReport(presence: [Self.result { $0.tips.removeLast() }])
+        #expect(!broken.isPassed)
+        #expect(broken.table.contains("    I4: the loss of silent"))
+        #expect(broken.table.contains("FAILED: joins or leaves did not show as promised (I4)."))
+        #expect(try ChaosReport(json: broken.json) == broken)
+        var combined = held
+        combined.append(broken)
+        #expect(combined.presence?.count == 2)
+    }
+}
