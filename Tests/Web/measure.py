@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the live page, for docs/PERFORMANCE.md: bytes of script, frames and main thread at 40 messages a second on
+"""Measures the live page, for docs/PERFORMANCE.md: bytes of script and texts, frames and main thread at 40 messages a second on
 sample data, and the frames of an empty page beside them; then, on a local cluster, the time to the first item after a
 click, and to a connection after a kill."""
 
 import gzip
+import re
 import statistics
 import threading
 import time
@@ -17,17 +18,19 @@ from web_cluster import Cluster
 RUNS = 5
 
 
-def scripts(browser, url):
-    """The scripts that a live loads as a gateway serves them, without the sample data."""
-    page = browser.new_page()
-    sizes = {}
-    page.on("response", lambda answer: answer.url.endswith(".js") and "fixture" not in answer.url
-            and sizes.__setitem__(answer.url, (len(answer.body()), len(gzip.compress(answer.body(), 6)))))
-    page.goto(f"{url}/?fixture#/live/sample-0")
-    page.wait_for_timeout(3000)
-    page.close()
-    print(f"scripts of a live: {len(sizes)} files, {sum(plain for plain, _ in sizes.values()) / 1000:.1f} kB, "
-          f"gzip {sum(small for _, small in sizes.values()) / 1000:.1f} kB")
+def loaded(browser, url):
+    """The scripts and the texts that a live loads as a gateway serves them, without the sample data."""
+    for locale in ("en-GB", "zh-CN"):
+        page = browser.new_page(locale=locale)
+        answers = []
+        page.on("response", lambda answer: "fixture" not in answer.url and answers.append(answer))
+        page.goto(f"{url}/?fixture#/live/sample-0")
+        page.wait_for_timeout(3000)
+        for what, part in (("scripts", r"\.js$"), ("texts", "/texts/")):
+            bodies = [answer.body() for answer in answers if re.search(part, answer.url)]
+            print(f"{what} of a live, {locale}: {len(bodies)} files, {sum(map(len, bodies)) / 1000:.1f} kB, "
+                  f"gzip {sum(len(gzip.compress(body, 6)) for body in bodies) / 1000:.1f} kB")
+        page.close()
 
 
 def most_frames(browser, seconds=10):
@@ -137,7 +140,7 @@ def main():
         most_frames(browser)
         cluster = Cluster()
         try:
-            scripts(browser, cluster.url)
+            loaded(browser, cluster.url)
             windows = [Window(browser, cluster.url).sign_in(f"Measure {number}") for number in range(6)]
             live = windows[0].go_live("Measured")
             windows[1].page.wait_for_timeout(3000)

@@ -7,6 +7,7 @@ import unittest
 
 from playwright.sync_api import expect
 
+from accessibility import problems
 from fixture_case import SIZES, TELL, FixtureCase
 
 
@@ -138,6 +139,32 @@ class Keyboard(FixtureCase):
         tell("onHostInvitationReceived", expires(4))
         expect(accept).to_be_visible()
         expect(accept).to_have_count(0, timeout=10_000)
+        self.assertEqual(self.faults, [])
+
+    def test_open_requests_of_other_hosts_are_answered_in_the_panel_until_they_end(self):
+        page = self.live(0, "fixture&host&requests")
+        panel = page.get_by_role("tab", name="Manage")
+        panel.click()
+        rows = page.locator(".requests li")
+        # Two to connect and one to a battle from others, one of each of the own; one of them ends by itself.
+        expect(rows).to_have_count(5)
+        expect(rows.filter(has_text="wants to connect")).to_have_count(2)
+        self.assertEqual(problems(page), [])
+        first = rows.first.get_by_role("timer").inner_text()
+        expect(rows.first.get_by_role("timer")).not_to_have_text(first)
+        expect(rows).to_have_count(4, timeout=15_000)
+        rows.filter(has_text="asked for a battle").get_by_role("button", name="Withdraw").press("Enter")
+        expect(rows).to_have_count(3)
+        rows.filter(has_text="challenges you").get_by_role("button", name="Decline").press("Enter")
+        expect(page.locator(".toast", has_text="challenges you")).to_have_count(0)
+        # A page that is loaded again shows what is open.
+        page.reload()
+        panel.click()
+        expect(rows).to_have_count(5)
+        asks = rows.filter(has_text="Bold Bob")
+        asks.get_by_role("button", name="Accept").press("Enter")
+        expect(asks).to_have_count(0)
+        expect(page.locator(".toast", has_text="Bold Bob")).to_have_count(0)
         self.assertEqual(self.faults, [])
 
     def test_a_panel_over_the_stage_of_a_phone_has_the_focus_until_escape_closes_it(self):

@@ -85,12 +85,12 @@ class Markup(FixtureCase):
         self.assertIn(BAD, page.locator(".battle-track").get_attribute("aria-label"))
         # The result of a battle names its winner.
         page = self.hostile("#/live/sample-3")
-        page.evaluate("""() => {
-            const { battle } = livePlazaPage.shell.page.stage.view;
-            battle.plaza = { serverTime: Date.now() };
+        page.evaluate("""async () => {
+            const { view } = livePlazaPage.shell.page.stage;
+            view.plaza = { serverTime: Date.now() };
             const sides = [['a', 2], ['b', 1]].map(([userID, score]) => ({ user: { userID, userName: '<b>x</b>' + userID }, score, hasLeft: false }));
-            battle.show({ id: 'mine', endTime: Date.now(), isOver: false, sides });
-            battle.show({ id: 'mine', endTime: Date.now(), isOver: true, sides });
+            await view.showBattle({ id: 'mine', endTime: Date.now(), isOver: false, sides });
+            await view.showBattle({ id: 'mine', endTime: Date.now(), isOver: true, sides });
         }""")
         expect(page.locator(".battle-result")).to_have_text("<b>x</b>a wins")
         self.check(page)

@@ -86,6 +86,36 @@ class Plaza(FixtureCase):
         expect(page.locator(".card")).to_be_focused()
         self.assertEqual(self.faults, [])
 
+    def test_a_page_loads_the_texts_of_its_language_alone_until_another_one_is_chosen(self):
+        texts = []
+
+        def prepare(page):
+            page.on("request", lambda request: "/texts/" in request.url and texts.append(request.url.rpartition("/")[2]))
+
+        page = self.page("#/", prepare=prepare, viewport=SIZES["desktop"], locale="zh-CN")
+        expect(page.get_by_role("heading", name="直播", exact=True)).to_be_visible()
+        self.assertEqual(texts, ["zh.json"])
+        page.get_by_role("button", name="语言").click()
+        expect(page.get_by_role("heading", name="Lives", exact=True)).to_be_visible()
+        self.assertEqual(texts, ["zh.json", "en.json"])
+        self.assertEqual(self.faults, [])
+
+    def test_a_page_without_the_texts_of_its_language_begins_with_the_other_one(self):
+        page = self.page("#/", prepare=lambda page: page.route("**/texts/zh.json", lambda route: route.abort()), viewport=SIZES["desktop"], locale="zh-CN")
+        expect(page.get_by_role("heading", name="Lives", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Language").click()
+        expect(page.locator(".toast")).to_contain_text("could not be loaded")
+
+    def test_a_page_without_any_texts_says_so(self):
+        for place in ("?fixture", "pages/ops/index.html"):
+            with self.subTest(place):
+                context = self.browser.new_context(locale="en-GB")
+                self.addCleanup(context.close)
+                page = context.new_page()
+                page.route("**/texts/*.json", lambda route: route.fulfill(status=503))
+                page.goto(self.url + place)
+                expect(page.get_by_role("alert")).to_contain_text("could not start: its texts could not be loaded")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -61,6 +61,28 @@ class Rendering(FixtureCase):
                 self.assertEqual(self.faults, [])
                 page.close()
 
+    def test_no_seat_over_the_host_is_covered_on_a_phone(self):
+        # What lies over the corners and the middle of each seat over the host, besides the stage itself.
+        covered = """() => [...document.querySelectorAll('.plate')].filter((plate) => plate.style.zIndex === '1').flatMap((plate) => {
+            const { left, right, top, bottom } = plate.getBoundingClientRect();
+            const points = [[left + 2, top + 2], [right - 2, top + 2], [left + 2, bottom - 2], [right - 2, bottom - 2], [(left + right) / 2, (top + bottom) / 2]];
+            return points.map(([x, y]) => document.elementFromPoint(x, y)).filter((element) => !element?.closest('.stage')).map((element) => element?.outerHTML ?? 'outside');
+        })"""
+        for width, height in ((360, 740), (390, 844), (320, 568)):
+            for theme, seated in (("light", 3), ("dark", 7)):
+                with self.subTest(width=width, theme=theme, seated=seated):
+                    page = self.page("#/live/sample-1", f"fixture&seated={seated}", viewport={"width": width, "height": height}, color_scheme=theme)
+                    expect(page.locator(".plate")).to_have_count(seated)
+                    self.assertEqual(page.evaluate(covered), [])
+                    # Who sits has more buttons.
+                    page.get_by_role("button", name="Take a seat").click()
+                    expect(page.get_by_role("button", name="Leave the seat")).to_be_visible()
+                    # A message that passes.
+                    expect(page.locator(".toast")).to_have_count(0)
+                    self.assertEqual(page.evaluate(covered), [])
+                    self.assertEqual(self.faults, [])
+                    page.close()
+
     def test_a_chat_out_of_sight_draws_nothing_and_shows_its_end_again(self):
         page = self.page("#/live/sample-0", "fixture&rate=40", viewport=SIZES["desktop"])
         page.get_by_role("tab", name="Audience").click()

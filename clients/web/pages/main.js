@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { allowImagesOf } from './lib/avatar.js';
 import { h } from './lib/dom.js';
-import { preferredLanguage, setLanguage, t } from './lib/i18n.js';
+import { startLanguage, t } from './lib/i18n.js';
 import { applyTheme, kept } from './lib/theme.js';
 import { readSettings, Session, words } from './session/session.js';
 import { Shell } from './shell.js';
@@ -9,19 +9,24 @@ import { Shell } from './shell.js';
 /** Sample data is shown instead of a server's, if the address asks for it. */
 const isFixture = new URLSearchParams(location.search).has('fixture');
 
-async function start() {
-  applyTheme();
-  await setLanguage(preferredLanguage(kept.get('language'), navigator.languages)).catch(() => setLanguage('en'));
-  let session;
-  if (isFixture) {
-    const { FixtureSocket } = await import('./session/fixture-socket.js');
-    session = new Session({ gateways: ['ws://sample'], demoTokens: true }, FixtureSocket);
-    await session.signIn({ token: 'sample', name: 'You' });
-  } else {
+/** Asked for beside the settings: neither waits for the other. */
+const texts = startLanguage(kept.get('language'));
+
+async function makeSession() {
+  if (!isFixture) {
     const settings = await readSettings();
     allowImagesOf(settings.imageOrigins ?? []);
-    session = new Session(settings);
+    return new Session(settings);
   }
+  const { FixtureSocket } = await import('./session/fixture-socket.js');
+  const session = new Session({ gateways: ['ws://sample'], demoTokens: true }, FixtureSocket);
+  await session.signIn({ token: 'sample', name: 'You' });
+  return session;
+}
+
+async function start() {
+  applyTheme();
+  const [session] = await Promise.all([makeSession(), texts]);
   const shell = new Shell(session, { isFixture });
   document.body.prepend(...shell.elements);
   await shell.start();
@@ -34,7 +39,9 @@ async function start() {
   globalThis.livePlazaPage = { session, shell };
 }
 
-start().catch((error) => {
-  document.body.prepend(h('p', { class: 'blank', role: 'alert' }, t('app.notStarted', { reason: words(error) })));
+start().catch(async (error) => {
+  const hasTexts = await texts.then(() => true, () => false);
+  const reason = hasTexts ? t('app.notStarted', { reason: words(error) }) : 'LivePlaza could not start: its texts could not be loaded. Load the page again.';
+  document.body.prepend(h('p', { class: 'blank', role: 'alert' }, reason));
   console.error(error);
 });

@@ -5,6 +5,7 @@ import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { hasText, onLanguage, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
+import { RequestList } from './request-list.js';
 
 /** How long a request to another host waits, in seconds. */
 const waits = 30;
@@ -12,8 +13,6 @@ const durations = [30, 60, 180, 300];
 
 /** The owner's part about other lives: whom to connect with, who is connected, and battles between them. */
 export class CoHostSection extends Disposer {
-  /** What takes away the question about a request that is shown, by the request's kind. */
-  #questions = {};
   /** Whether the server was asked for candidates: before that nobody knows that there are none. */
   #isRead = false;
 
@@ -21,6 +20,8 @@ export class CoHostSection extends Disposer {
     super();
     this.page = page;
     const { coHost, battle } = page.stores;
+    this.requests = new RequestList(page);
+    this.add(() => this.requests.dispose());
     this.candidates = new KeyedList(h('ul', {}));
     this.refresh = h('button', { class: 'button tight', type: 'button', t: 'connect.candidates', on: { click: () => this.#read() } });
     this.more = h('button', { class: 'button tight', type: 'button', t: 'connect.more', hidden: true, on: { click: () => this.#read(coHost.state.candidatesCursor) } });
@@ -43,35 +44,7 @@ export class CoHostSection extends Disposer {
     this.listen(coHost, 'onCoHostRequestCancelled', () => this.#tell('connect.cancelled'));
     this.listen(battle, 'onBattleRequestReject', ({ detail }) => this.#tell('fight.rejected', detail.invitee));
     this.listen(battle, 'onBattleNotStarted', () => this.#tell('fight.notStarted'));
-    // Another host may have asked before this panel was loaded.
-    const { requests } = page.shell.session;
-    requests.onChange = (kind) => this.#ask(kind);
-    this.add(() => {
-      requests.onChange = () => {};
-      for (const end of Object.values(this.#questions)) end();
-    });
-    for (const kind of Object.keys(requests.byKind)) this.#ask(kind);
     this.#drawAll();
-  }
-
-  /** Asks about the request of a kind that is open, and no more about an earlier one: another host wants to connect, or a battle. */
-  #ask(kind) {
-    const { requests, plaza } = this.page.shell.session;
-    this.#questions[kind]?.();
-    if (!requests.byKind[kind]) return;
-    const { battleID, inviter, expiresAt } = requests.byKind[kind];
-    const { coHost, battle } = this.page.stores;
-    const [key, accept, reject] = kind === 'Battle'
-      ? ['fight.incoming', () => battle.acceptBattle({ battleID }), () => battle.rejectBattle({ battleID })]
-      : ['connect.incoming', () => coHost.acceptHostConnection({ fromHostLiveID: inviter.liveID }), () => coHost.rejectHostConnection({ fromHostLiveID: inviter.liveID })];
-    const answer = (action) => () => {
-      delete requests.byKind[kind];
-      this.#try(action);
-    };
-    this.#questions[kind] = this.page.shell.say(t(key, { name: nameOf(inviter) }), {
-      lasts: Math.max(3000, expiresAt * 1000 - plaza.serverTime),
-      actions: [{ text: t('seat.accept'), isPrimary: true, run: answer(accept) }, { text: t('seat.reject'), run: answer(reject) }],
-    });
   }
 
   #tell(key, user) {
@@ -83,6 +56,8 @@ export class CoHostSection extends Disposer {
       await action();
     } catch (error) {
       this.page.shell.fail(error);
+      // The server may have taken the call all the same.
+      void this.requests.read();
     }
   }
 
@@ -94,16 +69,27 @@ export class CoHostSection extends Disposer {
     });
   }
 
+  async #invite(host) {
+    const { coHost } = this.page.stores;
+    await coHost.requestHostConnection({ targetHost: host.liveID, layoutTemplate: 600, timeout: waits });
+    // It may have been answered already.
+    if (coHost.state.invitees.some(({ liveID }) => liveID === host.liveID)) this.requests.asked({ kind: 'coHost', host }, waits);
+  }
+
   #fight() {
     const { coHost, battle } = this.page.stores;
     const others = coHost.state.connected.filter(({ liveID }) => liveID !== this.page.liveID);
     return this.#try(async () => {
-      const { resultMap } = await battle.requestBattle({
+      const needResponse = this.needResponse.checked;
+      const { battleInfo: { battleID }, resultMap } = await battle.requestBattle({
         userIDList: others.map(({ userID }) => userID), timeout: waits,
-        config: { duration: Number(this.duration.value), needResponse: this.needResponse.checked, extensionInfo: '' },
+        config: { duration: Number(this.duration.value), needResponse, extensionInfo: '' },
       });
       // The battle is asked for, but perhaps not of all.
-      for (const host of others) if (hasText(`fight.code${resultMap[host.userID]}`)) this.#tell(`fight.code${resultMap[host.userID]}`, host);
+      for (const host of others) {
+        if (hasText(`fight.code${resultMap[host.userID]}`)) this.#tell(`fight.code${resultMap[host.userID]}`, host);
+        else if (needResponse && resultMap[host.userID] === 0) this.requests.asked({ kind: 'battle', host, battleID }, waits);
+      }
     });
   }
 
@@ -119,14 +105,12 @@ export class CoHostSection extends Disposer {
     const { candidates, invitees, connected, mutedLives, coHostStatus } = coHost.state;
     this.more.hidden = coHost.state.candidatesCursor === '';
     const asked = new Set(invitees.map(({ liveID }) => liveID));
-    const ask = (host) => () => coHost.requestHostConnection({ targetHost: host.liveID, layoutTemplate: 600, timeout: waits });
-    const known = [...invitees.filter((host) => !candidates.some(({ liveID }) => liveID === host.liveID)), ...candidates];
     const shown = ({ userID, userName, avatarURL }) => [userID, userName, avatarURL];
-    const rows = known.map((host) => [host.liveID, [shown(host), asked.has(host.liveID)], () => h('li', { class: 'person', data: { live: host.liveID } },
+    const rows = candidates.map((host) => [host.liveID, [shown(host), asked.has(host.liveID)], () => h('li', { class: 'person', data: { live: host.liveID } },
       avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host) || host.liveID),
       asked.has(host.liveID)
-        ? this.#button('connect.withdraw', () => coHost.cancelHostConnection({ toHostLiveID: host.liveID }))
-        : this.#button('connect.ask', ask(host)))]);
+        ? this.#button('connect.withdraw', () => this.requests.withdraw({ kind: 'coHost', host }))
+        : this.#button('connect.ask', () => this.#invite(host)))]);
     this.candidates.show(rows, this.#isRead ? () => h('li', { class: 'blank', t: 'connect.none' }) : undefined);
     this.connection.hidden = coHostStatus !== 'connected';
     this.members.show(connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {

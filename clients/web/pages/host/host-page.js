@@ -8,7 +8,6 @@ import { card } from '../plaza/card.js';
 import { categories, categoryName } from '../plaza/search.js';
 import { field } from '../session/sign-in.js';
 import { words } from '../session/session.js';
-import './texts.js';
 
 const templates = [600, 601, 602, 603, 604, 800, 801, 802, 200, 400, 50, 70, 2];
 /** How many seats a voice live gets. */

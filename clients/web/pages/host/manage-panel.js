@@ -8,7 +8,6 @@ import { KeyedList } from '../lib/keyed-list.js';
 import { openSheet } from '../lib/sheet.js';
 import { CoHostSection } from './co-host-section.js';
 import { openPerson } from './person-sheet.js';
-import './texts.js';
 
 /** How many applications are asked about over the page at once; the panel lists all of them. */
 const mostAsked = 3;
@@ -33,7 +32,7 @@ export class ManagePanel extends Disposer {
     this.element = h('div', { class: 'manage' },
       h('section', {}, h('h2', {}, icon('seat'), h('span', { t: 'host.applications' })), this.applications.element),
       h('section', {}, h('h2', {}, icon('users'), h('span', { t: 'host.guests' })), this.guests.element),
-      this.coHost.element,
+      this.coHost.requests.element, this.coHost.element,
       h('section', {}, h('h2', {}, icon('shield'), h('span', { t: 'host.settings' })), this.muteAll.parentElement, this.giftsOn.parentElement),
       this.end);
     // The store changes whenever somebody comes or goes, for its candidates; these lists do not.

@@ -6,7 +6,6 @@ import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
 import { actionsFor } from './actions.js';
-import './texts.js';
 
 /** How long a ban from these pages lasts, in seconds. */
 const banTime = 3600;

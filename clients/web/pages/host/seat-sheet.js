@@ -3,7 +3,6 @@ import { h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
-import './texts.js';
 
 /** Shows what a host may do with an empty seat. */
 export function openSeat(page, seat) {

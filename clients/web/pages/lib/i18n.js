@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import en from '../texts/en.js';
 import { lazily } from './lazy.js';
 
-/** The languages of the pages. Each has one file of texts with the same keys; the second is loaded when it is chosen. */
-const languages = { en: { ...en }, zh: {} };
-const loadChinese = lazily(async () => { languages.zh = { ...(await import('../texts/zh.js')).default, ...languages.zh }; });
+/** What loads the texts of each language. All have the same keys, and each is one file, which is loaded when it is chosen. */
+const languages = { en: lazily(() => load('en')), zh: lazily(() => load('zh')) };
 
 const pluralRules = { en: new Intl.PluralRules('en'), zh: new Intl.PluralRules('zh') };
 /** What is bound to an element: attribute (or `text`) to key and values. */
@@ -12,10 +10,18 @@ const bindings = new WeakMap();
 const listeners = new Set();
 let current = 'en';
 let wanted = 'en';
+/** The texts of the language shown, by key; none before the first language is loaded. */
+let texts = {};
 
-/** Adds the texts of a page of its own, by language. */
-export function addTexts(more) {
-  for (const [name, texts] of Object.entries(more)) Object.assign(languages[name], texts);
+async function load(name) {
+  try {
+    // Not relative to this module, which the gateway moves into a file with others.
+    const response = await fetch(`/pages/texts/${name}.json`);
+    if (!response.ok) throw new Error(String(response.status));
+    return await response.json();
+  } catch (error) {
+    throw Object.assign(new Error(`the texts ${name} cannot be loaded: ${error.message}`), { codeName: 'textsNotLoaded' });
+  }
 }
 
 /** The language shown. */
@@ -38,7 +44,6 @@ export function preferredLanguage(kept, accepted) {
  * taken where the text has these forms. A key without a text is returned itself, so that a fault is seen and not fatal.
  */
 export function t(key, values = {}) {
-  const texts = languages[current];
   let text = texts[key];
   if (values.count !== undefined) text = texts[`${key}.${pluralRules[current].select(values.count)}`] ?? texts[`${key}.other`] ?? text;
   if (text === undefined) return key;
@@ -46,7 +51,7 @@ export function t(key, values = {}) {
 }
 
 export function hasText(key) {
-  return key in languages[current];
+  return key in texts;
 }
 
 /** Shows `key` in an element, now and after each change of the language. */
@@ -69,16 +74,28 @@ function show(element, attribute, { key, values }) {
  * @returns {Promise<void>} fails if the texts of the language cannot be loaded; then the language stays
  */
 export async function setLanguage(next) {
-  wanted = next in languages ? next : 'en';
-  if (wanted === 'zh') await loadChinese();
+  wanted = next;
+  const loaded = await languages[next]();
   // Another language was chosen meanwhile.
-  if (wanted !== next && next in languages) return;
-  current = wanted;
+  if (wanted !== next) return;
+  current = next;
+  texts = loaded;
   document.documentElement.lang = current === 'zh' ? 'zh-Hans' : 'en';
   for (const element of document.querySelectorAll('[data-t]')) {
     for (const [attribute, binding] of Object.entries(bindings.get(element) ?? {})) show(element, attribute, binding);
   }
   for (const listener of listeners) listener(current);
+}
+
+/**
+ * Shows the first language: the preferred one, or another if its texts cannot be loaded.
+ *
+ * @param {string | undefined} kept the language of last time
+ * @returns {Promise<void>} fails if no texts can be loaded
+ */
+export async function startLanguage(kept) {
+  const first = preferredLanguage(kept, navigator.languages);
+  await setLanguage(first).catch(() => setLanguage(first === 'en' ? 'zh' : 'en'));
 }
 
 /** @returns {() => void} ends it */

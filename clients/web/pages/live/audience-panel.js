@@ -5,7 +5,6 @@ import { nameOf } from '../lib/format.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
 import { openPerson } from './sheets.js';
-import './texts.js';
 
 /** How long the list waits after a change before it is drawn, in milliseconds: many come and go. */
 const calm = 400;

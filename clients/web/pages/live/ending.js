@@ -2,7 +2,6 @@
 import { h } from '../lib/dom.js';
 import { clock, compactCount } from '../lib/format.js';
 import { language } from '../lib/i18n.js';
-import './texts.js';
 
 /** What is shown after a live: why it is over for this user, and its figures. */
 export class Ending {

@@ -3,7 +3,6 @@ import { giftIcon } from '../effects/gift-show.js';
 import { h } from '../lib/dom.js';
 import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
-import './texts.js';
 
 /** Lets the user choose and send a gift. */
 export function openGifts(page) {

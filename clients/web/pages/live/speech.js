@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { t } from '../lib/i18n.js';
-import './texts.js';
 
 /** How often the microphone is measured, in milliseconds. */
 const pace = 200;

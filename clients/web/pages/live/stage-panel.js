@@ -60,7 +60,7 @@ export class StagePanel extends Disposer {
   /** Shows a battle, or none. One that is over stays for as long as its hosts are connected. */
   #fight(battle) {
     this.#battle = battle;
-    this.view.battle.show(battle);
+    void this.view.showBattle(battle);
     this.view.canvas.classList.toggle('fighting', battle !== undefined);
     this.#show();
     clearTimeout(this.#battleTimer);

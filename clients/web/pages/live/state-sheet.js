@@ -2,7 +2,6 @@
 import { fill, h } from '../lib/dom.js';
 import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
-import './texts.js';
 
 /** Shows the connection to the curious: where in the feed, what was resumed and left out. */
 export function openState(page) {

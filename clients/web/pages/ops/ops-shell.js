@@ -42,8 +42,7 @@ export class OpsShell {
     onTheme(() => this.#drawTheme());
   }
 
-  async start() {
-    await this.source.start();
+  start() {
     addEventListener('hashchange', () => this.#open());
     document.addEventListener('visibilitychange', () => this.refresh());
     this.#open();
@@ -78,7 +77,12 @@ export class OpsShell {
 
   async #nextLanguage() {
     const next = language() === 'en' ? 'zh' : 'en';
-    await setLanguage(next).catch(() => {});
+    try {
+      await setLanguage(next);
+    } catch {
+      this.toasts.show(t('error.textsNotLoaded'));
+      return;
+    }
     kept.set('language', language());
     this.#open();
   }

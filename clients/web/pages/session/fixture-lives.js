@@ -40,7 +40,7 @@ const cell = (x, y, width, height, zorder = 0) => ({ x, y, width, height, zorder
 /** Cells as the server would place them, for the few templates of the sample. */
 function cells(template, count) {
   if (template === 601) {
-    return [cell(0, 0, 1080, 1920), ...Array.from({ length: count - 1 }, (_, index) => cell(794, 1300 - index * 286, 270, 270, 1))];
+    return [cell(0, 0, 1080, 1920), ...Array.from({ length: count - 1 }, (_, index) => cell(810, 1650 - index * 270, 270, 270, 1))];
   }
   if (template === 801) {
     return [cell(0, 0, 832, 1920), ...Array.from({ length: 6 }, (_, index) => cell(832, index * 320, 248, 320))];

@@ -6,10 +6,23 @@ const audience = (number) => Math.round(40_000 / (number + 1) ** 1.25) + 3;
 const stamp = () => Date.now();
 const isHost = new URLSearchParams(location.search).has('host');
 
+/** Requests from and to other hosts, of which one is answered soon by nobody. */
+function sampleRequests() {
+  const member = (number) => ({ live: lives[number].liveID, host: lives[number].liveOwner, joinedAt: stamp() });
+  const request = (kind, list, number, seconds, more = {}) => ({
+    kind, list, inviter: member(list === 'sent' ? 0 : number), invitee: member(list === 'sent' ? number : 0), extensionInfo: '', expiresAt: stamp() + seconds * 1000, ...more,
+  });
+  return [
+    request('cohost', 'received', 8, 90), request('cohost', 'received', 3, 8), request('cohost', 'sent', 6, 60),
+    request('battle', 'received', 5, 45, { battle: 'b2', hasAccepted: false, durationSeconds: 60 }), request('battle', 'sent', 5, 30, { battle: 'b3', hasAccepted: false, durationSeconds: 60 }),
+  ];
+}
+
 /**
  * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at the
  * pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner, `?fixture&ends=4102`
- * with an end by this close code, `?fixture&degraded=2` with tips left out for a while), and for pictures of them.
+ * with an end by this close code, `?fixture&degraded=2` with tips left out for a while, `?fixture&seated=7` with so many
+ * people on the stage, `?fixture&host&requests` with open requests of other hosts), and for pictures of them.
  */
 export class FixtureSocket extends EventTarget {
   onopen;
@@ -22,7 +35,9 @@ export class FixtureSocket extends EventTarget {
   #n = 0;
   #likes = 4200;
   #revision = 0;
-  #seat = {};
+  /** The open requests between the first live and others. */
+  #open = new URLSearchParams(location.search).has('requests') ? sampleRequests() : [];
+  #seat = { seated: Number(new URLSearchParams(location.search).get('seated')) || undefined };
 
   constructor() {
     super();
@@ -68,8 +83,11 @@ export class FixtureSocket extends EventTarget {
       case 'seat.take': case 'seat.apply': this.#sit(); return { seat: {} };
       case 'cohost.candidates': return { lives: { items: lives.slice(1, 7).map((info) => ({ info, audienceCount: 3, totalViewerCount: 9 })), cursor: '' } };
       case 'seat.requests': return { seatRequests: { applications: isHost ? [{ guest: people[8] }, { guest: people[11] }] : [], invitations: [] } };
-      case 'cohost.requests': return { coHostRequests: { sent: [], received: [], at: stamp() } };
-      case 'battle.requests': return { battleRequests: { sent: [], received: [], at: stamp() } };
+      case 'cohost.requests': return { coHostRequests: this.#requests('cohost') };
+      case 'battle.requests': return { battleRequests: this.#requests('battle') };
+      case 'cohost.accept': case 'cohost.reject': this.#endRequests('cohost', params.inviter); return { done: {} };
+      case 'battle.accept': case 'battle.reject': this.#endRequests('battle', params.battle); return { done: {} };
+      case 'cohost.cancel': case 'battle.cancel': params.to.forEach((other) => this.#endRequests(method.split('.')[0], other)); return { done: {} };
       case 'live.mutes': return { sanctions: { page: { items: [], nextOffset: 0 } } };
       case 'live.create': return { error: { code: 100006, name: 'noPermission', message: 'sample data' } };
       default: return { done: {} };
@@ -93,6 +111,17 @@ export class FixtureSocket extends EventTarget {
 
   #statistics(number) {
     return { totalViewers: audience(number) * 7, totalGiftsSent: 51, totalGiftCoins: 1830, totalUniqueGiftSenders: 17, totalLikesReceived: this.#likes, totalMessageCount: 912, liveDuration: 1_800_000 };
+  }
+
+  /** The requests of a kind that are open. */
+  #requests(kind) {
+    const from = (list) => this.#open.filter((request) => request.kind === kind && request.list === list);
+    return { sent: from('sent'), received: from('received'), at: stamp() };
+  }
+
+  /** @param {string} of the other live, or the battle */
+  #endRequests(kind, of) {
+    this.#open = this.#open.filter((request) => request.kind !== kind || ![request.inviter.live, request.invitee.live, request.battle].includes(of));
   }
 
   #sent() {

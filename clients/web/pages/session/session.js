@@ -2,7 +2,6 @@
 import { LivePlaza } from '../../src/index.js';
 import { hasText, t } from '../lib/i18n.js';
 import { observedSocket, Wire } from './observed-socket.js';
-import { OpenRequests } from './open-requests.js';
 
 /** An error in words, for people. */
 export function words(error) {
@@ -32,8 +31,6 @@ export class Session {
   wire = new Wire();
   /** @type {LivePlaza} */
   plaza;
-  /** What other hosts ask in the live that was entered last. @type {OpenRequests | undefined} */
-  requests;
   #settings;
   #Socket;
   /** The last coming or going that has not ended yet. @type {Promise<void> | undefined} */
@@ -81,7 +78,6 @@ export class Session {
     return this.#inTurn(async () => {
       if (list.state.currentLive.liveID === liveID) return list.state.currentLive;
       await this.#leaveNow();
-      this.#listen(liveID);
       return list.joinLive({ liveID });
     });
   }
@@ -90,14 +86,8 @@ export class Session {
   goLive(info) {
     return this.#inTurn(async () => {
       await this.#leaveNow();
-      this.#listen(info.liveID);
       return this.plaza.liveListStore.createLive(info);
     });
-  }
-
-  #listen(liveID) {
-    this.requests?.dispose();
-    this.requests = new OpenRequests(this.plaza.live(liveID));
   }
 
   /** Leaves the live that the client is in. Its own live goes on while its owner looks at something else. */

@@ -4,8 +4,11 @@ import { fill, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
-import { BattleView } from './battle-view.js';
+import { lazily } from '../lib/lazy.js';
 import { place, stagePlan } from './stage-plan.js';
+
+/** What shows a battle, which few lives have. */
+const loadBattle = lazily(async () => (await import('./battle-view.js')).BattleView);
 
 /**
  * The stage: the server's canvas, with a tile for each of its regions.
@@ -19,6 +22,8 @@ export class StageView {
   #levels = {};
   #own = {};
   #stage;
+  #battle;
+  #isGone = false;
   #endLanguage;
 
   /** @param {{ onSeat?: (seat: object) => void, plaza: import('../../src/index.js').LivePlaza }} options */
@@ -26,8 +31,8 @@ export class StageView {
     this.onSeat = onSeat;
     this.back = h('div', { class: 'layer layer-back', 'aria-hidden': 'true' });
     this.front = h('ul', { class: 'layer layer-front', label: 'live.seats' });
-    this.battle = new BattleView(plaza);
-    this.canvas = h('div', { class: 'canvas' }, this.back, this.front, this.battle.element);
+    this.plaza = plaza;
+    this.canvas = h('div', { class: 'canvas' }, this.back, this.front);
     this.glow = h('div', { class: 'stage-glow', 'aria-hidden': 'true' });
     this.element = h('section', { class: 'stage', label: 'live.stage' }, this.glow, this.canvas);
     this.#endLanguage = onLanguage(() => this.#stage && this.show(this.#stage));
@@ -63,6 +68,20 @@ export class StageView {
     this.#showLevels();
   }
 
+  /** Shows a battle, or none. @param {import('./stage-plan.js').ShownBattle | undefined} battle */
+  async showBattle(battle) {
+    this.#battle = battle;
+    if (!this.battle && !battle) return;
+    // Where it cannot be loaded, the seats show the scores all the same, and the next score tries again.
+    const BattleView = await loadBattle().catch(() => {});
+    if (!BattleView || this.#isGone) return;
+    if (!this.battle) {
+      this.battle = new BattleView(this.plaza);
+      this.canvas.append(this.battle.element);
+    }
+    this.battle.show(this.#battle);
+  }
+
   /** @param {Record<string, number>} levels 1 to 100 by user; all others are silent */
   speaking(levels) {
     this.#levels = levels;
@@ -77,7 +96,8 @@ export class StageView {
 
   dispose() {
     this.#endLanguage();
-    this.battle.dispose();
+    this.#isGone = true;
+    this.battle?.dispose();
   }
 
   #showLevels() {
@@ -86,15 +106,16 @@ export class StageView {
     }
   }
 
-  #showTile({ key, seat, user }, canvas, count) {
+  #showTile({ key, seat, user, float }, canvas, count) {
     let tile = this.#tiles.get(key);
     if (!tile) {
       tile = h('div', { class: 'tile' });
       this.#tiles.set(key, tile);
       this.back.append(tile);
     }
-    for (const [name, value] of Object.entries(place(seat.region, canvas))) tile.style.setProperty(name, value);
+    for (const [name, value] of Object.entries(place(seat.region, canvas, float))) tile.style.setProperty(name, value);
     tile.className = `tile ${user ? hueClass(user.userID) : 'empty'}${count === 1 ? ' single' : ''}`;
+    tile.classList.toggle('float', float !== undefined);
     const face = user ? `${user.userID}\n${user.userName}\n${user.avatarURL}` : '';
     if (tile.dataset.face === face) return;
     tile.dataset.face = face;
@@ -103,18 +124,18 @@ export class StageView {
   }
 
   #showPlate(entry, canvas) {
-    const { key, seat, user, isCoHost, isOwner, score } = entry;
+    const { key, seat, user, isCoHost, isOwner, score, float } = entry;
     let plate = this.#plates.get(key);
     if (!plate) {
       plate = h('li', {});
       this.#plates.set(key, plate);
       this.front.append(plate);
     }
-    for (const [name, value] of Object.entries(place(seat.region, canvas))) plate.style.setProperty(name, value);
-    const signature = JSON.stringify([user, seat.isLocked, isCoHost, isOwner, score, document.documentElement.lang]);
+    for (const [name, value] of Object.entries(place(seat.region, canvas, float))) plate.style.setProperty(name, value);
+    const signature = JSON.stringify([user, seat.isLocked, isCoHost, isOwner, score, float, document.documentElement.lang]);
     if (plate.dataset.signature === signature) return;
     plate.dataset.signature = signature;
-    plate.className = `plate${user ? '' : ' empty'}${score === undefined ? '' : ' scored'}`;
+    plate.className = `plate${user ? '' : ' empty'}${score === undefined ? '' : ' scored'}${float === undefined ? '' : ' float'}`;
     fill(plate, user ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
   }
 

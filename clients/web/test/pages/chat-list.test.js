@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FakeElement, makePage } from '../support/fake-page.js';
+import { showLanguage } from '../support/texts.js';
 
 makePage();
 const { ChatList } = await import('../../pages/chat/chat-list.js');
+await showLanguage();
 
 /** How high each row is, and what is seen of the list. */
 const [rowHeight, viewHeight] = [20, 400];

@@ -2,54 +2,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreEvent } from '../../src/index.js';
-import { Store } from '../../src/stores/store.js';
 import { settle } from '../support/fake-clock.js';
 import { makePage } from '../support/fake-page.js';
+import { showLanguage } from '../support/texts.js';
 
 makePage();
-await import('../../pages/host/texts.js');
+await showLanguage();
 // Loaded before it is asked for, so that a test need not wait for the disk.
 await import('../../pages/live/ending.js');
 const { CoHostSection } = await import('../../pages/host/co-host-section.js');
 const { LivePage } = await import('../../pages/live/live-page.js');
-const { Session } = await import('../../pages/session/session.js');
-
-const host = (liveID) => ({ userID: `host of ${liveID}`, userName: `Host of ${liveID}`, avatarURL: '', liveID });
-const noConnection = { candidates: [], candidatesCursor: '', invitees: [], connected: [], mutedLives: [], coHostStatus: 'disconnected' };
-
-/** An owner's session, whose stores tell during the entry what `meanwhile` tells, and the messages that its page shows. */
-function owner(meanwhile = () => {}) {
-  const stores = { coHost: new Store(noConnection), battle: new Store({ battleUsers: [] }) };
-  const tell = (store, type, detail) => stores[store].dispatchEvent(new StoreEvent(type, detail));
-  const session = new Session({ gateways: [], demoTokens: false }, class {});
-  const state = { currentLive: { liveID: '' } };
-  const enter = async ({ liveID }) => {
-    state.currentLive = { liveID };
-    meanwhile(tell);
-    return state.currentLive;
-  };
-  session.plaza = {
-    serverTime: 0, live: () => stores, loginStore: { state: { loginUserInfo: null } },
-    liveListStore: { state, joinLive: enter, createLive: enter },
-  };
-  const shown = new Set();
-  const say = (text, options) => {
-    const message = { text, ...options };
-    shown.add(message);
-    return () => shown.delete(message);
-  };
-  const page = { liveID: 'concert', stores, shell: { session, say, fail: (error) => assert.fail(error) } };
-  return { session, stores, tell, page, texts: () => [...shown].map(({ text }) => text), shown };
-}
-
-const asked = (tell) => tell('coHost', 'onCoHostRequestReceived', { inviter: host('duet'), extensionInfo: '', expiresAt: 30 });
+const { host, openRequest, owner } = await import('../support/owner.js');
 
 const ways = { 'who enters again': (session) => session.enter('concert'), 'who goes live': (session) => session.goLive({ liveID: 'concert' }) };
 for (const [name, enter] of Object.entries(ways)) {
   test(`an owner is asked about a request that came before the panel: ${name}`, async () => {
-    const { session, page, texts, tell } = owner(asked);
+    const { session, page, open, texts, tell } = owner();
+    open['cohost.requests'].received.push(openRequest('duet', 'concert', 30));
     await enter(session);
     const section = new CoHostSection(page);
+    await settle();
     assert.deepEqual(texts(), ['Host of duet wants to connect.']);
     tell('coHost', 'onCoHostRequestTimeout', { inviter: host('concert'), invitee: host('trio') });
     assert.equal(texts()[0], 'Host of duet wants to connect.', 'the end of the own request is not that of the other one');
@@ -59,33 +31,32 @@ for (const [name, enter] of Object.entries(ways)) {
   });
 }
 
-test('an owner is not asked about a request that was withdrawn before the panel came', async () => {
-  const { session, page, texts } = owner((tell) => {
-    asked(tell);
-    tell('coHost', 'onCoHostRequestCancelled', { inviter: host('duet'), invitee: host('concert') });
-  });
-  await session.enter('concert');
-  new CoHostSection(page);
-  assert.deepEqual(texts(), []);
-});
-
 test('a battle request is asked about, and answered, once', async () => {
-  const { session, page, stores, texts, tell, shown } = owner((tell) => {
-    tell('battle', 'onBattleRequestReceived', { battleID: 'b-1', inviter: host('duet'), invitee: host('concert'), expiresAt: 30 });
-  });
+  const { session, page, open, stores, texts, tell, shown } = owner();
+  open['battle.requests'].received.push(openRequest('duet', 'concert', 30, { battle: 'b-1', hasAccepted: false }));
   await session.enter('concert');
   const section = new CoHostSection(page);
+  // The store tells it too.
+  tell('battle', 'onBattleRequestReceived', { battleID: 'b-1', inviter: host('duet'), invitee: host('concert'), expiresAt: 30 });
+  await settle();
   assert.deepEqual(texts(), ['Host of duet challenges you to a battle.']);
   const answers = [];
-  stores.battle.acceptBattle = async (detail) => answers.push(detail);
+  stores.battle.acceptBattle = async (detail) => {
+    answers.push(detail);
+    open['battle.requests'].received[0].hasAccepted = true;
+  };
   [...shown][0].actions[0].run();
+  await settle();
   assert.deepEqual(answers, [{ battleID: 'b-1' }]);
-  section.dispose();
   assert.deepEqual(texts(), []);
-  new CoHostSection(page);
+  section.dispose();
+  const again = new CoHostSection(page);
+  await settle();
   assert.deepEqual(texts(), []);
   tell('battle', 'onBattleRequestReceived', { battleID: 'b-2', inviter: host('duet'), invitee: host('concert'), expiresAt: 60 });
   assert.deepEqual(texts(), ['Host of duet challenges you to a battle.']);
+  again.dispose();
+  assert.deepEqual(texts(), []);
 });
 
 /** The page of a live that is still being entered. */

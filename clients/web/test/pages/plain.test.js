@@ -8,7 +8,7 @@ import { byteCount } from '../../pages/lib/limits.js';
 import { parsePlace, placeAddress } from '../../pages/lib/router.js';
 import { matches } from '../../pages/plaza/search.js';
 import { loudness } from '../../pages/live/speech.js';
-import { battleState, followBattle, stagePlan } from '../../pages/stage/stage-plan.js';
+import { battleState, followBattle, place, stagePlan } from '../../pages/stage/stage-plan.js';
 
 test('an address names a place, and what is no name of a live is the plaza', () => {
   assert.deepEqual(parsePlace('#/live/concert'), { page: 'live', live: 'concert' });
@@ -71,6 +71,15 @@ test('a stage shows seats that have a size, the lowest first, with hosts and sco
   assert.deepEqual(plan.map(({ key, isCoHost, isOwner, score }) => [key, isCoHost, isOwner, score]), [
     ['a/1', false, false, undefined], ['b/0', true, true, 7], ['a/0', false, true, 5],
   ]);
+});
+
+test('seats that lie over another one are counted, and stand two above each other', () => {
+  const guests = [3, 1, 2].map((index) => seat('a', index, { zorder: 1 }, user(`g${index}`)));
+  const plan = stagePlan({ liveID: 'a', hosts: [], seatList: [...guests, seat('a', 0, {}, user('h'))] });
+  assert.deepEqual(plan.map(({ key, float }) => [key, float]), [['a/0', undefined], ['a/3', 0], ['a/1', 1], ['a/2', 2]]);
+  const places = plan.map(({ seat: { region }, float }) => place(region, { w: 100, h: 200 }, float));
+  assert.deepEqual(places.map((one) => [one['--column'], one['--row']]), [['0', '0'], ['0', '0'], ['0', '1'], ['1', '0']]);
+  assert.equal(places[3]['--h'], '50.000%', 'the region of the server is what a wider window shows');
 });
 
 test('a battle is shown from its start to its result, also of who leaves it', () => {

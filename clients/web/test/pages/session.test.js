@@ -14,7 +14,7 @@ function slowSession() {
     return new Promise((resolve, reject) => answers.push({ resolve: () => resolve(then()), reject }));
   };
   const enter = (liveID) => () => (state.currentLive = { liveID });
-  session.plaza = { live: () => ({ coHost: new EventTarget(), battle: new EventTarget() }), liveListStore: {
+  session.plaza = { liveListStore: {
     state,
     joinLive: ({ liveID }) => call(`join ${liveID}`, enter(liveID)),
     createLive: ({ liveID }) => call(`create ${liveID}`, enter(liveID)),

@@ -3,14 +3,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import baseEn from '../../pages/texts/en.js';
-import hostEn from '../../pages/texts/host-en.js';
-import hostZh from '../../pages/texts/host-zh.js';
-import sheetsEn from '../../pages/texts/sheets-en.js';
-import sheetsZh from '../../pages/texts/sheets-zh.js';
-import baseZh from '../../pages/texts/zh.js';
+import { makePage } from '../support/fake-page.js';
+import { textsOf } from '../support/texts.js';
 
-const [en, zh] = [{ ...baseEn, ...hostEn, ...sheetsEn }, { ...baseZh, ...hostZh, ...sheetsZh }];
+makePage();
+const [en, zh] = [textsOf('en'), textsOf('zh')];
 
 const root = fileURLToPath(new URL('../../pages/', import.meta.url));
 const names = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort();
@@ -22,12 +19,12 @@ test('both languages have the same texts, with the same values in them', () => {
 });
 
 test('every key that the pages name has a text', () => {
-  const files = readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.js') && !name.startsWith('texts') && !name.includes('fixture'));
+  const files = readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.js') && !name.includes('fixture'));
   const prefixes = new Set(Object.keys(en).map((key) => key.split('.')[0]));
   const known = (key) => key in en || `${key}.other` in en;
   for (const file of files) {
     const source = readFileSync(root + file, 'utf8');
-    for (const [, key] of source.matchAll(/(?<!call\()'([a-z]+\.[a-zA-Z0-9]+)'/g)) {
+    for (const [, key] of source.matchAll(/(?<!call\()'([a-z]+\.[a-zA-Z0-9.]+)'/g)) {
       if (prefixes.has(key.split('.')[0])) assert.ok(known(key), `${file} names ${key}`);
     }
   }

@@ -4,11 +4,13 @@ import { test } from 'node:test';
 import { settle } from '../support/fake-clock.js';
 import { FakeNetwork } from '../support/fake-network.js';
 import { makePage } from '../support/fake-page.js';
+import { showLanguage } from '../support/texts.js';
 
 makePage({ kept: { 'liveplaza.name': 'Carol', 'liveplaza.userID': 'carol' } });
 const { Shell } = await import('../../pages/shell.js');
 const { Session } = await import('../../pages/session/session.js');
 const { parsePlace } = await import('../../pages/lib/router.js');
+await showLanguage();
 
 /** A shell whose server answers when it is told to, on a machine where Carol has signed in before. */
 function make(demoTokens = true) {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { makePage } from '../support/fake-page.js';
+import { showLanguage } from '../support/texts.js';
 
 makePage();
-const { setLanguage } = await import('../../pages/lib/i18n.js');
 const { endingWords, words } = await import('../../pages/session/session.js');
 const { PlazaError } = await import('../../src/index.js');
 
@@ -16,9 +16,7 @@ const codes = [...table.matchAll(/(-?\d+): "(\w+)"/g)].map(([, code, name]) => [
 
 for (const language of ['en', 'zh']) {
   test(`every code by which a call fails has words: ${language}`, async () => {
-    // The parts for hosts bring theirs along.
-    await import('../../pages/host/texts.js');
-    await setLanguage(language);
+    await showLanguage(language);
     assert.ok(codes.length > 70, `only ${codes.length} codes were found`);
     for (const [code, name] of codes) {
       const said = words({ code, codeName: name });
@@ -27,7 +25,7 @@ for (const language of ['en', 'zh']) {
   });
 
   test(`every end of a session has words of its own, also where the server only closes the connection: ${language}`, async () => {
-    await setLanguage(language);
+    await showLanguage(language);
     const said = new Set();
     for (const code of [1006, 4100, 4101, 4102, 4103, 4104, 4105, 4106]) {
       said.add(endingWords({ code, error: new PlazaError(-1, `the connection ended with code ${code}`) }));
@@ -38,7 +36,7 @@ for (const language of ['en', 'zh']) {
 }
 
 test('an end of a later version says its code, and one without a code its error', async () => {
-  await setLanguage('en');
+  await showLanguage('en');
   assert.match(endingWords({ code: 4150, error: new PlazaError(-1, 'the connection ended with code 4150') }), /4150/);
   assert.equal(endingWords({ code: 1000, error: new PlazaError(100016, 'banned') }), words({ codeName: 'banned' }));
 });
