@@ -5,7 +5,8 @@ import LoadKit
 import TestSupport
 import Testing
 
-/// A test of processes that stand still (SIGSTOP) under load; its cases last minutes, and wait most of the time.
+/// Tests whose cases last minutes, and wait most of the time: processes that stand still (SIGSTOP) under load, and users
+/// who are away for long.
 ///
 /// The cases run at the same time, each in a cluster of its own; one after the other they would take eight minutes.
 @Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
@@ -14,9 +15,13 @@ struct LongWaitTests {
     private static let clustersAtATime = 4
 
     @Test(.timeLimit(.minutes(8)))
-    func `I4 I8 I15 nothing acknowledged is lost, and nobody leaves, while processes stand still for 8 to 75 s`() async
+    func `I4 I8 I15 nothing is lost, and nobody leaves, while processes stand still or users are away for up to 75 s`()
+        async
     {
-        await ConcurrentCase.run(StandstillCases.all + Self.shortStops, atMost: Self.clustersAtATime)
+        // The case of users who are away comes last, although it is not the shortest: so its cluster does not start
+        // together with those of the longest cases, beside which it ends.
+        await ConcurrentCase.run(
+            StandstillCases.all + Self.shortStops + AwayCase.all, atMost: Self.clustersAtATime)
     }
 
     /// For each of two services, one of its two instances stands still for 8 s, so that the other takes over.

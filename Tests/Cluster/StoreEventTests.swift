@@ -10,42 +10,6 @@ import Testing
 /// event is left out.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreEventTests {
-    /// A user in a live, with the stores of that live.
-    private struct Member {
-        let live: String
-        let user: StoreUser
-        let stores: StoresOfLive
-        var id: String { self.user.id }
-
-        /// Logs a user in who creates a live; the live's id begins with `prefix`.
-        static func makeHost(_ prefix: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws
-            -> Member
-        {
-            let live = ClusterHarness.uniqueName(prefix)
-            let host = Member(live: live, user: StoreUser("\(live)-host", harness, over: transport))
-            try await host.user.login(harness)
-            var info = LivePlazaKit.LiveInfo()
-            info.liveID = live
-            _ = try await host.user.plaza.liveListStore.createLive(info)
-            return host
-        }
-
-        /// Logs another user in, who enters the live.
-        func addViewer(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws -> Member {
-            let viewer = Member(live: self.live, user: StoreUser("\(self.live)-\(name)", harness, over: transport))
-            try await viewer.user.login(harness)
-            _ = try await viewer.user.plaza.liveListStore.joinLive(liveID: self.live)
-            return viewer
-        }
-
-        private init(live: String, user: StoreUser) {
-            (self.live, self.user, self.stores) = (live, user, user.stores(of: live))
-        }
-
-        /// Waits until the member's stores have published an event whose description begins with `prefix`.
-        func waitForEvent(_ prefix: String) async throws { try await self.user.waitForEvent(prefix) }
-    }
-
     @Test(.timeLimit(.minutes(3)))
     func `applications, invitations, locked devices and the end of a live reach the host, guest and admin`()
         async throws
@@ -54,7 +18,7 @@ struct StoreEventTests {
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // The host owns the live. The guest and the admin have entered it, and no guest is on a seat.
-            let host = try await Member.makeHost("seats", harness, transport)
+            let host = try await LiveMember.makeHost("seats", harness, transport)
             let guest = try await host.addViewer("guest", harness, transport)
             let admin = try await host.addViewer("admin", harness, transport)
             try await host.stores.audience.setAdministrator(userID: admin.id)
@@ -73,7 +37,7 @@ struct StoreEventTests {
     /// The guest applies for a seat three times: nobody answers, then the guest cancels, then the admin accepts.
     ///
     /// The timeouts of all requests are in seconds.
-    private static func applyThreeTimes(_ host: Member, _ guest: Member, _ admin: Member) async throws {
+    private static func applyThreeTimes(_ host: LiveMember, _ guest: LiveMember, _ admin: LiveMember) async throws {
         try await guest.stores.coGuest.applyForSeat(timeout: 1)
         try await guest.waitForEvent("onGuestApplicationNoResponse(reason: ")
         try await guest.stores.coGuest.applyForSeat(timeout: 30)
@@ -94,55 +58,44 @@ struct StoreEventTests {
     /// The host locks and unlocks the devices of the guest, who is on a seat, and then removes the guest from the seat.
     ///
     /// The SDK's names for locking and unlocking are `close` and `open`.
-    private static func lockDevicesAndEndSeat(_ host: Member, _ guest: Member) async throws {
+    private static func lockDevicesAndEndSeat(_ host: LiveMember, _ guest: LiveMember) async throws {
         let guestDevices = guest.user.plaza.deviceStore
         try await guestDevices.openLocalCamera(isFront: true)
         try await guestDevices.openLocalMicrophone()
         let seats = host.stores.seat
-        try await Self.retryAtRateLimit { try await seats.closeRemoteCamera(userID: guest.id) }
+        try await retryAtRateLimit { try await seats.closeRemoteCamera(userID: guest.id) }
         try await guest.waitForEvent("onLocalCameraClosedByAdmin")
         #expect(guestDevices.state.value.cameraStatus == .off)
         #expect(guestDevices.state.value.microphoneStatus == .on)
-        try await Self.retryAtRateLimit {
+        try await retryAtRateLimit {
             try await seats.openRemoteCamera(userID: guest.id, policy: .unlockOnly)
         }
         try await guest.waitForEvent("onLocalCameraOpenedByAdmin")
-        try await Self.retryAtRateLimit { try await seats.closeRemoteMicrophone(userID: guest.id) }
+        try await retryAtRateLimit { try await seats.closeRemoteMicrophone(userID: guest.id) }
         try await guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
         #expect(guestDevices.state.value.microphoneStatus == .off)
-        try await Self.retryAtRateLimit {
+        try await retryAtRateLimit {
             try await seats.openRemoteMicrophone(userID: guest.id, policy: .unlockOnly)
         }
         try await guest.waitForEvent("onLocalMicrophoneOpenedByAdmin")
-        try await Self.retryAtRateLimit { try await seats.kickUserOutOfSeat(userID: guest.id) }
+        try await retryAtRateLimit { try await seats.kickUserOutOfSeat(userID: guest.id) }
         try await guest.waitForEvent("onKickedOffSeat")
     }
 
     /// The host invites the guest three times: the guest rejects, then the host cancels, then nobody answers.
-    private static func inviteThreeTimes(_ host: Member, _ guest: Member) async throws {
+    private static func inviteThreeTimes(_ host: LiveMember, _ guest: LiveMember) async throws {
         let invitations = host.stores.coGuest
-        try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
+        try await retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
         try await guest.waitForEvent("onHostInvitationReceived")
         try await guest.stores.coGuest.rejectInvitation(inviterID: host.id)
         try await host.waitForEvent("onHostInvitationResponded(isAccept: false")
-        try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
-        try await Self.retryAtRateLimit { try await invitations.cancelInvitation(inviteeID: guest.id) }
+        try await retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
+        try await retryAtRateLimit { try await invitations.cancelInvitation(inviteeID: guest.id) }
         try await guest.waitForEvent("onHostInvitationCancelled")
         // The server ends this invitation after its timeout of 5 s, and then notifies the host.
-        try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 5) }
+        try await retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 5) }
         try await host.waitForEvent("onHostInvitationNoResponse")
         #expect(invitations.state.value.invitees.isEmpty)
-    }
-
-    /// Makes a call about seats; if the gateway's rate limit rejects it, waits as long as the gateway demands and makes
-    /// it once more.
-    private static func retryAtRateLimit(_ call: () async throws -> Void) async throws {
-        do {
-            try await call()
-        } catch let error as ErrorInfo where error.name == .tooFrequent {
-            try await Task.sleep(for: error.retryAfter ?? .seconds(1))
-            try await call()
-        }
     }
 
     @Test(.timeLimit(.minutes(3)))
@@ -151,8 +104,8 @@ struct StoreEventTests {
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // Each host owns a live. The lives are not connected yet.
-            let firstHost = try await Member.makeHost("one", harness, transport)
-            let secondHost = try await Member.makeHost("two", harness, transport)
+            let firstHost = try await LiveMember.makeHost("one", harness, transport)
+            let secondHost = try await LiveMember.makeHost("two", harness, transport)
             try await Self.requestConnections(firstHost, secondHost)
             try await Self.requestBattles(firstHost, secondHost)
             try await secondHost.stores.coHost.exitHostConnection()
@@ -162,7 +115,7 @@ struct StoreEventTests {
 
     /// The first host requests a connection four times: it cancels the request, then the second host rejects it, then
     /// nobody answers, then the second host accepts.
-    private static func requestConnections(_ firstHost: Member, _ secondHost: Member) async throws {
+    private static func requestConnections(_ firstHost: LiveMember, _ secondHost: LiveMember) async throws {
         func request(timeout: Double = 30) async throws {
             try await firstHost.stores.coHost.requestHostConnection(
                 targetHost: secondHost.live, layoutTemplate: .hostDynamicGrid, timeout: timeout)
@@ -185,7 +138,7 @@ struct StoreEventTests {
 
     /// The first host requests a battle four times: it cancels the request, then the second host rejects it, then
     /// nobody answers, then the second host accepts.
-    private static func requestBattles(_ firstHost: Member, _ secondHost: Member) async throws {
+    private static func requestBattles(_ firstHost: LiveMember, _ secondHost: LiveMember) async throws {
         // Requests a battle that begins only when the second host accepts; returns the id of the battle.
         func request(timeout: Double = 30) async throws -> String {
             let config = BattleConfig(duration: 30, needResponse: true)

@@ -10,17 +10,23 @@ import TestSupport
 final class StoreUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
+    /// The user's network, which a test may interrupt.
+    let network: UnreliableTransport
     private let lock = NSLock()
     /// The descriptions of the events that the stores have published so far.
     private var receivedEvents: [String] = []
     private var subscriptions: Set<AnyCancellable> = []
 
-    init(_ id: String, _ harness: ClusterHarness, over transport: LoopTransport, session: String? = nil) {
+    init(
+        _ id: String, _ harness: ClusterHarness, over transport: LoopTransport, session: String? = nil,
+        callTimeout: Duration = .seconds(15)
+    ) {
         self.id = id
+        self.network = UnreliableTransport(transport)
         self.plaza = LivePlaza(
             options: PlazaOptions(
-                gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" }, transport: transport,
-                deliveryQueue: DispatchQueue(label: id), session: session))
+                gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" }, transport: self.network,
+                deliveryQueue: DispatchQueue(label: id), callTimeout: callTimeout, session: session))
         self.recordEvents(of: self.plaza.liveListStore.liveListEventPublisher)
         self.recordEvents(of: self.plaza.loginStore.loginEventPublisher)
     }
@@ -57,6 +63,11 @@ final class StoreUser: @unchecked Sendable {
             let state = self.plaza.loginStore.state.value.connectionStatus
             throw StoreTestFailure("\(failure); the connection is \(state), the events are \(received)")
         }
+    }
+
+    /// The number of events so far whose description begins with `prefix`.
+    func eventCount(_ prefix: String) -> Int {
+        self.lock.withLock { self.receivedEvents.count { $0.hasPrefix(prefix) } }
     }
 
     private func recordEvents<Event>(of publisher: PassthroughSubject<Event, Never>) {

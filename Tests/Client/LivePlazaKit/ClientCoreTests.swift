@@ -162,7 +162,8 @@ struct ClientCoreTests {
         try harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
                 + #"{"n":13,"content":{"fromTheFuture":{"x":1}}},{"n":14,"content":{"adminSet":{"user":"bob"}}}]}}"#)
-        // Item 12, a text whose sender is no user, is reported as a fault. Item 13, whose content is unknown, is not.
+        // Item 12, a text whose sender is not a user, is reported as a fault. Item 13, whose content is unknown, is
+        // not.
         #expect(harness.events.count == 2)
         guard case .badFrame = harness.events[0], case .feed(_, let items, _, let hasGap) = harness.events[1] else {
             Issue.record("expected a fault and a feed event, and not \(harness.events)")
@@ -176,7 +177,7 @@ struct ClientCoreTests {
         "[]", "null", #"{"feed":"#,
         // The token does not name the last item.
         #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":8,"content":{}}]}}"#,
-        // The token is of another epoch.
+        // The token has another epoch.
         #"{"feed":{"live":"a","epoch":78,"token":"77.9","items":[]}}"#,
         // The items have a gap.
         #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":7,"content":{}},{"n":9,"content":{}}]}}"#,

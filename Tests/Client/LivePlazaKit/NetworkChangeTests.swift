@@ -39,7 +39,7 @@ struct NetworkChangeTests {
         var harness = try CoreHarness.loggedIn()
         harness.perform(harness.core.tick(at: 20_000))
         #expect(harness.sent.count == 1)
-        // The device slept, so that no timer told that the ping was not answered within 10 s.
+        // The device slept, so no timer reported that the ping was not answered within 10 s.
         harness.perform(harness.core.probe(at: 600_000))
         guard case .disconnected(CloseCode.lost) = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")

@@ -539,7 +539,7 @@ export interface Clock {
 export interface PlazaOptions {
   /** The gateway's address, such as `wss://live.example.org/v1`. */
   url?: string;
-  /** Several gateways: each reconnect tries the next one. */
+  /** Several gateways: a login begins at a random one, each reconnect tries the next one. */
   urls?: readonly string[];
   /** A signed token. */
   token?: string;

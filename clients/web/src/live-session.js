@@ -3,8 +3,9 @@ import { PlazaError, ReplyCode } from './core/errors.js';
 import { isOutcomeUnknown } from './core/reply-policy.js';
 import { LiveFold, initialStates } from './core/live-fold.js';
 import { emptyLiveInfo } from './core/models.js';
-import { object } from './core/read.js';
+import { requestSnapshots } from './core/requests.js';
 import { leftMeanwhile, Refresher } from './refresher.js';
+import { snapshots } from './snapshots.js';
 
 /**
  * @typedef {object} SessionOwner
@@ -28,6 +29,8 @@ const second = 1000;
  * keeps them, because a loss is noticed late.
  */
 const maxAwayTimeWithNotices = 30_000;
+/** How long a notice may come after the read of the requests that contains what it tells, in milliseconds. */
+const noticeDelay = 5000;
 
 /**
  * The live that a client is in: folds what is received, reads snapshots, and ends it.
@@ -45,6 +48,12 @@ export class LiveSession {
    * @type {number | undefined}
    */
   #lostAt;
+  /**
+   * Ends the wait for notices of requests that are no longer open.
+   *
+   * @type {unknown}
+   */
+  #noticeTimer;
 
   /** @param {SessionOwner} owner */
   constructor(owner) {
@@ -55,6 +64,11 @@ export class LiveSession {
   /** The live that the client is in; empty if it is in none. */
   get liveID() {
     return this.#fold?.liveID ?? '';
+  }
+
+  /** The stay in the live, another one after each entry; undefined if the client is in none. */
+  get stay() {
+    return this.#fold;
   }
 
   get clock() {
@@ -159,6 +173,7 @@ export class LiveSession {
     const { events, error } = fold.snapshotRead(name, body);
     if (error) throw error;
     this.#show(fold, events);
+    if (requestSnapshots.has(name)) this.#awaitNotices();
     return true;
   }
 
@@ -186,11 +201,9 @@ export class LiveSession {
    * @param {string} liveID
    * @param {string} name
    * @param {unknown} error
-   * @returns {boolean} whether it may
    */
   readIfUnknown(liveID, name, error) {
     if (isOutcomeUnknown(error) && this.liveID === liveID) this.#refresher.soon(name);
-    return isOutcomeUnknown(error);
   }
 
   /** @param {string} liveID */
@@ -210,6 +223,7 @@ export class LiveSession {
     this.#fold = undefined;
     this.#refresher.stop();
     this.#owner.clock.clearTimeout(this.#timer);
+    this.#owner.clock.clearTimeout(this.#noticeTimer);
     this.#owner.show(emptyLiveInfo, fold.liveID, initialStates(), []);
   }
 
@@ -285,6 +299,7 @@ export class LiveSession {
     const awayTime = this.#lostAt === undefined ? 0 : this.#owner.clock.now() - this.#lostAt;
     this.#lostAt = undefined;
     if (fold === undefined) return;
+    this.#awaitNotices();
     if (!replayed) {
       this.#refresher.soon('details');
       for (const name of ['audience', 'statistics']) this.#refresher.later(name);
@@ -329,6 +344,18 @@ export class LiveSession {
     }
   }
 
+  /** Waits for the notices of requests that a snapshot lacks, if there are any; then tells their ends without notices. */
+  #awaitNotices() {
+    const { clock } = this.#owner;
+    const fold = this.#fold;
+    clock.clearTimeout(this.#noticeTimer);
+    if (!fold?.awaitsNotices) return;
+    this.#noticeTimer = clock.setTimeout(() => {
+      // While the connection is lost, no notice comes; the resume begins another wait.
+      if (this.#fold === fold && this.#lostAt === undefined) this.local(fold.liveID, 'local.noticesDue', {});
+    }, noticeDelay);
+  }
+
   /** @param {string} name */
   async #readSnapshot(name) {
     const fold = this.#fold;
@@ -368,33 +395,3 @@ export class LiveSession {
     }, second);
   }
 }
-
-/**
- * How each snapshot is read.
- *
- * @type {Record<string, (call: (method: string, params: object) => Promise<import('./core/read.js').JSONObject>) => Promise<import('./core/read.js').JSONObject>>}
- */
-const snapshots = {
-  details: async (call) => object((await call('live.get', {})).details, 'details'),
-  audience: (call) => call('audience.list', { count: 200 }),
-  statistics: (call) => call('live.summary', {}),
-  seatRequests: (call) => call('seat.requests', {}),
-  coHostRequests: (call) => call('cohost.requests', {}),
-  battleRequests: (call) => call('battle.requests', {}),
-  ownMute: (call) => call('live.mutes', { count: 1 }),
-  mutes: async (call) => {
-    /** @type {unknown[]} */
-    const items = [];
-    /** @type {import('./core/read.js').JSONObject | undefined} */
-    let first;
-    let offset = 0;
-    do {
-      const page = object((await call('live.mutes', { offset, count: 100 })).page, 'page');
-      first ??= page;
-      items.push(...(Array.isArray(page.items) ? page.items : []));
-      offset = Number(page.nextOffset ?? 0);
-    } while (offset > 0 && items.length < 1000);
-    // The time is that of the first page, because the others may contain later changes only.
-    return { page: { ...first, items } };
-  },
-};

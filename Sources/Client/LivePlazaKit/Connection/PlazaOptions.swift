@@ -3,7 +3,9 @@ public import Dispatch
 
 /// How a client connects.
 public struct PlazaOptions: Sendable {
-    /// The addresses of the gateways, such as `wss://live.example.com/v1`; each reconnect tries the next one.
+    /// The addresses of the gateways, such as `wss://live.example.com/v1`.
+    ///
+    /// Each login begins at a random one, so that clients spread over the gateways; each reconnect tries the next one.
     public var gateways: [String]
     /// Returns a login token for the user.
     ///

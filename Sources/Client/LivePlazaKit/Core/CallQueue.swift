@@ -35,13 +35,10 @@ struct CallQueue: Sendable {
     /// The join that was sent and has no reply yet; there is at most one, because calls behind a join wait.
     var sentJoin: UnfinishedCall? { self.calls.first { $0.isJoining && $0.isSent } }
 
-    /// Whether a call of this method about this live is unfinished.
-    func contains(_ method: String, about live: LiveID) -> Bool {
-        self.calls.contains { $0.method == method && $0.live == live }
+    /// Whether an unfinished call about this live matches.
+    func contains(about live: LiveID, where isMatch: (UnfinishedCall) -> Bool) -> Bool {
+        self.calls.contains { $0.live == live && isMatch($0) }
     }
-
-    /// Whether a call that makes the user join this live is unfinished.
-    func containsJoin(of live: LiveID) -> Bool { self.calls.contains { $0.isJoining && $0.live == live } }
 
     /// Removes and returns the timed-out call that a reply with this id answers.
     mutating func takeTimedOut(id: Int64) -> UnfinishedCall? {

@@ -236,7 +236,7 @@ extension ClientCore {
     ) {
         guard call.isJoining else { return self.emit(self.place.callEnded(call, result)) }
         guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.place.live,
-            !self.calls.containsJoin(of: live)
+            !self.calls.contains(about: live, where: \.isJoining)
         else { return }
         let params = (try? OutgoingFrame.params(["live": .text(live.text)])) ?? []
         self.calls.add(
@@ -307,7 +307,8 @@ extension ClientCore {
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .dropLive:
             // A leave of the live may wait for this login; the app then learns of a leave, not of a failed resume.
-            let isLeaving = if let live { self.calls.contains("live.leave", about: live) } else { false }
+            let isLeaving =
+                if let live { self.calls.contains(about: live) { $0.method == "live.leave" } } else { false }
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
         case .retry: minimumPause = error.retryMilliseconds ?? 0
         }

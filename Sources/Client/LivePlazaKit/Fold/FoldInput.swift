@@ -31,6 +31,10 @@ enum LocalChange: Sendable {
     case selfMuted
     /// This user has accepted or declined the application of `user`.
     case applicationAnswered(user: String)
+    /// This user has withdrawn its own application.
+    case applicationCancelled
+    /// This user has accepted or declined the invitation of `host`.
+    case invitationAnswered(host: String)
     /// This user has invited `user` to a seat.
     case invited(user: String)
     /// This user has withdrawn the invitation of `user`.
@@ -39,6 +43,16 @@ enum LocalChange: Sendable {
     case coHostRequested(lives: [String])
     /// A request to connect has ended; `inviter` and `invitee` are the ids of the two lives.
     case coHostRequestEnded(inviter: String, invitee: String)
+    /// This user has accepted or declined a request for a battle.
+    case battleAnswered(battle: String)
+    /// This user has withdrawn its request for a battle to the hosts of these lives.
+    case battleRequestCancelled(battle: String, lives: [String])
+    /// A call of this user begins that opens requests.
+    case requestsSending
+    /// Such a call has ended; these requests of it are open, or may be.
+    case requestsSent([RequestName])
+    /// The notices of the ends of requests would be here by now, had the server still had them.
+    case noticesDue
     /// This many milliseconds have passed since the last tick of the timer that increases the displayed duration.
     case elapsed(UInt)
     /// The app's media engine has measured this.

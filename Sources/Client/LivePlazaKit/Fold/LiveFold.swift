@@ -17,6 +17,8 @@ struct LiveFold: Sendable {
     private(set) var states = LiveStates()
     /// The requests for which an event was returned already; no store shows them.
     private var announced = AnnouncedRequests()
+    /// The open requests whose end leads to an event.
+    private var openRequests = OpenRequests()
     /// The snapshots that were requested and have not arrived yet.
     private var requests: [SnapshotName: SnapshotRequest] = [:]
     /// For each name, the server's time of the last snapshot that arrived.
@@ -38,10 +40,19 @@ struct LiveFold: Sendable {
     ///
     /// Inputs that are received before the response may be newer than the snapshot, which replaces what they changed.
     /// Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
-    mutating func snapshotRequested(_ name: SnapshotName) { self.requests[name] = SnapshotRequest() }
+    mutating func snapshotRequested(_ name: SnapshotName) {
+        self.requests[name] = SnapshotRequest()
+        self.openRequests.snapshotRequested(name)
+    }
 
     /// Drops the kept inputs of a snapshot that could not be read.
-    mutating func snapshotFailed(_ name: SnapshotName) { self.requests[name] = nil }
+    mutating func snapshotFailed(_ name: SnapshotName) {
+        self.requests[name] = nil
+        self.openRequests.snapshotFailed(name)
+    }
+
+    /// Whether a request is no longer open according to a snapshot, and no notice has told how it ended.
+    var awaitsNotices: Bool { self.openRequests.awaitsNotices }
 
     /// Whether so many inputs were received since the request of a snapshot that the snapshot must be requested again.
     func mustReadAgain(_ name: SnapshotName) -> Bool { self.requests[name]?.hasOverflowed ?? false }
@@ -64,10 +75,10 @@ struct LiveFold: Sendable {
         if let name = snapshot.name { self.snapshotTimes[name] = snapshot.at }
         let events = self.fold(.snapshot(snapshot))
         // The events of these inputs were returned when they were received.
-        for input in laterInputs { _ = self.fold(input) }
+        for input in laterInputs { _ = self.fold(input, isRepeated: true) }
         // A request that has ended since the server made the snapshot is not announced any more. A request that had
         // ended before is not in the snapshot (R1.19), so a request of the same user in it is a later one.
-        let endedRequests = Set(laterInputs.filter { !snapshot.contains($0) }.compactMap(\.endedRequest))
+        let endedRequests = Set(laterInputs.filter { !snapshot.contains($0) }.flatMap(\.endedRequests))
         return events.filter { event in event.announcedRequest.map { !endedRequests.contains($0) } ?? true }
     }
 
@@ -77,7 +88,10 @@ struct LiveFold: Sendable {
         return Set(self.snapshotTimes.filter { name, time in at <= time && name.isChanged(by: input) }.keys)
     }
 
-    private mutating func fold(_ input: FoldInput) -> [StoreEvent] {
+    /// Applies an input to the states, and returns its events.
+    ///
+    /// `isRepeated`: whether the input was folded before, and is now applied to a snapshot.
+    private mutating func fold(_ input: FoldInput, isRepeated: Bool = false) -> [StoreEvent] {
         let formerRevision = self.states.stage.record?.revision
         self.states.live.reduce(input)
         self.states.stage.reduce(input)
@@ -105,6 +119,7 @@ struct LiveFold: Sendable {
         newStates.like.reduce(input, &context)
         newStates.summary.reduce(input, context)
         self.announced.reduce(input, &context)
+        if !isRepeated { self.openRequests.reduce(input, &context) }
         newStates.barrage = barrage
         // Stage events are for the reducers of this input only.
         newStates.stage.events = []

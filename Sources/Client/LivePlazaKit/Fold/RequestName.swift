@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// A request of another user to this one, as the notice of its end names it: by who has made it, or by its battle.
-enum RequestName: Hashable {
-    /// An application for a seat, by the id of the guest.
+/// A request, as the notice of its end names it: by who has made it or who gets it, or by its battle.
+enum RequestName: Hashable, Sendable {
+    /// Another user's application for a seat, by the id of the guest.
     case application(String)
-    /// An invitation to a seat, by the id of the host.
+    /// An invitation of this user to a seat, by the id of the host.
     case invitation(String)
-    /// A request to connect, by the id of the live that has made it.
+    /// A request of another live to connect, by the id of that live.
     case coHost(String)
-    /// A request for a battle, by the id of the battle.
+    /// A request of another live for a battle, by the id of the battle.
     case battle(String)
+    /// This user's own application for a seat.
+    case ownApplication
+    /// This user's invitation of a viewer to a seat, by the id of the viewer.
+    case ownInvitation(String)
+    /// A request of this live to connect, by the id of the live that was asked.
+    case ownCoHost(String)
+    /// A request of this live for a battle, by the id of the battle and the id of the live that was asked.
+    case ownBattle(String, invitee: String)
+
+    /// The snapshot that contains the request while it is open.
+    var snapshot: SnapshotName {
+        switch self {
+        case .application, .invitation, .ownApplication, .ownInvitation: .seatRequests
+        case .coHost, .ownCoHost: .coHostRequests
+        case .battle, .ownBattle: .battleRequests
+        }
+    }
 }
 
 extension StoreEvent {
@@ -27,28 +44,52 @@ extension StoreEvent {
 }
 
 extension FoldInput {
-    /// The request of another user that the input ends; nil for other inputs.
-    var endedRequest: RequestName? {
+    /// The requests that the input ends; none for most inputs.
+    ///
+    /// An end between two lives has two names, of which one is no request: a live makes none to itself.
+    var endedRequests: [RequestName] {
         switch self {
-        case .notice(let content, _): content.endedRequest
-        case .local(.applicationAnswered(let user)): .application(user)
-        case .local(.coHostRequestEnded(let inviter, _)): .coHost(inviter)
-        default: nil
+        case .notice(let content, _): content.endedRequests
+        case .local(let change): change.endedRequests
+        default: []
         }
     }
 }
 
 extension NoticeContent {
-    fileprivate var endedRequest: RequestName? {
+    fileprivate var endedRequests: [RequestName] {
         switch self {
         case .applicationCancelled(let guest), .applicationTimedOut(let guest), .applicationProcessed(let guest, _, _):
-            .application(guest.userID.text)
-        case .invitationCancelled(let host), .invitationTimedOut(let host): .invitation(host.userID.text)
-        case .coHostRequestCancelled(let inviter, _, _): .coHost(inviter.live.text)
-        case .coHostRequestTimedOut(let inviter, _, _, _): .coHost(inviter.text)
-        case .battleRequestCancelled(let battle, _, _, _, _), .battleRequestTimedOut(let battle, _, _, _, _):
-            .battle(battle.text)
-        default: nil
+            [.application(guest.userID.text)]
+        case .applicationAnswered, .applicationNoResponse: [.ownApplication]
+        case .invitationCancelled(let host), .invitationTimedOut(let host): [.invitation(host.userID.text)]
+        case .invitationAnswered(let guest, _), .invitationNoResponse(let guest, _):
+            [.ownInvitation(guest.userID.text)]
+        case .coHostRequestCancelled(let inviter, let invitee, _):
+            [.coHost(inviter.live.text), .ownCoHost(invitee.text)]
+        case .coHostRequestTimedOut(let inviter, let invitee, _, _): [.coHost(inviter.text), .ownCoHost(invitee.text)]
+        case .coHostRequestAccepted(let invitee), .coHostRequestRejected(let invitee): [.ownCoHost(invitee.live.text)]
+        case .battleRequestCancelled(let battle, _, let invitee, _, _),
+            .battleRequestTimedOut(let battle, _, let invitee, _, _):
+            [.battle(battle.text), .ownBattle(battle.text, invitee: invitee.text)]
+        case .battleRequestAccepted(let battle, let invitee), .battleRequestRejected(let battle, let invitee):
+            [.ownBattle(battle.text, invitee: invitee.live.text)]
+        default: []
+        }
+    }
+}
+
+extension LocalChange {
+    fileprivate var endedRequests: [RequestName] {
+        switch self {
+        case .applicationAnswered(let user): [.application(user)]
+        case .applicationCancelled: [.ownApplication]
+        case .invitationAnswered(let host): [.invitation(host)]
+        case .invitationCancelled(let user): [.ownInvitation(user)]
+        case .coHostRequestEnded(let inviter, let invitee): [.coHost(inviter), .ownCoHost(invitee)]
+        case .battleAnswered(let battle): [.battle(battle)]
+        case .battleRequestCancelled(let battle, let lives): lives.map { .ownBattle(battle, invitee: $0) }
+        default: []
         }
     }
 }

@@ -20,6 +20,9 @@ enum SnapshotName: CaseIterable, Sendable {
 }
 
 extension SnapshotName {
+    /// Whether the snapshot contains open requests.
+    var hasRequests: Bool { self == .seatRequests || self == .coHostRequests || self == .battleRequests }
+
     /// Whether an input changes what this snapshot contains: its states, or which requests are open.
     ///
     /// Such an input must be applied again after a snapshot that was requested before the input.
@@ -50,7 +53,8 @@ extension SnapshotName {
             .coHostRequestTimedOut:
             self == .coHostRequests
         case .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
-            .invitationAnswered, .invitationNoResponse, .invitationReceived, .invitationCancelled, .invitationTimedOut:
+            .applicationAnswered, .applicationNoResponse, .invitationAnswered, .invitationNoResponse,
+            .invitationReceived, .invitationCancelled, .invitationTimedOut:
             self == .seatRequests
         case .battleRequestReceived, .battleRequestCancelled, .battleRequestAccepted, .battleRequestRejected,
             .battleRequestTimedOut:
@@ -61,8 +65,12 @@ extension SnapshotName {
 
     private func isChanged(by change: LocalChange) -> Bool {
         switch change {
-        case .applicationAnswered, .invited, .invitationCancelled: self == .seatRequests
+        case .applicationAnswered, .applicationCancelled, .invited, .invitationAnswered, .invitationCancelled:
+            self == .seatRequests
         case .coHostRequested, .coHostRequestEnded: self == .coHostRequests
+        case .battleAnswered, .battleRequestCancelled: self == .battleRequests
+        // `OpenRequests` itself keeps which requests were sent while a snapshot was read.
+        case .requestsSending, .requestsSent, .noticesDue: false
         case .tip, .selfMuted, .elapsed, .mediaMeasured: false
         }
     }

@@ -14,8 +14,8 @@ struct ConnectionState: Sendable {
     let addresses: [String]
     let transport: any Transport
     let tokenProvider: (@Sendable () async throws -> String)?
-    /// The index of the address to which the client connects or is connected.
-    var addressIndex = 0
+    /// The index of the address to which the client connects or is connected; at first a random one.
+    var addressIndex: Int
     /// The number of the last WebSocket; events of earlier ones are ignored.
     var socketCount = 0
     var socket: (any TransportConnection)?

@@ -31,7 +31,8 @@ extension PlazaEngine {
         self.connectionCount += 1
         self.connection = ConnectionState(
             number: self.connectionCount, core: ClientCore(coreOptions, random: self.random),
-            addresses: options.gateways, transport: transport, tokenProvider: options.tokenProvider)
+            addresses: options.gateways, transport: transport, tokenProvider: options.tokenProvider,
+            addressIndex: self.randomIndex(below: options.gateways.count))
         let tokenValue = token.map { TokenValue($0, wallTime: self.serverTime) }
         self.updateCore { core, now in core.start(tokenValue, at: now) }
     }
@@ -181,6 +182,9 @@ extension PlazaEngine {
         self.connection?.tokenFetch?.cancel()
         self.connection = nil
     }
+
+    /// A random index of a list, so that clients begin at different gateways.
+    private func randomIndex(below count: Int) -> Int { min(Int(self.random() * Double(count)), count - 1) }
 
     /// Makes a random id for a new session, which no other client of the user has: 24 hexadecimal digits are 96 bits.
     private func newSession() -> String {

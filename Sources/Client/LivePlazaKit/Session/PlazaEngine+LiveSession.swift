@@ -62,6 +62,7 @@ extension PlazaEngine {
         guard self.liveSession?.fold.liveID.text == liveID else { return false }
         let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
         self.showStates(publishing: events)
+        if snapshot.name?.hasRequests == true { self.awaitNotices() }
         return true
     }
 
@@ -126,6 +127,7 @@ extension PlazaEngine {
         guard let session = self.liveSession else { return }
         self.liveSession = nil
         session.durationTimer?.cancel()
+        session.noticeTimer?.cancel()
         for timer in session.readTimers.values { timer.cancel() }
         let devices = self.sinks.devices()
         self.show(LiveStates(), current: LiveInfo(), in: session.stores, publishing: []) { devices?.closeAll() }
@@ -210,6 +212,7 @@ extension PlazaEngine {
         let awayTime = self.connection?.lostAt.map { self.clock.now - $0 } ?? 0
         self.connection?.lostAt = nil
         guard self.liveSession != nil else { return }
+        self.awaitNotices()
         if !replayed {
             self.readNow([.details])
             self.readLater([.audience, .statistics])

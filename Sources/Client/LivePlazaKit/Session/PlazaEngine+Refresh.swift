@@ -23,6 +23,22 @@ extension PlazaEngine {
     /// - Throws: the error of the read; `notInRoom` if the client has left the live before the end of the read.
     func refresh(_ name: SnapshotName) async throws(ErrorInfo) { try await self.enqueueRead(name).value.get() }
 
+    /// Reads a list at the app's request, and shows it in the live.
+    ///
+    /// - Throws: the error of the read; `notInRoom` if the client is not in the live, or has left it since the read
+    ///   began.
+    func showList(in liveID: String, _ read: StoreOperation<Snapshot>) async throws(ErrorInfo) {
+        let sessionNumber = self.liveSession?.number
+        let list: Result<Snapshot, ErrorInfo>
+        do throws(ErrorInfo) { list = .success(try await read(self)) } catch { list = .failure(error) }
+        // It is not checked before the read whether the client is in the live, because a join that the app has begun may
+        // be complete by now.
+        if let sessionNumber, sessionNumber != self.liveSession?.number { throw Self.leftMeanwhileError }
+        guard self.applySnapshot(try list.get(), in: liveID) else {
+            throw ErrorInfo(.notInRoom, "join the live before you read its lists")
+        }
+    }
+
     /// Reads snapshots at once, with retries.
     func readNow(_ names: [SnapshotName]) {
         for name in names { self.readWithRetries(name, failures: 0) }

@@ -62,24 +62,24 @@ public final class BattleStore: @unchecked Sendable {
     ///
     /// Errors of the completion: `noSuchBattle`, `battleOver`, `battlePending`.
     public func acceptBattle(battleID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, StoreCall("battle.accept", ["battle": .text(battleID)]))
+        self.stores.handle.run(completion, Self.answerCall("battle.accept", battleID))
     }
 
     /// Accepts a request.
     public func acceptBattle(battleID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(StoreCall("battle.accept", ["battle": .text(battleID)]))
+        try await self.stores.handle.run(Self.answerCall("battle.accept", battleID))
     }
 
     /// Declines a request.
     ///
     /// Errors of the completion: `noSuchBattle`, `battleOver`.
     public func rejectBattle(battleID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, StoreCall("battle.reject", ["battle": .text(battleID)]))
+        self.stores.handle.run(completion, Self.answerCall("battle.reject", battleID))
     }
 
     /// Declines a request.
     public func rejectBattle(battleID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(StoreCall("battle.reject", ["battle": .text(battleID)]))
+        try await self.stores.handle.run(Self.answerCall("battle.reject", battleID))
     }
 
     /// Leaves the battle, which continues without this host.
@@ -92,6 +92,10 @@ public final class BattleStore: @unchecked Sendable {
     /// Leaves the battle, which continues without this host.
     public func exitBattle(battleID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("battle.exit", ["battle": .text(battleID)]))
+    }
+
+    private static func answerCall(_ method: String, _ battleID: String) -> StoreCall {
+        StoreCall(method, ["battle": .text(battleID)], then: .battleAnswered(battle: battleID))
     }
 
     private func requestOperation(
@@ -107,8 +111,15 @@ public final class BattleStore: @unchecked Sendable {
                     "needResponse": .bool(config.needResponse), "timeout": .seconds(timeout),
                     "extensionInfo": .text(config.extensionInfo),
                 ])
-            guard case .battle(let battle, let start, let end, let codes) = try await engine.perform(call, in: liveID)
-            else { throw .wrongResultKind }
+            let result = try await engine.performRequest(call, [], in: .battleRequests, of: liveID) {
+                result throws(ErrorInfo) in
+                // A battle that has begun is no request any more.
+                guard case .battle(let battle, nil, _, let codes) = result else { return [] }
+                let refused = Set(codes.filter { $0.code != 0 }.map(\.live.text))
+                return hosts.map(\.live).filter { !refused.contains($0) }
+                    .map { RequestName.ownBattle(battle.text, invitee: $0) }
+            }
+            guard case .battle(let battle, let start, let end, let codes) = result else { throw .wrongResultKind }
             let info = BattleInfo(
                 battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
                 endTime: UInt(clamping: end?.seconds ?? 0))
@@ -125,7 +136,8 @@ public final class BattleStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             let hosts = try engine.livesOfHosts(users, in: liveID)
             let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(hosts.map(\.live))]
-            _ = try await engine.perform(StoreCall("battle.cancel", params), in: liveID)
+            let change = LocalChange.battleRequestCancelled(battle: battle, lives: hosts.map(\.live))
+            _ = try await engine.perform(StoreCall("battle.cancel", params, then: change), in: liveID)
         }
     }
 }

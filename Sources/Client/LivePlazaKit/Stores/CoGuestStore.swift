@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 public import LivePlazaCombine
+internal import PlazaModel
 internal import PlazaWire
 
 /// The applications of viewers for seats, and the invitations of hosts.
@@ -30,7 +31,7 @@ public final class CoGuestStore: @unchecked Sendable {
     /// In a live whose seats need no application, the user gets the seat at once.
     ///
     /// After `timedOut` the application may be open: its answer is an event all the same, and another application then
-    /// fails with `requestRepeated`.
+    /// fails with `requestRepeated`. If the server does not have it, the event is `onGuestApplicationNoResponse`.
     ///
     /// - Parameters:
     ///   - seatIndex: the seat; −1 for any free one.
@@ -41,26 +42,26 @@ public final class CoGuestStore: @unchecked Sendable {
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
     ) {
-        self.stores.handle.run(completion, Self.applyCall(seatIndex, timeout, extraInfo))
+        self.stores.handle.run(completion, self.applyOperation(seatIndex, timeout, extraInfo))
     }
 
     /// Applies for a seat; see the method with a completion.
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
     ) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.applyCall(seatIndex, timeout, extraInfo))
+        try await self.stores.handle.run(self.applyOperation(seatIndex, timeout, extraInfo))
     }
 
     /// Withdraws the user's application.
     ///
     /// - Parameter completion: errors: `failed` if none is open.
     public func cancelApplication(completion: CompletionClosure?) {
-        self.stores.handle.run(completion, StoreCall("seat.cancelApplication"))
+        self.stores.handle.run(completion, Self.cancelApplicationCall)
     }
 
     /// Withdraws the user's application.
     public func cancelApplication() async throws(ErrorInfo) {
-        try await self.stores.handle.run(StoreCall("seat.cancelApplication"))
+        try await self.stores.handle.run(Self.cancelApplicationCall)
     }
 
     /// Accepts an application, so that the applicant gets the seat; for the owner and admins.
@@ -129,24 +130,24 @@ public final class CoGuestStore: @unchecked Sendable {
     ///
     /// Errors of the completion: `failed` if none is open.
     public func acceptInvitation(inviterID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, StoreCall("seat.acceptInvitation", ["user": .text(inviterID)]))
+        self.stores.handle.run(completion, Self.answerInvitationCall("seat.acceptInvitation", inviterID))
     }
 
     /// Accepts a host's invitation.
     public func acceptInvitation(inviterID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(StoreCall("seat.acceptInvitation", ["user": .text(inviterID)]))
+        try await self.stores.handle.run(Self.answerInvitationCall("seat.acceptInvitation", inviterID))
     }
 
     /// Declines a host's invitation.
     ///
     /// Errors of the completion: `failed` if none is open.
     public func rejectInvitation(inviterID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, StoreCall("seat.rejectInvitation", ["user": .text(inviterID)]))
+        self.stores.handle.run(completion, Self.answerInvitationCall("seat.rejectInvitation", inviterID))
     }
 
     /// Declines a host's invitation.
     public func rejectInvitation(inviterID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(StoreCall("seat.rejectInvitation", ["user": .text(inviterID)]))
+        try await self.stores.handle.run(Self.answerInvitationCall("seat.rejectInvitation", inviterID))
     }
 
     /// Leaves the user's seat.
@@ -159,10 +160,14 @@ public final class CoGuestStore: @unchecked Sendable {
     /// Leaves the user's seat.
     public func disConnect() async throws(ErrorInfo) { try await self.stores.handle.run(StoreCall("seat.leave")) }
 
-    private static func applyCall(_ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?) -> StoreCall {
-        StoreCall(
+    private func applyOperation(
+        _ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?
+    ) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        let call = StoreCall(
             "seat.apply",
             ["seatIndex": .whole(seatIndex), "timeout": .seconds(timeout), "extraInfo": .text(ifPresent: extraInfo)])
+        return { engine async throws(ErrorInfo) in try await engine.performApplication(call, in: liveID) }
     }
 
     /// The operation that invites a viewer; the viewer is shown as invited even before the call is sent.
@@ -182,16 +187,25 @@ public final class CoGuestStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             // If the call fails, the viewer is no longer shown as invited, unless an earlier invitation is still open.
             let isNew = !engine.states(of: liveID).coGuest.invitees.contains { $0.userID == userID }
-            let change = LocalChange.invited(user: userID)
-            engine.applyLocalChange(change, in: liveID)
+            engine.applyLocalChange(.invited(user: userID), in: liveID)
             do throws(ErrorInfo) {
-                _ = try await engine.perform(call, in: liveID)
+                let requests = [RequestName.ownInvitation(userID)]
+                _ = try await engine.performRequest(call, requests, in: .seatRequests, of: liveID) { _ in requests }
             } catch {
-                let isUnknown = engine.readIfUnknown(change, after: error, in: liveID)
-                if isNew, !isUnknown { engine.applyLocalChange(.invitationCancelled(user: userID), in: liveID) }
+                if isNew, !error.leavesOutcomeUnknown {
+                    engine.applyLocalChange(.invitationCancelled(user: userID), in: liveID)
+                }
                 throw error
             }
         }
+    }
+
+    private static var cancelApplicationCall: StoreCall {
+        StoreCall("seat.cancelApplication", then: .applicationCancelled)
+    }
+
+    private static func answerInvitationCall(_ method: String, _ inviterID: String) -> StoreCall {
+        StoreCall(method, ["user": .text(inviterID)], then: .invitationAnswered(host: inviterID))
     }
 
     private static func answerCall(_ method: String, _ userID: String) -> StoreCall {
@@ -200,5 +214,16 @@ public final class CoGuestStore: @unchecked Sendable {
 
     private static func cancelInvitationCall(_ userID: String) -> StoreCall {
         StoreCall("seat.cancelInvitation", ["user": .text(userID)], then: .invitationCancelled(user: userID))
+    }
+}
+
+extension PlazaEngine {
+    /// Makes a call that seats the user at once, or becomes an application.
+    func performApplication(_ call: StoreCall, in liveID: String) async throws(ErrorInfo) {
+        let requests = [RequestName.ownApplication]
+        _ = try await self.performRequest(call, requests, in: .seatRequests, of: liveID) { result in
+            // A result with a seat's index means that the user sits there already.
+            if case .seat(index: .some) = result { [] } else { requests }
+        }
     }
 }

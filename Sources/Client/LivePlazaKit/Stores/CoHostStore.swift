@@ -147,18 +147,19 @@ public final class CoHostStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             // If the call fails, the host is no longer shown as asked, except for an earlier request, which stays open.
             let isNew = !engine.states(of: liveID).coHost.invitees.contains { $0.liveID == target }
-            let change = LocalChange.coHostRequested(lives: [target])
-            engine.applyLocalChange(change, in: liveID)
+            engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
             do throws(ErrorInfo) {
-                guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
-                    throw .wrongResultKind
+                let requests = [RequestName.ownCoHost(target)]
+                _ = try await engine.performRequest(call, requests, in: .coHostRequests, of: liveID) {
+                    result throws(ErrorInfo) in
+                    guard case .coHost(let codes) = result else { throw .wrongResultKind }
+                    // The result has a code for each live that the call names: here for one live. 0 means that its host
+                    // was asked.
+                    if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
+                    return requests
                 }
-                // The result has a code for each live that the call names: here for one live. 0 means that its host was
-                // asked.
-                if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
             } catch {
-                let isUnknown = engine.readIfUnknown(change, after: error, in: liveID)
-                if isNew, !isUnknown {
+                if isNew, !error.leavesOutcomeUnknown {
                     engine.applyLocalChange(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID)
                 }
                 throw error
@@ -207,15 +208,15 @@ public final class CoHostStore: @unchecked Sendable {
 
 extension PlazaEngine {
     /// Reads a page of the lives that could be asked to connect, and shows their hosts.
+    ///
+    /// The server also answers an owner who is not in the live, whose stores then show nothing.
     fileprivate func readCandidates(_ cursor: String, in liveID: String) async throws(ErrorInfo) {
         let call = StoreCall("cohost.candidates", ["cursor": cursor.isEmpty ? nil : .text(cursor)])
-        guard case .lives(let lives, let nextCursor) = try await self.perform(call, in: liveID) else {
-            throw .wrongResultKind
-        }
-        let candidates = Snapshot.candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty)
-        // The server also answers an owner who is not in the live. The live's stores then show nothing.
-        guard self.applySnapshot(candidates, in: liveID) else {
-            throw ErrorInfo(.notInRoom, "join the live before you read its candidates")
+        try await self.showList(in: liveID) { engine async throws(ErrorInfo) in
+            guard case .lives(let lives, let nextCursor) = try await engine.perform(call, in: liveID) else {
+                throw .wrongResultKind
+            }
+            return .candidates(lives, cursor: nextCursor, isFirst: cursor.isEmpty)
         }
     }
 }

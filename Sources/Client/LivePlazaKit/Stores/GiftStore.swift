@@ -84,13 +84,12 @@ public final class GiftStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             var params: [String: JSONValue] = [:]
             if let language = stores.giftLanguage { params["language"] = .text(language) }
-            // The gifts are those of the app, so the call names no live.
-            guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
-                throw .wrongResultKind
-            }
-            // It is not checked before the call, because a join that the app has begun may be complete by now.
-            guard engine.applySnapshot(.gifts(categories), in: stores.handle.liveID) else {
-                throw ErrorInfo(.notInRoom, "join the live before you read its gifts")
+            try await engine.showList(in: stores.handle.liveID) { [params] engine async throws(ErrorInfo) in
+                // The gifts are those of the app, so the call names no live.
+                guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
+                    throw .wrongResultKind
+                }
+                return .gifts(categories)
             }
         }
     }

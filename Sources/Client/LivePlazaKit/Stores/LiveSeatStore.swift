@@ -29,14 +29,20 @@ public final class LiveSeatStore: @unchecked Sendable {
     ///   - seatIndex: the seat; −1 for the lowest free one.
     ///   - completion: errors: `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`.
     public func takeSeat(seatIndex: Int, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
+        self.stores.handle.run(completion, self.takeOperation(seatIndex))
     }
 
     /// Takes a seat.
     ///
     /// In a live whose seats need an application, a viewer's call becomes an application that is open for 60 seconds.
     public func takeSeat(seatIndex: Int) async throws(ErrorInfo) {
-        try await self.stores.handle.run(StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
+        try await self.stores.handle.run(self.takeOperation(seatIndex))
+    }
+
+    private func takeOperation(_ seatIndex: Int) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        let call = StoreCall("seat.take", ["seatIndex": .whole(seatIndex)])
+        return { engine async throws(ErrorInfo) in try await engine.performApplication(call, in: liveID) }
     }
 
     /// Leaves the seat.

@@ -66,20 +66,16 @@ extension PlazaEngine {
             if let change = call.change { self.applyLocalChange(change, in: liveID) }
             return result
         } catch {
-            if let change = call.change { self.readIfUnknown(change, after: error, in: liveID) }
+            if let change = call.change {
+                let changed = SnapshotName.allCases.filter { $0.isChanged(by: .local(change)) }
+                self.readIfUnknown(changed, after: error, in: liveID)
+            }
             throw error
         }
     }
 
-    /// Reads the snapshots that show a change, if the failed call that makes the change may have been applied.
-    ///
-    /// - Returns: whether the call may have been applied.
-    @discardableResult
-    func readIfUnknown(_ change: LocalChange, after error: ErrorInfo, in liveID: String) -> Bool {
-        guard error.leavesOutcomeUnknown else { return false }
-        if self.currentLiveID == liveID {
-            self.readNow(SnapshotName.allCases.filter { $0.isChanged(by: .local(change)) })
-        }
-        return true
+    /// Reads the snapshots that show the change of a failed call, if the call may have been applied.
+    func readIfUnknown(_ snapshots: [SnapshotName], after error: ErrorInfo, in liveID: String) {
+        if error.leavesOutcomeUnknown, self.currentLiveID == liveID { self.readNow(snapshots) }
     }
 }

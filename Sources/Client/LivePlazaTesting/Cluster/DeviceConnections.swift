@@ -6,10 +6,10 @@ struct DeviceConnections {
     typealias Receiver = @Sendable (TransportEvent) -> Void
     typealias Work = @Sendable () -> Void
 
-    /// What becomes of a frame or an event after the network's latency.
+    /// What happens to a frame or an event after the network's latency.
     enum Delivery {
         case delivered
-        /// Stored until the device is not stalled any more.
+        /// Stored until the device is no longer stalled.
         case heldBack
         /// Lost with its connection.
         case lost
@@ -88,7 +88,7 @@ struct DeviceConnections {
         return released
     }
 
-    /// Decides what becomes of a delivery: stores `work` if the device is stalled, and counts it if a cut is planned.
+    /// Decides what happens to a delivery: stores `work` if the device is stalled, and counts it if a cut is planned.
     mutating func decideDelivery(to number: Int, _ work: @escaping Work) -> Delivery {
         guard let device = self.connections[number]?.device else { return .lost }
         guard !self.stalled.contains(device) else {

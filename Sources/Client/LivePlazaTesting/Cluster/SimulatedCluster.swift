@@ -138,7 +138,7 @@ public final class SimulatedCluster: Sendable {
     /// Handles everything that can be handled without advancing the clock.
     public func settle() { self.queue.sync { self.queue.drain() } }
 
-    /// Advances the clock, and handles everything that is due until then in the order of its times.
+    /// Advances the clock, and handles everything that is due by then, in the order of its times.
     public func advance(by duration: Duration) {
         self.queue.sync {
             let end = self.clock.now + max(0, duration.inMilliseconds)

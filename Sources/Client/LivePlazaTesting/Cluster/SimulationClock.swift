@@ -48,9 +48,9 @@ package final class SimulationClock: PlazaClock {
     /// Advances the clock to `time`; an earlier time has no effect.
     package func advance(to time: Double) { self.state.withLock { $0.now = max($0.now, time) } }
 
-    /// Advances to the first timer that is due until `end`, and adds its action to its queue.
+    /// Advances to the first timer that is due at `end` or earlier, and adds its action to its queue.
     ///
-    /// - Returns: False if no timer is due until `end`; in this case the clock does not advance.
+    /// - Returns: False if no timer is due at `end` or earlier; in this case the clock does not advance.
     package func runNextTimer(by end: Double) -> Bool {
         let timer = self.state.withLock { state -> Timer? in
             let dueTimers = state.timers.filter { $0.dueAt <= end }

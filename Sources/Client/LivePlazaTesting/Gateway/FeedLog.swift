@@ -9,7 +9,7 @@ struct FeedLog: Sendable {
     /// When the log exceeds this number by a quarter, its oldest items are removed.
     static let minRetainedItems = 2000
 
-    /// The epoch of the items, which tells lives with the same id apart; 0 before the first item.
+    /// The epoch of the items, which distinguishes lives with the same id; 0 before the first item.
     private(set) var epoch: Int64 = 0
     private var items: [FeedItem] = []
 
@@ -52,7 +52,7 @@ struct FeedLog: Sendable {
         return position.epoch == self.epoch && position.number < endItem.position.number ? endItem : nil
     }
 
-    /// The number of the last item in an epoch; 0 if the log is of another epoch.
+    /// The number of the last item in an epoch; 0 if the log has the items of another epoch.
     func lastNumber(inEpoch epoch: Int64) -> Int64 { self.epoch == epoch ? self.lastNumber : 0 }
 
     /// The items of an epoch that a client has missed.

@@ -15,13 +15,13 @@ struct SimulatedConnection: Sendable {
     var core: SessionCore<SentEffect>
     /// The token of the last login; nil before the first login.
     var token: SimulatedToken?
-    /// A placeholder before the first login, as are the two session ids below.
+    /// A placeholder before the first login; the two session ids below are placeholders, too.
     var user = UserInfo(userID: UserID(""))
     /// The session's id in the cluster, which is derived from `clientSession` and from the user.
     var session = SessionID("")
     /// The session's id that the client uses.
     var clientSession = SessionID("")
-    /// The sign-in of the first login; a placeholder before it.
+    /// The sign-in of the first login; a placeholder before that login.
     var signIn = DeviceSignIn(connection: 0, endsOtherSessions: false)
     var retryAges = RetryAges()
     /// When a text of the client was last received.

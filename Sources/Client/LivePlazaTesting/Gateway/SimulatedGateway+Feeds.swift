@@ -34,7 +34,7 @@ extension SimulatedGateway {
         return Wire.encode(ServerFrame.feed(live: key.live, epoch: epoch, items: entries, token: token.text))
     }
 
-    /// Records that a client has the items up to `lastNumber`; after the live's end, the client is no viewer any more.
+    /// Records that a client has the items up to `lastNumber`; after the live's end, the client is no longer a viewer.
     private mutating func recordSent(upTo lastNumber: Int64, isEnd: Bool, in key: LiveKey, to connection: Int) {
         self.connections[connection]?.caughtUpTo = lastNumber
         if isEnd { self.liveEnded(connection, key) }

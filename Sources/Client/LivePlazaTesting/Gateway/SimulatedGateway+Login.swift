@@ -59,7 +59,7 @@ extension SimulatedGateway {
         connection.token = token
         connection.user = UserInfo(
             userID: UserID(token.sub), userName: token.name ?? params.name ?? "", avatarURL: params.avatarURL ?? "")
-        // The session's name in the cluster is bound to the user; a simulated cluster has no key for it.
+        // The session's name in the cluster is bound to the user; a simulated cluster makes this name without a key.
         connection.session = SessionNamer.unkeyed.name(of: connection.clientSession, for: connection.userKey)
         let allowsOneDevice = connection.role == .user && self.policies[connection.app].devices == .one
         if allowsOneDevice { try self.checkSignIn(of: connection, lastNoticeID: params.lastNoticeID) }

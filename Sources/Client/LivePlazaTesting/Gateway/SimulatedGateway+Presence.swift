@@ -3,7 +3,7 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// What the gateway tells presence: which members of the lives are connected, and which are not any more.
+/// What the gateway reports to presence: which members of the lives are connected, and which are no longer connected.
 extension SimulatedGateway {
     /// Sends the heartbeats of all connected members.
     mutating func sendHeartbeats() {
@@ -17,7 +17,7 @@ extension SimulatedGateway {
         }
     }
 
-    /// Tells presence all connected members, after presence has lost their leases.
+    /// Reports all connected members to presence, after presence has lost their leases.
     mutating func assertMembers() {
         for live in self.connectedMembers() {
             self.write(.audience(AudienceInput(live.key, .assert(members: live.members))))

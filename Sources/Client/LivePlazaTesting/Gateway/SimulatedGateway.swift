@@ -143,7 +143,7 @@ struct SimulatedGateway: Sendable {
         for sent in self.connections[number]?.core.takeRecordsToResend(at: self.now) ?? [] { self.write(sent.effect) }
     }
 
-    /// Orders the lives anew, and drops old notices.
+    /// Sorts the lives again, and drops old notices.
     private mutating func refreshRanking() {
         self.rankedAt = self.now
         self.ranking.refresh(self.model.rankingEntries(), at: self.now)

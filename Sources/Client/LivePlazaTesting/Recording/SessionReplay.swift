@@ -90,7 +90,7 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// Makes the replayed client do what made the recorded client send this call.
+    /// Repeats the action of the app that made the recorded client send this call.
     private func repeatCall(_ call: RecordedCall) {
         self.network.addRecorded(call)
         switch call.method {
@@ -125,7 +125,7 @@ public final class SessionReplay: Sendable {
         return Wire.encode(JSONValue.object(["reply": .object(reply)]))
     }
 
-    /// Advances the clock, and runs the timers that are due until then.
+    /// Advances the clock to `end`, and runs the timers that are due by then.
     private func passTime(to end: Double) {
         self.queue.drain()
         while self.clock.runNextTimer(by: end) { self.queue.drain() }

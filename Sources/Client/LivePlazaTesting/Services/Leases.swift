@@ -18,7 +18,7 @@ struct Leases: Sendable {
     /// Removes all leases.
     mutating func removeAll() { self.lives = [:] }
 
-    /// Executes the request of an input at `moment`; nil if the input needs no lease.
+    /// Executes the request of an input at `moment`; `request` is nil if the input needs no lease.
     mutating func execute(_ request: LeaseRequest?, at moment: Moment) -> LeaseResult {
         self.clock.advance(to: moment)
         let clock = self.clock

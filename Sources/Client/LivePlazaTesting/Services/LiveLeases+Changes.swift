@@ -70,8 +70,8 @@ extension LiveLeases {
         return [.left(user: member.user, isLast: isLast, count: self.count)]
     }
 
-    /// Removes a user, and revokes all tickets of the user up to `ticket`; if the user is absent, tickets are revoked only
-    /// if `includesAbsent`.
+    /// Removes a user, and revokes all tickets of the user up to `ticket`; if the user is absent, tickets are revoked
+    /// only if `includesAbsent`.
     mutating func kick(
         _ user: UserID, upTo ticket: Ticket, includesAbsent: Bool, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -125,8 +125,8 @@ extension LiveLeases {
         return self.count == previousCount ? [] : [.asserted(count: self.count)]
     }
 
-    /// Removes leases that have ended, in the order of the users' ids, until at least `remaining` are removed or none is
-    /// left.
+    /// Removes leases that have ended, in the order of the users' ids, until at least `remaining` are removed or none
+    /// is left.
     ///
     /// `remaining` is lowered by the number of removed leases.
     mutating func expire(in key: LiveKey, remaining: inout Int, at clock: LeaseClock) -> [LeaseChange] {

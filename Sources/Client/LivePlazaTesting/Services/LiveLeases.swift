@@ -15,8 +15,8 @@ struct LiveLeases: Sendable {
     struct Member: Sendable {
         var user: UserInfo
         let joinedAt: Timestamp
-        /// The ticket of the first join, by which the audience list is sorted; nil for the owner, whom the list does not
-        /// contain.
+        /// The ticket of the first join, by which the audience list is sorted; nil for the owner, whom the list does
+        /// not contain.
         let listTicket: Ticket?
         var sessions: [Session]
     }
@@ -24,7 +24,7 @@ struct LiveLeases: Sendable {
     /// The user and the session whose tickets a revocation makes void.
     private struct RevokedKey: Hashable, Sendable {
         let user: UserID
-        /// Nil: all sessions of the user.
+        /// The revoked session; nil for all sessions of the user.
         let session: SessionID?
     }
 
@@ -108,7 +108,7 @@ struct LiveLeases: Sendable {
 
     /// Whether a ticket of a session is void.
     func isRevoked(_ user: UserID, _ session: SessionID, _ ticket: Ticket, at now: Timestamp) -> Bool {
-        // First the revocation of this session, then the one of all sessions of the user.
+        // First the revocation of this session, then the revocation of all sessions of the user.
         [session, nil].contains { revokedSession in
             guard let revocation = self.revocations[RevokedKey(user: user, session: revokedSession)]
             else { return false }

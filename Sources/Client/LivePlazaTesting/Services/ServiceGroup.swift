@@ -33,7 +33,7 @@ struct ServiceGroup: Sendable {
 
     /// Appends an input to the inbox of its machine; a record of app settings updates the machines.
     ///
-    /// - Returns: False if the effect is not an input of a machine, so that the gateway must get it.
+    /// - Returns: False if the effect is not an input of a machine; the gateway must then get it.
     mutating func append(_ effect: Effect) -> Bool {
         switch effect {
         case .directory(let input, _): self.directory.append(input)
@@ -52,7 +52,7 @@ struct ServiceGroup: Sendable {
         return true
     }
 
-    /// Handles inputs until no service has one that it can handle.
+    /// Handles inputs until no service has an input that it can handle.
     ///
     /// - Returns: The effects for gateways, in order.
     mutating func run(at now: Timestamp) -> [Effect] {

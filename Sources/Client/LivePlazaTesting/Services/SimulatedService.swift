@@ -40,8 +40,8 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
 
     /// When the service must tick next; nil if no row has a due time, or if the service is stopped.
     ///
-    /// As in a cluster, ticks are at most one second apart while a row has a due time, even if that is far away. The
-    /// getter is mutating, because the rows drop outdated due times when they are asked for the next one.
+    /// As in a cluster, ticks are at most one second apart while a row has a due time, even if that due time is far
+    /// away. The getter is mutating, because the rows drop outdated due times when they are asked for the next one.
     var nextTick: Timestamp? {
         mutating get {
             guard self.isRunning, let due = self.rows.nextDue else { return nil }
@@ -52,7 +52,8 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
 
 /// The clock of a partition, which advances only with its inputs and ticks.
 struct PartitionClock: Sendable {
-    /// The time of the last input or tick; `distantPast` before the first one, from which no standstill is counted.
+    /// The time of the last input or tick; `distantPast` before the first one; the time before it does not count as a
+    /// standstill.
     private(set) var now = Timestamp.distantPast
     /// The sum of the standstills so far: of the times between two inputs that count as a pause of the partition.
     private var standstill = Milliseconds(0)
@@ -66,7 +67,7 @@ struct PartitionClock: Sendable {
         return Moment(now: self.now, offset: self.offset, standstill: self.standstill)
     }
 
-    /// When the partition ticks next while its first row falls due at `due`.
+    /// When the partition must tick next if its first row falls due at `due`.
     func nextTick(for due: Timestamp) -> Timestamp { max(self.now, min(due, self.now + .seconds(1))) }
 }
 

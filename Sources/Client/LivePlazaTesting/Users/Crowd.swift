@@ -4,13 +4,13 @@
 public struct Crowd: Sendable, Hashable {
     /// How many users the crowd has; all are in the live at first.
     public var viewers: Int
-    /// Texts a second of all users together.
+    /// The number of texts that all users together send per second.
     public var messagesPerSecond: Double
-    /// Gifts a second of all users together.
+    /// The number of gifts that all users together send per second.
     public var giftsPerSecond: Double
-    /// Likes a second of all users together.
+    /// The number of likes that all users together send per second.
     public var likesPerSecond: Double
-    /// How many users a second leave the live, or enter it again.
+    /// How many users per second leave the live or enter it again.
     public var changesPerSecond: Double
     /// Whether the live is in a battle with another live, whose id is the live's id with the ending `-rival`.
     ///

@@ -97,7 +97,7 @@ public final class RunningCrowd: Sendable {
         self.scheduleNextStep()
     }
 
-    /// Looks up whether the undecided users are in the live, as far as their calls have been answered by now.
+    /// Looks up whether the undecided users whose calls have been answered are in the live.
     private func resolveUndecidedUsers() {
         for number in self.state.withLock({ $0.undecidedUsers.sorted() }) {
             guard let isPresent = self.users[number].isInLive(self.liveID) else { continue }

@@ -177,7 +177,7 @@ public final class ScriptedUser: Sendable {
         }
         let frame: JSONValue = ["id": .integer(id), "method": .text(method), "params": .object(params)]
         cluster.perform { $0.textReceived(Wire.encode(frame), from: self.connection) }
-        // `perform` has handled everything that follows the call, so a running service has answered by now.
+        // `perform` has handled everything that follows the call, so a running service has already answered.
         guard let reply = self.inbox.takeReply(id) else {
             let message = "\(method) was not answered; a service is stopped"
             throw ErrorInfo(code: ReplyCode.timedOut.code, message: message)
@@ -208,7 +208,7 @@ public final class ScriptedUser: Sendable {
 extension SimulatedCluster {
     /// Creates and logs in a user whose calls are made by the test.
     ///
-    /// - Throws: `tokenInvalid` if `userID` is no valid id.
+    /// - Throws: `tokenInvalid` if `userID` is not a valid id.
     public func user(_ userID: String, userName: String? = nil) throws(ErrorInfo) -> ScriptedUser {
         let token = self.token(userID, userName: userName, validFor: Self.scriptedTokenLifetime)
         return try ScriptedUser(userID, token: token, on: self)

@@ -103,7 +103,7 @@ final class CaseRun {
 
     /// Does what the app, the server or the network does in a step.
     ///
-    /// - Returns: false if the step is no action, or its value has a wrong type; `runStep` then fails.
+    /// - Returns: false if the step is not an action, or its value has a wrong type; `runStep` then fails.
     private func performAction(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         switch kind {
@@ -149,7 +149,7 @@ final class CaseRun {
 
     /// Checks what the client has done.
     ///
-    /// - Returns: false if the step is no expectation; `runStep` then fails.
+    /// - Returns: false if the step is not an expectation; `runStep` then fails.
     private func checkExpectation(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         // The value of some steps is only a name: of a method, a store, a call or a code.
@@ -284,7 +284,7 @@ final class CaseRun {
         }
     }
 
-    /// Replaces `$i` in texts by the number of the turn, from 0; in place of `$i+5` and `{"$i":5}` stands turn + 5.
+    /// Replaces `$i` in texts by the number of the turn, from 0; `$i+5` and `{"$i":5}` become turn + 5.
     private static func insertTurn(_ turn: Int64, into value: JSONValue) -> JSONValue {
         switch value {
         case .text(let text):

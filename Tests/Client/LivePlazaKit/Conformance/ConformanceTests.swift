@@ -57,7 +57,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(fileName)")))
     }
 
-    /// The entries of an array; none if the value is no array.
+    /// The entries of an array; none if the value is not an array.
     private static func list(_ value: JSONValue?) -> [JSONValue] {
         if case .array(let values)? = value { return values }
         return []

@@ -239,6 +239,10 @@ struct StoreMethods {
                         ["battleInfo": Reflection.json(info), "resultMap": Reflection.json(codes)]
                     })
             }
+        case "cancelBattleRequest":
+            store.cancelBattleRequest(
+                battleId: params.text("battleId"), userIdList: params.texts("userIdList"),
+                completion: Self.noValue(done))
         case "acceptBattle": store.acceptBattle(battleID: battle, completion: Self.noValue(done))
         case "rejectBattle": store.rejectBattle(battleID: battle, completion: Self.noValue(done))
         case "exitBattle": store.exitBattle(battleID: battle, completion: Self.noValue(done))
@@ -255,7 +259,7 @@ struct StoreMethods {
                 giftID: params.text("giftID"), count: UInt(params.number("count", default: 1)),
                 completion: Self.noValue(done))
         case "setLanguage":
-            // The parameters of `setLanguage` are no object, but the language itself.
+            // The parameters of `setLanguage` are not an object, but the language itself.
             guard case .text(let language) = params.value else { return false }
             store.setLanguage(language)
             done(.success(.null))

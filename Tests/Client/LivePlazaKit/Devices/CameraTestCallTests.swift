@@ -80,9 +80,9 @@ import Testing
         #expect(self.errorCodes.withLock { $0 } == [ErrorInfo(.failed, "").code])
     }
 
-    /// The arguments are those of the test of two openings in `DeviceOpeningTests`.
+    /// The arguments are the same as in the test of two openings in `DeviceOpeningTests`.
     @Test(arguments: [false, true], [false, true])
-    func `no camera test goes on after the last one was refused`(isLate: Bool, isRefusedFirst: Bool) {
+    func `no camera test continues after the last one was refused`(isLate: Bool, isRefusedFirst: Bool) {
         self.startTest()
         if isLate { self.passLimit() }
         self.startTest()

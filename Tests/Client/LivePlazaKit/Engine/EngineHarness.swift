@@ -63,17 +63,20 @@ struct EngineHarness {
     let stores = RecordingStores()
     let engine: PlazaEngine
 
-    /// Makes an engine that knows two gateways.
+    /// Makes an engine that knows two gateways, of which a login takes the second one first.
     ///
     /// `answers`: by method, the result with which the server answers a call at once.
-    init(answers: [String: JSONValue] = [:], tokenProvider: (@Sendable () async throws -> String)? = nil) {
+    init(
+        answers: [String: JSONValue] = [:], tokenProvider: (@Sendable () async throws -> String)? = nil,
+        random: @escaping RandomSource = { 0.5 }
+    ) {
         self.network = TestNetwork(answers: answers)
         let options = PlazaOptions(
             gateways: ["ws://one/v1", "ws://two/v1"], tokenProvider: tokenProvider, transport: self.network,
             session: "s")
         let stores = self.stores
         self.engine = PlazaEngine(
-            options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 },
+            options: options, queue: EngineQueue(self.queue), clock: self.clock, random: random,
             sinks: StoreSinks(
                 stores: { _ in stores }, list: { stores }, login: { stores }, devices: { nil },
                 publish: { stores.add(.plazaEvent($0)) }))

@@ -136,7 +136,8 @@ import Testing
             harness.stores.takeShownItems().suffix(2) == [
                 .loginStatus(.disconnected), .callEnded("failing login: invalidParameter"),
             ])
-        harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
+        // The login begins at this address.
+        harness.network.badAddresses.withLock { $0 = ["ws://two/v1"] }
         harness.login()
         #expect(
             harness.stores.takeShownItems() == [
@@ -148,8 +149,8 @@ import Testing
         let harness = EngineHarness()
         harness.login()
         harness.enter()
-        // The next address is invalid, so the client reconnects to the address after it, which is the first one again.
-        harness.network.badAddresses.withLock { $0 = ["ws://two/v1"] }
+        // The next address is invalid, so the client reconnects to the address after it, which is the one of the login.
+        harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         // The pause before the first attempt is 50 ms.
         harness.advance(by: 50)
@@ -172,6 +173,18 @@ import Testing
         harness.network.badAddresses.withLock { $0 = [] }
         harness.login()
         #expect(harness.stores.takeShownItems().last == .callEnded("login"))
+    }
+
+    @Test(arguments: [(0.0, "one"), (0.499, "one"), (0.5, "two"), (0.999, "two")])
+    func `a login begins at a random gateway, and a later one at another random gateway`(number: Double, host: String) {
+        let numbers = Locked(number)
+        let harness = EngineHarness(random: { numbers.withLock { $0 } })
+        harness.login()
+        #expect(harness.network.socket?.address == "ws://\(host)/v1")
+        harness.begin("logout") { (engine) throws(ErrorInfo) in try await engine.logout() }
+        numbers.withLock { $0 = 1 - $0 - 0.001 }
+        harness.login()
+        #expect(harness.network.socket?.address == (host == "one" ? "ws://two/v1" : "ws://one/v1"))
     }
 
     /// Rules: R2.27.
@@ -210,21 +223,12 @@ import Testing
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         // Longer than the pause before the first attempt, which is 50 ms.
         harness.advance(by: 100)
-        #expect(harness.network.socket?.address == "ws://two/v1")
+        #expect(harness.network.socket?.address == "ws://one/v1")
     }
 
     @Test func `a token provider that does not answer is asked again after 30 s`() {
-        let requestCount = Locked(0)
-        let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
-        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
-            // The login makes the first request. The reconnect makes the second one, which gets no answer.
-            let isHanging = requestCount.withLock { count in
-                count += 1
-                return count == 2
-            }
-            if isHanging { await withCheckedContinuation { caller in waitingCallers.withLock { $0.append(caller) } } }
-            return Self.tokenFor100Seconds
-        }
+        let provider = HangingTokenProvider(tokens: Self.tokenFor100Seconds, Self.tokenFor100Seconds)
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]], tokenProvider: provider.token)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
         harness.reply(
@@ -232,30 +236,21 @@ import Testing
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         // Longer than the pause before the first attempt, which is 50 ms.
         harness.advance(by: 100)
-        #expect(requestCount.withLock { $0 } == 2)
+        #expect(provider.requestCount == 2)
         // The wait for a token ends after 30 s, and the next attempt follows within a second.
         harness.advance(by: 30_000)
         harness.advance(by: 1000)
-        #expect(requestCount.withLock { $0 } == 3)
-        #expect(harness.network.socket?.address == "ws://two/v1")
+        #expect(provider.requestCount == 3)
+        #expect(harness.network.socket?.address == "ws://one/v1")
         // A continuation must be resumed, so the second request gets its answer at the end of the test.
-        for caller in waitingCallers.withLock({ $0 }) { caller.resume() }
+        provider.answer()
         harness.queue.drain()
     }
 
     /// Rules: R2.23.
     @Test func `a token provider that does not answer is asked again on the open connection`() {
-        let requestCount = Locked(0)
-        let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
-        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
-            // The login makes the first request. The renewal makes the second one, which gets no answer.
-            let isHanging = requestCount.withLock { count in
-                count += 1
-                return count == 2
-            }
-            if isHanging { await withCheckedContinuation { caller in waitingCallers.withLock { $0.append(caller) } } }
-            return requestCount.withLock { $0 } == 1 ? Self.tokenFor100Seconds : Self.laterToken
-        }
+        let provider = HangingTokenProvider(tokens: Self.tokenFor100Seconds, Self.laterToken)
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]], tokenProvider: provider.token)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
         harness.reply(
@@ -263,19 +258,19 @@ import Testing
         let socket = harness.network.socket
         // The token is valid for 100 s, and is renewed 20 s before its end and half of 20 s before that.
         harness.advance(by: 70_000)
-        #expect(requestCount.withLock { $0 } == 2)
+        #expect(provider.requestCount == 2)
         _ = harness.stores.takeShownItems()
         harness.advance(by: 29_999)
-        #expect(requestCount.withLock { $0 } == 2)
+        #expect(provider.requestCount == 2)
         // The wait for the answer ends after 30 s, and the next request follows after a second.
         harness.advance(by: 1001)
-        #expect(requestCount.withLock { $0 } == 3)
+        #expect(provider.requestCount == 3)
         let fault = ErrorInfo(.timedOut, "the token provider does not answer")
         #expect(harness.stores.takeShownItems() == [.plazaEvent(.fault(fault))])
         #expect(harness.network.socket === socket)
         #expect(socket?.sent.filter { $0.method == "login" }.count == 2, "the new token is sent on the open connection")
         // A continuation must be resumed, so the second request gets its answer at the end of the test.
-        for caller in waitingCallers.withLock({ $0 }) { caller.resume() }
+        provider.answer()
         harness.queue.drain()
     }
 

@@ -16,7 +16,7 @@ final class ManualQueue: WorkQueue {
 
     func preconditionIsCurrent() { precondition(self.state.withLock { $0.isRunning }, "not on the queue") }
 
-    /// Runs all work, also the work that is added meanwhile.
+    /// Runs all work, including the work that is added meanwhile.
     func drain() {
         self.state.withLock { $0.isRunning = true }
         while let work = self.state.withLock({ $0.work.isEmpty ? nil : $0.work.removeFirst() }) { work() }

@@ -236,7 +236,7 @@ import Testing
         }
         // The subscriptions exist until here.
         #expect(subscriptions.withLock { $0.count } == 3)
-        // The first state is that of the join, the second one that of the mute.
+        // The join causes the first state, the mute the second one.
         #expect(log.all == ["login", "state", "join", "fault", "state", "event"].map { "\($0): true" })
     }
 

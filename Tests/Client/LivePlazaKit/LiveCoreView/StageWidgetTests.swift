@@ -4,7 +4,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A widget whose name tells the seat, user and layer that it was made for.
+/// A widget whose name contains the seat, user and layer that it was made for.
 private final class Widget {
     let name: String
     init(_ name: String) { self.name = name }

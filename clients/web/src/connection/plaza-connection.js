@@ -10,7 +10,7 @@ const unknownLife = 3_600_000;
 
 /**
  * @typedef {object} ConnectionOptions
- * @property {readonly string[]} urls the gateways' addresses; each reconnect tries the next one
+ * @property {readonly string[]} urls the gateways' addresses: the first attempt takes a random one, each reconnect the next one
  * @property {string} session the name under which calls are counted
  * @property {number} firstID the first call's id
  * @property {any} WebSocket the class of WebSockets
@@ -31,7 +31,7 @@ export class PlazaConnection {
   #core;
   /** @type {any} */
   #socket;
-  #addressIndex = 0;
+  #addressIndex;
   /** @type {unknown} */
   #timer;
   /** @type {Map<number, { resolve: (result: any) => void, reject: (error: PlazaError) => void }>} */
@@ -49,7 +49,9 @@ export class PlazaConnection {
   /** @param {ConnectionOptions} options */
   constructor(options) {
     this.#options = options;
-    const { session, firstID, random, name, avatarURL, callTimeout } = options;
+    const { session, firstID, random, name, avatarURL, callTimeout, urls } = options;
+    // Clients begin at different gateways.
+    this.#addressIndex = Math.floor(random() * urls.length);
     this.#core = new ClientCore({
       session, firstID, random, name, avatarURL, hasTokenProvider: options.tokenProvider !== undefined,
       ...(callTimeout === undefined ? {} : { callTimeout }),

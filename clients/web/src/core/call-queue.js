@@ -101,26 +101,14 @@ export class CallQueue {
   }
 
   /**
-   * The first unfinished call of a method.
-   *
-   * @param {string} method
-   * @param {string} live
-   * @returns {UnfinishedCall | undefined}
-   */
-  find(method, live) {
-    for (const call of this.#calls.values()) if (call.method === method && call.live === live) return call;
-    return undefined;
-  }
-
-  /**
-   * The first unfinished call that makes the user join a live.
+   * Whether an unfinished call about a live matches.
    *
    * @param {string} live
-   * @returns {UnfinishedCall | undefined}
+   * @param {(call: UnfinishedCall) => boolean} isMatch
    */
-  findJoin(live) {
-    for (const call of this.#calls.values()) if (call.isJoining && call.live === live) return call;
-    return undefined;
+  contains(live, isMatch) {
+    for (const call of this.#calls.values()) if (call.live === live && isMatch(call)) return true;
+    return false;
   }
 
   /**

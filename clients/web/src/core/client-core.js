@@ -294,7 +294,7 @@ export class ClientCore {
     if (call === undefined) return;
     if (!call.isJoining) return this.#events(this.#place.callEnded(call, frame));
     const { live } = call;
-    if (frame.error || !live || live === this.#place.live || this.#calls.findJoin(live) !== undefined) return;
+    if (frame.error || !live || live === this.#place.live || this.#calls.contains(live, (call) => call.isJoining)) return;
     this.#calls.add(this.#makeHandle(), 'live.leave', callParams({ live }), live, now + this.#options.callTimeout, false);
     this.#sendCalls(now);
   }
@@ -328,7 +328,7 @@ export class ClientCore {
     if (meaning.verdict === 'closed') return this.#link.lost(meaning.code, now, error);
     if (meaning.verdict === 'end') return this.#link.end(CloseCode.normal, error, true);
     if (meaning.verdict === 'lost') {
-      this.#events(this.#place.lost(error, this.#calls.find('live.leave', live ?? '') !== undefined));
+      this.#events(this.#place.lost(error, this.#calls.contains(live ?? '', (call) => call.method === 'live.leave')));
     }
     // After `lost` too: whether the login itself was accepted depends on the error; a new one without the live is sure.
     this.#link.disconnect(now, meaning.verdict === 'again' ? error.retryAfter : 0);

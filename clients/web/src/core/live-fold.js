@@ -11,7 +11,9 @@ import * as seat from './state/seat.js';
 import * as stage from './state/stage.js';
 import * as summary from './state/summary.js';
 import { PlazaError } from './errors.js';
+import { OpenRequests } from './open-requests.js';
 import { badFrame, isObject } from './read.js';
+import { announcedRequest, endedRequests } from './requests.js';
 
 /**
  * @typedef {{ type: string, body: import('./read.js').JSONObject, n?: number, at?: number }} Input
@@ -80,6 +82,8 @@ export class LiveFold {
    * @type {Map<string, number>}
    */
   #announced = new Map();
+  /** The open requests whose end leads to an event. */
+  #openRequests = new OpenRequests();
 
   /**
    * @param {string} liveID
@@ -98,6 +102,7 @@ export class LiveFold {
    */
   snapshotAsked(name) {
     this.#since.set(name, { inputs: [], isOverflown: false });
+    this.#openRequests.snapshotAsked(name);
   }
 
   /**
@@ -107,6 +112,12 @@ export class LiveFold {
    */
   snapshotFailed(name) {
     this.#since.delete(name);
+    this.#openRequests.snapshotFailed(name);
+  }
+
+  /** Whether a request is no longer open according to a snapshot, and no notice has told how it ended. */
+  get awaitsNotices() {
+    return this.#openRequests.awaitsNotices;
   }
 
   /**
@@ -150,9 +161,8 @@ export class LiveFold {
     const outcome = this.#fold({ type: `snapshot.${name}`, body, at }, true);
     for (const input of since) this.#fold(input, false);
     // A request that has ended since the server answered is not announced any more. What ended before is not in the answer.
-    const ended = since.filter((input) => !(Number(input.at) <= Number(at))).map(endedBy);
-    const isOpen = (/** @type {StoreEvent} */ { type, request }) => !ended.some((end) => `${type} ${request} `.startsWith(`${end} `));
-    return { ...outcome, events: outcome.events.filter(isOpen) };
+    const ended = new Set(since.filter((input) => !(Number(input.at) <= Number(at))).flatMap(endedRequests));
+    return { ...outcome, events: outcome.events.filter((event) => !ended.has(announcedRequest(event) ?? '')) };
   }
 
   /**
@@ -178,7 +188,9 @@ export class LiveFold {
       return { events: [], error: error instanceof PlazaError ? error : badFrame(`what cannot be read: ${error}`) };
     }
     this.states = states;
-    return { events: events.filter((event) => this.#isNew(event, at)) };
+    const fresh = events.filter((event) => this.#isNew(event, at));
+    if (!tells) return { events: fresh };
+    return { events: this.#openRequests.reduce(input, fresh, { liveID: this.liveID, selfID: this.#selfID, states }) };
   }
 
   /**
@@ -197,21 +209,6 @@ export class LiveFold {
     this.#announced.set(key, detail.expiresAt);
     return true;
   }
-}
-
-/**
- * The request of another user that an input ends: the type of its event, and who has made the request, or its battle.
- *
- * @param {Input} input
- * @returns {string | undefined}
- */
-function endedBy({ type, body }) {
-  // The input was kept before it was read, so it may be of any form.
-  const { battle, guest, host, inviter, user } = /** @type {any} */ (body);
-  if (/^notice\.application(Cancelled|TimedOut|Processed)$|^local\.applicationAnswered$/.test(type)) return `onGuestApplicationReceived ${guest?.userID ?? user}`;
-  if (/^notice\.invitation(Cancelled|TimedOut)$/.test(type)) return `onHostInvitationReceived ${host?.userID}`;
-  if (/^notice\.coHostRequest(Cancelled|TimedOut)$|^local\.coHostRequestEnded$/.test(type)) return `onCoHostRequestReceived ${inviter?.live ?? inviter}`;
-  return /^notice\.battleRequest(Cancelled|TimedOut)$/.test(type) ? `onBattleRequestReceived ${battle}` : undefined;
 }
 
 /**
@@ -235,9 +232,9 @@ const changes = {
   audience: /^item\.(audienceJoined|audienceLeft|userChanged)$/,
   mutes: /^item\.messageDisabled$/,
   ownMute: /^item\.messageDisabled$/,
-  seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|invited|invitationCancelled)$/,
+  seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|applicationCancelled|invited|invitationAnswered|invitationCancelled)$/,
   coHostRequests: /^notice\.coHostRequest|^local\.coHostRequest/,
-  battleRequests: /^notice\.battleRequest/,
+  battleRequests: /^notice\.battleRequest|^local\.battle(Answered|RequestCancelled)$/,
   statistics: /^item\.(likes|summary)$/,
 };
 

@@ -53,11 +53,18 @@ export class BattleStore extends LiveStore {
     const lives = this.#livesOf(userIDList);
     const { duration = 0, needResponse = false, extensionInfo = '' } = config;
     const params = { to: [...lives.values()], duration, needResponse, timeout, extensionInfo };
-    const reply = await this.call('battle.request', params);
-    const codes = new Map(array(reply.codes ?? [], 'codes').map((entry) => {
-      const { live, code } = object(entry, 'code');
-      return [text(live, 'live'), whole(code, 'code')];
-    }));
+    // The battle has its id from the server, so its requests have no names before the reply.
+    const { reply, codes } = await this.request('battleRequests', [], async () => {
+      const reply = await this.call('battle.request', params);
+      const codes = new Map(array(reply.codes ?? [], 'codes').map((entry) => {
+        const { live, code } = object(entry, 'code');
+        return [text(live, 'live'), whole(code, 'code')];
+      }));
+      // A battle that has begun is no request any more.
+      const asked = reply.startTime === undefined ? params.to.filter((live) => (codes.get(live) ?? 0) === 0) : [];
+      const opened = asked.map((live) => `ownBattle ${text(reply.battle, 'battle')} ${live}`);
+      return { result: { reply, codes }, opened };
+    });
     return {
       battleInfo: {
         battleID: text(reply.battle, 'battle'), config: { duration, needResponse, extensionInfo },
@@ -75,7 +82,9 @@ export class BattleStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `notWhileFighting`, `noPermission`
    */
   async cancelBattleRequest({ battleId, userIdList }) {
-    await this.call('battle.cancel', { battle: battleId, to: [...this.#livesOf(userIdList).values()] });
+    const lives = [...this.#livesOf(userIdList).values()];
+    await this.callAndChange('battle.cancel', { battle: battleId, to: lives }, ...lives.map((invitee) => (
+      { type: 'local.battleRequestCancelled', body: { battle: battleId, invitee }, snapshot: 'battleRequests' })));
   }
 
   /**
@@ -86,7 +95,7 @@ export class BattleStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleOver`, `battlePending`
    */
   async acceptBattle({ battleID }) {
-    await this.call('battle.accept', { battle: battleID });
+    await this.callAndChange('battle.accept', { battle: battleID }, answered(battleID));
   }
 
   /**
@@ -97,7 +106,7 @@ export class BattleStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleOver`
    */
   async rejectBattle({ battleID }) {
-    await this.call('battle.reject', { battle: battleID });
+    await this.callAndChange('battle.reject', { battle: battleID }, answered(battleID));
   }
 
   /**
@@ -125,4 +134,13 @@ export class BattleStore extends LiveStore {
       return [user, host.liveID];
     }));
   }
+}
+
+/**
+ * A request for a battle is answered.
+ *
+ * @param {string} battle
+ */
+function answered(battle) {
+  return { type: 'local.battleAnswered', body: { battle }, snapshot: 'battleRequests' };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isOutcomeUnknown } from '../core/reply-policy.js';
 import { initial } from '../core/state/co-guest.js';
 import { LiveStore, liveStores } from './live-store.js';
 
@@ -40,7 +41,7 @@ export class CoGuestStore extends LiveStore {
    * Asks for a seat. Where seats are free to take, the user sits at once.
    *
    * After `timedOut` the application may be open: its answer is an event all the same, and another application then fails with
-   * `requestRepeated`.
+   * `requestRepeated`. If the server does not have it, the event is `onGuestApplicationNoResponse`.
    *
    * @param {{ seatIndex?: number, timeout?: number, extraInfo?: string }} [request] the seat, −1 for any; seconds, 1 to 1,800
    *   (10); at most 2,048 bytes
@@ -49,7 +50,7 @@ export class CoGuestStore extends LiveStore {
    */
   async applyForSeat(request = {}) {
     const { seatIndex = -1, timeout, extraInfo } = request;
-    await this.call('seat.apply', { seatIndex, timeout, extraInfo });
+    await this.apply('seat.apply', { seatIndex, timeout, extraInfo });
   }
 
   /**
@@ -59,7 +60,8 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
    */
   async cancelApplication() {
-    await this.call('seat.cancelApplication');
+    const change = { type: 'local.applicationCancelled', body: {}, snapshot: 'seatRequests' };
+    await this.callAndChange('seat.cancelApplication', {}, change);
   }
 
   /**
@@ -98,11 +100,14 @@ export class CoGuestStore extends LiveStore {
     const isNew = !this.session.statesOf(this.liveID).coGuest.invitees.some((user) => user.userID === userID);
     // The viewer's answer may come before the reply to the call, if the connection is lost meanwhile.
     this.session.local(this.liveID, 'local.invited', { user: userID });
+    const names = [`ownInvitation ${userID}`];
     try {
-      await this.call('seat.invite', { user: userID, seatIndex, timeout, extraInfo });
+      await this.request('seatRequests', names, async () => {
+        await this.call('seat.invite', { user: userID, seatIndex, timeout, extraInfo });
+        return { result: undefined, opened: names };
+      });
     } catch (error) {
-      const isUnknown = this.session.readIfUnknown(this.liveID, 'seatRequests', error);
-      if (isNew && !isUnknown) this.session.local(this.liveID, 'local.invitationCancelled', { user: userID });
+      if (isNew && !isOutcomeUnknown(error)) this.session.local(this.liveID, 'local.invitationCancelled', { user: userID });
       throw error;
     }
   }
@@ -126,7 +131,7 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
    */
   async acceptInvitation({ inviterID }) {
-    await this.call('seat.acceptInvitation', { user: inviterID });
+    await this.callAndChange('seat.acceptInvitation', { user: inviterID }, invitationAnswered(inviterID));
   }
 
   /**
@@ -137,7 +142,7 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
    */
   async rejectInvitation({ inviterID }) {
-    await this.call('seat.rejectInvitation', { user: inviterID });
+    await this.callAndChange('seat.rejectInvitation', { user: inviterID }, invitationAnswered(inviterID));
   }
 
   /**
@@ -159,4 +164,13 @@ export class CoGuestStore extends LiveStore {
  */
 function seatChange(type, user) {
   return { type, body: { user }, snapshot: 'seatRequests' };
+}
+
+/**
+ * A host's invitation is answered.
+ *
+ * @param {string} host
+ */
+function invitationAnswered(host) {
+  return { type: 'local.invitationAnswered', body: { host }, snapshot: 'seatRequests' };
 }

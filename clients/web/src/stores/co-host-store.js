@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { plazaError, PlazaError, ReplyCode } from '../core/errors.js';
+import { PlazaError, ReplyCode } from '../core/errors.js';
 import { array, object, whole } from '../core/read.js';
+import { isOutcomeUnknown } from '../core/reply-policy.js';
 import { initial } from '../core/state/co-host.js';
 import { LiveStore, liveStores } from './live-store.js';
 
@@ -62,19 +63,22 @@ export class CoHostStore extends LiveStore {
     // A refused request does not end an earlier one to the same live, which is open still.
     const isNew = !this.session.statesOf(this.liveID).coHost.invitees.some((host) => host.liveID === targetHost);
     this.#requested([targetHost]);
+    const names = [`ownCoHost ${targetHost}`];
+    const params = { to: [targetHost], layoutTemplate, timeout, extensionInfo: extraInfo };
     try {
-      const params = { to: [targetHost], layoutTemplate, timeout, extensionInfo: extraInfo };
-      const codes = array((await this.call('cohost.request', params)).codes, 'codes');
-      for (const entry of codes) {
-        const { code, reason } = object(entry, 'code');
-        const number = whole(code, 'code');
-        if (number === 0) continue;
-        const reply = typeof reason === 'number' ? reason : reasons[number] ?? ReplyCode.badParameter;
-        throw new PlazaError(reply, `the live ${targetHost} cannot be asked`);
-      }
+      await this.request('coHostRequests', names, async () => {
+        const codes = array((await this.call('cohost.request', params)).codes, 'codes');
+        for (const entry of codes) {
+          const { code, reason } = object(entry, 'code');
+          const number = whole(code, 'code');
+          if (number === 0) continue;
+          const reply = typeof reason === 'number' ? reason : reasons[number] ?? ReplyCode.badParameter;
+          throw new PlazaError(reply, `the live ${targetHost} cannot be asked`);
+        }
+        return { result: undefined, opened: names };
+      });
     } catch (error) {
-      const isUnknown = this.session.readIfUnknown(this.liveID, 'coHostRequests', error);
-      if (isNew && !isUnknown) this.session.local(this.liveID, 'local.coHostRequestEnded', { inviter: this.liveID, invitee: targetHost });
+      if (isNew && !isOutcomeUnknown(error)) this.session.local(this.liveID, 'local.coHostRequestEnded', { inviter: this.liveID, invitee: targetHost });
       throw error;
     }
   }
@@ -153,11 +157,11 @@ export class CoHostStore extends LiveStore {
 
   /** @param {string} cursor */
   async #readCandidates(cursor) {
-    const page = await this.call('cohost.candidates', cursor === '' ? {} : { cursor });
     // The server answers the owner also outside the live, whose stores show nothing then.
-    if (!this.session.snapshot(this.liveID, 'candidates', { ...page, isFirst: cursor === '' })) {
-      throw plazaError('notInRoom', 'join the live before you read its candidates');
-    }
+    await this.showList('candidates', async () => {
+      const page = await this.call('cohost.candidates', cursor === '' ? {} : { cursor });
+      return { ...page, isFirst: cursor === '' };
+    });
   }
 
   /** @param {string[]} lives */

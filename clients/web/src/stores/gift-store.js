@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { plazaError } from '../core/errors.js';
 import { initial } from '../core/state/gift.js';
 import { LiveStore, liveStores } from './live-store.js';
 
@@ -39,11 +38,7 @@ export class GiftStore extends LiveStore {
    */
   async refreshUsableGifts() {
     const params = this.#language === undefined ? {} : { language: this.#language };
-    const gifts = await this.session.call('gift.list', params);
-    // It is not checked before the call, because a join that the app has begun may be complete by now.
-    if (!this.session.snapshot(this.liveID, 'gifts', gifts)) {
-      throw plazaError('notInRoom', 'join the live before you read its gifts');
-    }
+    await this.showList('gifts', () => this.session.call('gift.list', params));
   }
 
   /**

@@ -46,8 +46,7 @@ export class LiveSeatStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`
    */
   async takeSeat({ seatIndex }) {
-    const { index } = await this.call('seat.take', { seatIndex });
-    return { index: typeof index === 'number' ? index : undefined };
+    return { index: await this.apply('seat.take', { seatIndex }) };
   }
 
   /**

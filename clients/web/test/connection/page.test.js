@@ -18,10 +18,10 @@ class FakePage extends EventTarget {
   }
 }
 
-async function make(random = () => 0.5) {
+async function make(random = () => 0.5, urls = ['ws://a/v1', 'ws://b/v1']) {
   const run = { clock: new FakeClock(), network: new FakeNetwork(), page: new FakePage() };
   run.plaza = new LivePlaza({
-    urls: ['ws://a/v1', 'ws://b/v1'], session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock, random, page: run.page,
+    urls, session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock, random, page: run.page,
   });
   run.accept = () => {
     run.network.socket.open();
@@ -78,14 +78,16 @@ describe('a page', () => {
     assert.equal(network.sockets.length, 3);
   });
 
-  it('takes its gateways in turn', async () => {
-    const { network, clock } = await make();
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      network.socket.end(1006);
-      await clock.advance(5000);
+  it('begins at a random gateway, and takes the others in turn', async () => {
+    for (const [number, order] of [[0, 'abca'], [0.4, 'bcab'], [0.999999, 'cabc']]) {
+      const { network, clock } = await make(() => number, ['ws://a/v1', 'ws://b/v1', 'ws://c/v1']);
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        network.socket.end(1006);
+        await clock.advance(5000);
+      }
+      assert.deepEqual(network.sockets.map((socket) => socket.url), [...order].map((name) => `ws://${name}/v1`));
+      assert.ok(network.sockets.every((socket) => socket.protocol === 'liveplaza.v1'));
     }
-    assert.deepEqual(network.sockets.map((socket) => socket.url), ['ws://a/v1', 'ws://b/v1', 'ws://a/v1', 'ws://b/v1']);
-    assert.ok(network.sockets.every((socket) => socket.protocol === 'liveplaza.v1'));
   });
 
   it('is not followed after a logout', async () => {

@@ -29,6 +29,11 @@ export class FakeElement extends EventTarget {
     return this.children.find((child) => child instanceof FakeElement);
   }
 
+  get nextElementSibling() {
+    const { children } = this.parent;
+    return children[children.indexOf(this) + 1] ?? null;
+  }
+
   get parentElement() {
     return this.parent ?? null;
   }
@@ -60,6 +65,17 @@ export class FakeElement extends EventTarget {
     this.append(...children);
   }
 
+  insertBefore(child, next) {
+    child.remove();
+    this.children.splice(next ? this.children.indexOf(next) : this.children.length, 0, child);
+    child.parent = this;
+  }
+
+  replaceWith(other) {
+    this.parent.insertBefore(other, this);
+    this.remove();
+  }
+
   remove() {
     if (this.parent) this.parent.children = this.parent.children.filter((child) => child !== this);
     this.parent = undefined;
@@ -67,6 +83,11 @@ export class FakeElement extends EventTarget {
 
   querySelector() {
     return null;
+  }
+
+  /** All elements in this one: the selectors of the pages are not understood. */
+  querySelectorAll() {
+    return this.children.filter((child) => child instanceof FakeElement).flatMap((child) => [child, ...child.querySelectorAll()]);
   }
 
   contains() {
@@ -82,7 +103,7 @@ export class FakeElement extends EventTarget {
  * @param {{ kept?: Record<string, string> }} [options] what this device has kept from before
  */
 export function makePage({ kept = {} } = {}) {
-  const { setTimeout } = globalThis;
+  const { setInterval, setTimeout } = globalThis;
   const target = new EventTarget();
   const values = {
     document: Object.assign(new EventTarget(), {
@@ -92,6 +113,7 @@ export function makePage({ kept = {} } = {}) {
     location: { hash: '', search: '', href: 'http://page/', origin: 'http://page' },
     // A message that is still shown keeps no test waiting.
     setTimeout: (action, delay) => setTimeout(action, delay).unref(),
+    setInterval: (action, delay) => setInterval(action, delay).unref(),
     matchMedia: () => Object.assign(new EventTarget(), { matches: false }),
     localStorage: { getItem: (name) => kept[name] ?? null, setItem: () => {}, removeItem: () => {} },
     scrollTo: () => {},

@@ -39,6 +39,8 @@ export function reduce(state, { type, body }, context) {
     const [inviter, invitee] = [host(body.inviterMember ?? body.inviter), host(body.inviteeMember ?? body.invitee)];
     emit(requestEvents[type], { battleID, inviter, invitee, ...(isReceived ? requestDetail(body) : {}) }, isReceived ? battleID : undefined);
   } else if (type === 'snapshot.battleRequests') {
+    // What this live has asked for is in no state, and is used only by `OpenRequests`.
+    for (const entry of array(body.sent, 'sent')) memberHost(object(entry, 'request').invitee);
     for (const entry of array(body.received, 'received')) {
       const request = object(entry, 'request');
       if (bool(request.hasAccepted, 'hasAccepted', false)) continue;
@@ -108,7 +110,7 @@ function battleEvent({ kind, body }, state, context) {
  * @param {import('../read.js').JSONObject | undefined} record
  * @param {string} battleID
  */
-function battleOf(record, battleID) {
+export function battleOf(record, battleID) {
   const others = Array.isArray(record?.otherBattles) ? record?.otherBattles ?? [] : [];
   return [record?.battle, ...others].filter(isObject).find((battle) => battle.id === battleID);
 }
@@ -138,10 +140,10 @@ function sideUser(side) {
 /**
  * The host of a live of the connection.
  *
- * @param {import('../live-fold.js').Context} context
+ * @param {{ liveID: string, states: import('../live-fold.js').LiveStates }} context
  * @param {string} live
  */
-function hostOfLive({ liveID, states }, live) {
+export function hostOfLive({ liveID, states }, live) {
   const member = states.coHost.connected.find((host) => host.liveID === live);
   if (member) return member;
   return live === liveID ? hostOf(live, states.live.info.liveOwner) : { ...emptySeatUser, liveID: live };

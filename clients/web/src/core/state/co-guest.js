@@ -139,8 +139,12 @@ function invited(body, emit) {
   emit('onHostInvitationReceived', { hostUser, ...requestDetail(body) }, `${hostUser.userID} ${whole(body.expiresAt, 'expiresAt', 0)}`);
 }
 
-/** @param {import('../live-fold.js').Context} context */
-function isHost({ selfID, states }) {
+/**
+ * Whether the user is the owner of the live or an admin.
+ *
+ * @param {{ selfID: string, states: import('../live-fold.js').LiveStates }} context
+ */
+export function isHost({ selfID, states }) {
   const { info } = states.live;
   return info.liveOwner.userID === selfID || info.admins.includes(selfID);
 }

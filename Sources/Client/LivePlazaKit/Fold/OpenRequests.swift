@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// The open requests of this user and to this user, whose end leads to one event each.
+///
+/// Usually a notice tells the end. The server keeps a notice for only a minute; if the client missed the notice, a later
+/// snapshot of the open requests lacks the request. Its notice may still be on its way then. So the client waits a
+/// moment, and publishes an end by the live's state only if no notice has come (R1.24).
+///
+/// Applications of others to a host are not among them: a host gets no event of an application that has timed out.
+struct OpenRequests: Sendable {
+    /// How long it is known that the end of a request was published without its notice.
+    private static let keptAfterEnd = Milliseconds.seconds(120)
+
+    /// An open request with the events of its possible ends.
+    private struct Entry {
+        let name: RequestName
+        let ends: RequestEnds
+        var missing: Missing?
+    }
+
+    /// What a snapshot has told about a request whose end no notice has told.
+    private struct Missing {
+        /// The time of the snapshot; nil if the server does not send it.
+        let at: Timestamp?
+        /// Whether the snapshot itself says that the request was accepted.
+        let isAccepted: Bool
+    }
+
+    /// In the order in which the requests were opened.
+    private var entries: [Entry] = []
+    /// For each snapshot that is being read: the requests that were opened or have ended since it was requested.
+    ///
+    /// The time is that of the last notice about the request. A change by this client itself is later than any snapshot.
+    private var changedDuringRead: [SnapshotName: [RequestName: Timestamp]] = [:]
+    /// The requests whose end was published without a notice, with the time of the snapshot that lacked them.
+    ///
+    /// A notice of such an end that is not later than the snapshot comes too late.
+    private var endedUnnoticed: [RequestName: Timestamp] = [:]
+    /// The number of this client's calls without an outcome that open requests.
+    private var sendingCount = 0
+    /// The requests that have ended while there were such calls: a notice may come before the reply to the call.
+    private var endedWhileSending: Set<RequestName> = []
+
+    /// Whether a request is missing in a snapshot, and no notice has told how it ended.
+    var awaitsNotices: Bool { self.entries.contains { $0.missing != nil } }
+
+    mutating func snapshotRequested(_ name: SnapshotName) {
+        if name.hasRequests { self.changedDuringRead[name] = [:] }
+    }
+
+    mutating func snapshotFailed(_ name: SnapshotName) { self.changedDuringRead[name] = nil }
+
+    /// Applies an input, and adds the events of ends that no notice has told, or removes those of notices that come too
+    /// late.
+    ///
+    /// `context`: with the events and the states that the input has led to otherwise.
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        switch input {
+        case .notice(_, let at):
+            self.endedUnnoticed = self.endedUnnoticed.filter { $0.value + Self.keptAfterEnd >= at }
+            let ended = input.endedRequests
+            if ended.contains(where: { name in self.endedUnnoticed[name].map { at <= $0 } ?? false }) {
+                context.events = []
+            }
+            for name in ended { self.end(name, at: at) }
+            self.openAnnounced(at: at, context)
+        case .snapshot(let snapshot):
+            guard let name = snapshot.name, name.hasRequests else { return }
+            let changes = self.changedDuringRead.removeValue(forKey: name) ?? [:]
+            self.compare(with: snapshot, except: changes, context)
+        case .local(.requestsSending): self.sendingCount += 1
+        case .local(.requestsSent(let names)):
+            for name in names where !self.endedWhileSending.contains(name) {
+                self.open(name, RequestEnds(of: name, context), at: .distantFuture)
+            }
+            self.sendingCount = max(0, self.sendingCount - 1)
+            if self.sendingCount == 0 { self.endedWhileSending = [] }
+        case .local(.noticesDue): self.publishMissing(&context)
+        case .local: for name in input.endedRequests { self.end(name, at: .distantFuture) }
+        case .item, .counts: break
+        }
+    }
+
+    private mutating func open(_ name: RequestName, _ ends: RequestEnds?, at: Timestamp?) {
+        guard let ends else { return }
+        if let at { self.recordChange(of: name, at: at) }
+        self.entries.removeAll { $0.name == name }
+        self.entries.append(Entry(name: name, ends: ends))
+    }
+
+    private mutating func end(_ name: RequestName, at: Timestamp) {
+        self.recordChange(of: name, at: at)
+        if self.sendingCount > 0 { self.endedWhileSending.insert(name) }
+        self.entries.removeAll { $0.name == name }
+    }
+
+    private mutating func recordChange(of name: RequestName, at: Timestamp) {
+        self.changedDuringRead[name.snapshot]?[name] = at
+    }
+
+    /// Opens the requests of others that the events of the input announce.
+    ///
+    /// `at`: the time of the input's notice; nil for a snapshot.
+    private mutating func openAnnounced(
+        at: Timestamp?, except changedLater: Set<RequestName> = [], _ context: FoldContext
+    ) {
+        for event in context.events {
+            guard let name = event.announcedRequest, !changedLater.contains(name) else { continue }
+            self.open(name, RequestEnds(ofAnnounced: event, context), at: at)
+        }
+    }
+
+    /// Opens the requests that a snapshot contains, and marks those that it lacks.
+    ///
+    /// `changes`: the requests that have changed since the snapshot was requested, and when.
+    private mutating func compare(
+        with snapshot: Snapshot, except changes: [RequestName: Timestamp], _ context: FoldContext
+    ) {
+        let changedLater = Set(changes.filter { change in snapshot.at.map { change.value > $0 } ?? true }.keys)
+        let contents = SnapshotRequests(snapshot, context)
+        for (name, ends) in contents.own where !changedLater.contains(name) { self.open(name, ends, at: nil) }
+        self.openAnnounced(at: nil, except: changedLater, context)
+        for index in self.entries.indices {
+            let name = self.entries[index].name
+            guard name.snapshot == snapshot.name, !changedLater.contains(name), contents.isComplete(for: name) else {
+                continue
+            }
+            let isAccepted = contents.accepted.contains(name)
+            let isMissing = isAccepted || !contents.open.contains(name)
+            self.entries[index].missing = isMissing ? Missing(at: snapshot.at, isAccepted: isAccepted) : nil
+        }
+    }
+
+    /// Publishes the ends of the requests that were missing in a snapshot, and whose notices have not come.
+    private mutating func publishMissing(_ context: inout FoldContext) {
+        for entry in self.entries {
+            guard let missing = entry.missing else { continue }
+            let isAccepted = missing.isAccepted || entry.name.isAccepted(in: context)
+            if let event = isAccepted ? entry.ends.accepted : entry.ends.unanswered { context.events.append(event) }
+            if let at = missing.at { self.endedUnnoticed[entry.name] = at }
+        }
+        self.entries.removeAll { $0.missing != nil }
+    }
+}

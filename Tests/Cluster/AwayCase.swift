@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTransport
+import TestSupport
+import Testing
+
+/// Users who were away show and publish what others do who were not.
+///
+/// They are away for longer than the server keeps their notices (60 s), but not so long that they leave their lives
+/// (90 s).
+enum AwayCase {
+    private static let timeAway = Duration.seconds(72)
+    /// How long requests are open, in seconds: until after the return.
+    private static let requestTimeout = 150.0
+
+    static let all = [
+        ConcurrentCase("users who were away for 72 s show and publish what others do who were not") {
+            try await Self.run()
+        }
+    ]
+
+    /// The users of a live and of another one, which connects with it.
+    private struct Users {
+        let host: LiveMember
+        let witness: LiveMember
+        /// Applies for a seat, and is accepted while it is away.
+        let accepted: LiveMember
+        /// Applies for a seat, and is rejected while it is away.
+        let rejected: LiveMember
+        /// Is invited; the host withdraws the invitation while it is away.
+        let invited: LiveMember
+        /// The host of the other live: its request to connect, and its invitation, are accepted while it is away.
+        let otherHost: LiveMember
+        let otherGuest: LiveMember
+
+        var absentees: [LiveMember] { [self.accepted, self.rejected, self.invited, self.otherHost] }
+
+        init(_ harness: ClusterHarness, _ transport: LoopTransport) async throws {
+            self.host = try await LiveMember.makeHost("stay", harness, transport)
+            self.witness = try await self.host.addViewer("witness", harness, transport)
+            self.accepted = try await self.host.addViewer("accepted", harness, transport)
+            self.rejected = try await self.host.addViewer("rejected", harness, transport)
+            self.invited = try await self.host.addViewer("invited", harness, transport)
+            self.otherHost = try await LiveMember.makeHost("away", harness, transport)
+            self.otherGuest = try await self.otherHost.addViewer("guest", harness, transport)
+        }
+    }
+
+    private static func run() async throws {
+        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1), readyWithin: .seconds(120)) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let transport = try LoopTransport()
+            let users = try await Users(harness, transport)
+            try await Self.openRequests(users)
+            for absentee in users.absentees { absentee.user.network.beginOutage() }
+            let began = ContinuousClock.now
+            try await Self.endRequests(users)
+            try await Task.sleep(until: began + Self.timeAway)
+            for absentee in users.absentees { absentee.user.network.endOutage() }
+            try await Self.expectEvents(users)
+            try await Self.expectSameStates(users, harness, transport)
+            // `onAudienceLeft` would tell that the server has taken somebody out of the live.
+            #expect(users.host.user.eventCount("onAudienceLeft") == 0)
+        }
+    }
+
+    private static func openRequests(_ users: Users) async throws {
+        for viewer in [users.accepted, users.rejected] {
+            try await viewer.stores.coGuest.applyForSeat(timeout: Self.requestTimeout)
+        }
+        try await users.host.stores.coGuest.inviteToSeat(userID: users.invited.id, timeout: Self.requestTimeout)
+        try await users.invited.waitForEvent("onHostInvitationReceived")
+        try await users.otherHost.stores.coGuest.inviteToSeat(
+            userID: users.otherGuest.id, timeout: Self.requestTimeout)
+        try await users.otherGuest.waitForEvent("onHostInvitationReceived")
+        try await users.otherHost.stores.coHost.requestHostConnection(
+            targetHost: users.host.live, layoutTemplate: .hostDynamicGrid, timeout: Self.requestTimeout)
+        try await users.host.waitForEvent("onCoHostRequestReceived")
+        try await waitUntil("the host sees both applications") {
+            users.host.stores.coGuest.state.value.applicants.count == 2
+        }
+    }
+
+    /// Ends the requests while those whom their ends concern are away.
+    private static func endRequests(_ users: Users) async throws {
+        let host = users.host.stores
+        try await retryAtRateLimit { try await host.coGuest.acceptApplication(userID: users.accepted.id) }
+        try await retryAtRateLimit { try await host.coGuest.rejectApplication(userID: users.rejected.id) }
+        try await retryAtRateLimit { try await host.coGuest.cancelInvitation(inviteeID: users.invited.id) }
+        try await host.coHost.acceptHostConnection(fromHostLiveID: users.otherHost.live)
+        try await users.otherGuest.stores.coGuest.acceptInvitation(inviterID: users.otherHost.id)
+        for text in ["one", "two"] { try await host.barrage.sendTextMessage(text: text) }
+        try await users.witness.waitForEvent("onCoHostUserJoined")
+    }
+
+    /// Waits for the events of those who were away, each of which must be published once.
+    private static func expectEvents(_ users: Users) async throws {
+        let expected = [
+            (users.accepted, "onGuestApplicationResponded(isAccept: true"),
+            (users.rejected, "onGuestApplicationNoResponse(reason: "),
+            (users.invited, "onHostInvitationCancelled("),
+            (users.otherHost, "onHostInvitationResponded(isAccept: true"),
+            (users.otherHost, "onCoHostRequestAccepted("),
+            (users.otherHost, "onCoHostUserJoined("),
+        ]
+        for (user, event) in expected { try await user.waitForEvent(event) }
+        for (user, event) in expected where !event.hasPrefix("onCoHostUserJoined") {
+            #expect(user.user.eventCount(event) == 1, "\(user.id) has received \(event) more than once")
+        }
+        // These applications have no other end.
+        #expect(users.accepted.user.eventCount("onGuestApplication") == 1)
+        #expect(users.rejected.user.eventCount("onGuestApplication") == 1)
+        #expect(users.invited.user.eventCount("onHostInvitation") == 2)
+    }
+
+    /// Waits until those who were away see what a viewer sees who was not, and what a newcomer sees.
+    private static func expectSameStates(
+        _ users: Users, _ harness: ClusterHarness, _ transport: LoopTransport
+    ) async throws {
+        let newcomer = try await users.host.addViewer("newcomer", harness, transport)
+        func snapshot(_ member: LiveMember, includesMessages: Bool = true) -> StoreSnapshot {
+            StoreSnapshot(member.user.plaza, users.host.live, includesMessages: includesMessages)
+        }
+        try await waitUntil("those who were away see what the witness sees") {
+            let seen = snapshot(users.witness)
+            return seen.messages == ["one", "two"] && seen.connected.contains { $0.userID == users.accepted.id }
+                && [users.accepted, users.rejected, users.invited].allSatisfy { snapshot($0) == seen }
+        }
+        // A newcomer does not get the earlier messages.
+        try await waitUntil("the newcomer sees what the witness sees, without messages") {
+            snapshot(newcomer) == snapshot(users.witness, includesMessages: false)
+        }
+        let (host, otherHost) = (users.host.stores, users.otherHost.stores)
+        try await waitUntil("both hosts see the same connection, and no open request") {
+            host.coHost.state.value.connected == otherHost.coHost.state.value.connected
+                && otherHost.coHost.state.value.connected.count == 2
+                && [host, otherHost].allSatisfy { stores in
+                    stores.coHost.state.value.invitees.isEmpty && stores.coHost.state.value.applicant == nil
+                        && stores.coGuest.state.value.invitees.isEmpty
+                        && stores.coGuest.state.value.applicants.isEmpty
+                }
+        }
+        #expect(otherHost.coGuest.state.value.connected.contains { $0.userID == users.otherGuest.id })
+    }
+}
