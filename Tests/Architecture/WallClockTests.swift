@@ -13,25 +13,25 @@ import Testing
         "Sources/Platform/Observability/ProcessMetrics.swift": "exports when the process began",
         "Sources/Platform/Observability/Tracer.swift": "the times of spans, for people",
         "Sources/Platform/Observability/Log.swift": "the time of a line, for people",
-        "Sources/Services/Gateway/HTTP/PagesAPI.swift": "the expiry of a token for trying out that the gateway signs",
+        "Sources/Services/Gateway/HTTP/PagesAPI.swift": "the expiry of a demo token, which the gateway signs",
         "Sources/Services/Gateway/Calls/VerifiedTokens.swift":
-            "the expiry of a token that was verified before, as when it was verified",
+            "the expiry of a token whose signature was verified before",
         "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
             "a token's expiry: at login it becomes a remaining time, which the monotonic clock then counts",
         "Sources/Services/Gateway/Startup/Gateway+Reads.swift":
-            "the time by which clients set their clocks, and that webhook requests and sign-in notices show; the "
-            + "machines end battles and requests by the broker's time, and offsets decide which sign-in is later",
+            "the time for clients, webhook requests and sign-in notices; nothing is decided by it: machines use the "
+            + "broker's time, and of two sign-ins the one with the larger Kafka offset is later",
         "Sources/Services/Gateway/Delivery/RecentOffsetFinder.swift":
             "where a reader begins: if a wrong clock makes the cache begin too late, what the cache lacks is replayed "
-            + "by offset; the in-memory broker runs on the same host",
+            + "by offset. With the in-memory broker both times come from the same clock",
         "Sources/Services/Runtime/Webhooks/WebhookDispatcher.swift":
             "the signature's time of day, by which a backend refuses old copies",
         "Sources/Services/Runtime/Webhooks/WebhookClient.swift":
             "the signature's time of day, by which a backend refuses old copies",
         "Sources/Client/LivePlazaCombine/Schedulers/RunLoop+Scheduler.swift":
-            "a run loop's timers are set by date, so Combine's scheduler for run loops is too",
+            "a run loop's timers are set by date, so Combine's scheduler for run loops uses dates",
         "Sources/Client/LivePlazaCombine/Schedulers/OperationQueue+Scheduler.swift":
             "Combine's scheduler for operation queues measures time in dates",
         "Sources/Client/LivePlazaKit/Connection/PlazaClock.swift":

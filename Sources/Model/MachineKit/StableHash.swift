@@ -32,7 +32,7 @@
 @usableFromInline package enum StableHash {
     /// The number of `text`; never 0, which callers use for "nobody".
     @inlinable package static func of(_ text: String) -> UInt64 {
-        // The factor is 2^64 divided by the golden ratio, a common factor for spreading bits.
+        // The factor is 2^64 divided by the golden ratio, a factor that hash functions often use to spread bits.
         var hash = FNV1a.hash(text)
         hash = (hash ^ (hash >> 32)) &* 0x9E37_79B9_7F4A_7C15
         hash ^= hash >> 29

@@ -55,7 +55,8 @@ internal import MachineKit
     /// Whether the queue accepts no further piece.
     var isFull: Bool { self.pieces.count - self.head >= Self.maxPieces }
 
-    /// The memory that counts for this queue, in bytes; a piece in several queues counts in equal parts.
+    /// The memory that counts for this queue, in bytes; a piece that several queues share counts in each for an equal
+    /// part of its size.
     var heldBytes: Int { self.pieces[self.head...].reduce(0) { $0 + $1.bytesPerQueue + Self.entryBytes } }
 
     /// Appends a piece whose first `sentCount` bytes were already sent; this is 0 for all but the first piece.
@@ -124,7 +125,7 @@ internal import MachineKit
     ///   - unsentBytes: The bytes of the request in progress that the system has not accepted.
     ///   - unacknowledgedBytes: The bytes that the system has accepted and the peer has not acknowledged.
     ///   - timeout: How long the peer may take no byte.
-    /// - Returns: Whether this check and the one before found no progress for that time.
+    /// - Returns: Whether the peer has taken no byte for that time, as two checks in a row have found.
     func checkStalled(
         unsentBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, timeout: Milliseconds
     ) -> Bool {

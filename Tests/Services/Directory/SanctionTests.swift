@@ -251,7 +251,7 @@ import Testing
     }
 
     /// Rules: R4.12.
-    @Test func `a ban or mute of the owner, or of an admin by another admin, is rejected for all users it names`() {
+    @Test func `a ban or mute that names the owner, or is an admin's and names another, is rejected for all its users`() {
         var directory = DirectoryHarness.withLive()
         // bob and carl are admins, dora is a viewer.
         directory.makeAdmin("bob", call: 2)

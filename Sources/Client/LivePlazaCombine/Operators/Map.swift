@@ -28,7 +28,8 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let transform = self.transform
-            // `.some`, because nil would leave the value out, and the result may be an optional itself.
+            // The closure returns an optional, and nil from it drops the value. `Output` may be an optional too, and
+            // its nil must arrive.
             self.upstream.subscribe(TransformInner(subscriber) { .some(transform($0)) })
         }
     }

@@ -9,7 +9,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
     ///
     /// - Parameter publisher: The publisher.
     public init<P: Publisher>(_ publisher: P) where Output == P.Output, Failure == P.Failure {
-        // A publisher that is hidden already needs no second layer.
+        // An already hidden publisher needs no second layer.
         if let erased = publisher as? AnyPublisher<Output, Failure> {
             self = erased
         } else {

@@ -101,7 +101,7 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
             defer { (self.hasEnded, self.scheduled) = (true, FIFO()) }
             return self.scheduled
         }
-        // This use keeps the events until here.
+        // Without a use after the lock, Swift might release the events inside it.
         _ = dropped.isEmpty
         self.delivery.removeAll()
         detached.upstream?.cancel()

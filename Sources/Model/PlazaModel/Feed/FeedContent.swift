@@ -43,7 +43,7 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case adminRevoked(user: UserID, revision: Int64? = nil)
     /// The complete current stage, and the events since the previous stage item.
     indirect case stage(record: StageRecord, events: [StageEvent])
-    /// A gift, with the texts of the app's catalogue but without translations.
+    /// A gift, with its name and description as the app's catalogue has them, but without their translations.
     indirect case gift(sender: UserInfo, gift: Gift, count: Int, receivers: [UserID])
     /// If `isDisable`, the user was muted until the given time (nil: permanently); otherwise the user was unmuted
     /// (R4.17).

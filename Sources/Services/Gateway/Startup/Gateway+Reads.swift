@@ -47,7 +47,8 @@ extension Gateway {
 
     /// The current time, as it is sent to clients; they set their clocks by it (R2.27).
     ///
-    /// It is this host's time, because a gateway of a quiet cluster reads no record with the broker's time.
+    /// It is this host's time. A gateway learns the broker's time only from records, and a quiet cluster has no new
+    /// ones.
     static var clientTime: Timestamp { Timestamp(milliseconds: WallClock.now.milliseconds) }
 
     /// Checks that a live is running, according to this gateway's tables.

@@ -4,7 +4,7 @@ internal import PlazaModel
 /// Pings at a rate far above the limit of a connection.
 package struct PingFlood: Attack {
     package let name = "ping-flood"
-    package let summary = "2,000 pings a second of each connection, half of them logged in"
+    package let summary = "2,000 pings a second on each connection; half of the connections are logged in"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(50)
 
@@ -17,7 +17,7 @@ package struct PingFlood: Attack {
     }
 }
 
-/// One user who joins and leaves a live as fast as it can.
+/// One user who joins and leaves a live in quick succession.
 package struct JoinFlood: Attack {
     package let name = "join-flood"
     package let summary = "one user joins and leaves a live of honest viewers 50 times a second"
@@ -28,9 +28,9 @@ package struct JoinFlood: Attack {
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The client joins no live at first, because the frames of each turn contain a join.
-        let live = "{\"live\":\"\(setting.honestLives.first?.text ?? "none")\"}"
+        let params = "{\"live\":\"\(setting.honestLives.first?.text ?? "none")\"}"
         return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: nil) { writer in
-            [writer.call("live.join", live), writer.call("live.leave", live)]
+            [writer.call("live.join", params), writer.call("live.leave", params)]
         }
     }
 }

@@ -8,16 +8,16 @@ package struct PayloadAttack: Attack {
         case numbers
         /// Nested lists.
         case deep
-        /// Texts and names of combining marks, which take long to compare or hash.
+        /// Member names and strings that consist of combining marks, which take long to compare or hash.
         case marks
     }
 
     package let name: String
     package let summary: String
     package let channel: AttackChannel
-    /// nil over HTTP, where the clients take no turns: each connection sends one request when it opens.
+    /// Nil over HTTP, where each connection sends one request when it opens, and no more.
     package let turnInterval: Duration?
-    /// The parameters of the calls; the connections take turns in using them.
+    /// The parameters of the calls; each connection uses one of them, chosen by its index.
     private let params: [String]
 
     /// An attack with this payload.
@@ -42,21 +42,23 @@ package struct PayloadAttack: Attack {
             ]
         case .marks:
             self.name = isHTTP ? "marks-http" : "marks-websocket"
-            self.summary = "names and texts of combining marks, \(isHTTP ? "in HTTP bodies" : "in messages")"
+            self.summary = "member names and strings of combining marks, \(isHTTP ? "in HTTP bodies" : "in messages")"
             // 40 bytes are left for the rest of the message. A mark has two bytes.
             let text = Self.marks((bytes - 40) / 4)
-            // The name is searched for, and the text is the id of a live.
-            let names = "{\"\(Self.marks((bytes - 40) / 8))\":1,\"live\":\"\(Self.marks((bytes - 40) / 8))\"}"
-            // A gateway accepts 30 marks in a row, so it reads this text to its end. A cluster has 61 bytes.
-            let clusters = String(repeating: Self.marks(15) + "a", count: (bytes - 40) / 61)
-            self.params = ["{\"live\":\"\(text)\"}", names, "{\"live\":\"\(clusters)\"}"]
+            // A long member name, which a decoder compares with the names that it knows, and a long id of a live.
+            let longName = "{\"\(Self.marks((bytes - 40) / 8))\":1,\"live\":\"\(Self.marks((bytes - 40) / 8))\"}"
+            // A gateway accepts 30 marks in a row, so it reads this text to its end. 30 marks of two bytes and a letter
+            // are 61 bytes.
+            let acceptedMarks = String(repeating: Self.marks(15) + "a", count: (bytes - 40) / 61)
+            self.params = ["{\"live\":\"\(text)\"}", longName, "{\"live\":\"\(acceptedMarks)\"}"]
         }
     }
 
     /// Combining marks in the order that takes the longest to sort, which a comparison of two texts does.
     ///
-    /// - Parameter count: the number of marks of each of two classes; the higher class comes first.
-    /// - Returns: the text, of four times as many bytes.
+    /// - Parameter count: how many times each of two marks stands in the text. The mark of the higher combining class
+    ///   comes first, so that sorting must move all of them.
+    /// - Returns: the text; it has `4 * count` bytes.
     private static func marks(_ count: Int) -> String {
         String(repeating: "\u{301}", count: count) + String(repeating: "\u{334}", count: count)
     }

@@ -3,8 +3,8 @@ package import ProtocolClient
 
 /// The updates that a client has received and no step of a scenario has waited for yet, in the order of their arrival.
 ///
-/// Each feed item is an update of its own. Otherwise a step that waits for one item would remove all items that were
-/// received with it, and a repeated item would not be noticed.
+/// Each feed item is an update of its own. If one update held all items that were received together, a step that waits
+/// for one of them would remove the others too, and a repeated item among them would not be noticed.
 package struct PendingUpdates {
     /// Beyond this number the oldest updates are dropped.
     package static let maxCount = 5000

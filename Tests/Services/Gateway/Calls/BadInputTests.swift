@@ -63,7 +63,8 @@ import Testing
         let cluster = try FakeCluster { $0.maxBadFrames = 5 }
         let (large, _) = try cluster.client("eve")
         try large.send(String(repeating: "x", count: Limits.clientFrameBytes + 1))
-        // 1009, 1007 and 1002 are codes of RFC 6455: too large, not UTF-8, protocol error.
+        // 1009, 1007 and 1002 are codes of RFC 6455: too large, not UTF-8, protocol error. `DisconnectCode` has
+        // LivePlaza's own codes.
         #expect(try large.closeCode() == 1009)
         let binary = try WireClient(port: cluster.gateway.port)
         try binary.write(WireClient.maskedFrame(.binary, [1, 2, 3]))
@@ -218,7 +219,7 @@ import Testing
     }
 
     /// Rules: R2.3.
-    @Test func `I17 a token whose claim exceeds a limit is refused with the claim's name`() throws {
+    @Test func `I17 a token whose claim exceeds a limit is refused, and the error names the claim`() throws {
         let cluster = try FakeCluster()
         let client = try WireClient(port: cluster.gateway.port)
         let key = try #require(try AppKeyring(json: FakeCluster.Tokens.appsFile).signingKey(for: "demo"))
