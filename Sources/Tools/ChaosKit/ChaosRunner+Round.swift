@@ -45,6 +45,8 @@ extension ChaosRunner {
         target.backend?.setReliable(false)
         let isLoadOver = Locked(false)
         async let recorded = workload.run(until: { isLoadOver.withLock { $0 } })
+        // If the load cannot run, this function throws, and leaving it waits for `recorded`.
+        defer { isLoadOver.withLock { $0 = true } }
         let (load, reasonNotInjected) = try await Self.runLoad(round, plan, target.addresses, name) {
             try? await Task.sleep(for: round.delay)
             return await faults.record(round) {

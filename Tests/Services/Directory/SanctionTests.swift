@@ -250,8 +250,8 @@ import Testing
         directory.expectInvariants()
     }
 
-    /// Rules: R4.12.
-    @Test func `a ban or mute that names the owner, or is an admin's and names another, is rejected for all its users`() {
+    /// The owner is protected from all, and an admin from the other admins. Rules: R4.12.
+    @Test func `a ban or mute of a protected user is rejected for all users that the call names`() {
         var directory = DirectoryHarness.withLive()
         // bob and carl are admins, dora is a viewer.
         directory.makeAdmin("bob", call: 2)

@@ -14,9 +14,11 @@ extension ShardCalls {
     func answerRead(
         _ read: ParsedCall, _ frame: CallFrame, _ client: Client, stopwatch: Stopwatch
     ) throws(ReplyError) {
-        if let wait = self.readTime.wait(at: MonotonicClock.now) {
+        if let wait = self.readTime.wait(at: MonotonicClock.now), !self.isNeededToEnter(read, client) {
             self.gateway.metrics.refused(.readTime)
-            throw ReplyError(.overloaded, "too many reads at this gateway", retryAfter: wait.count)
+            throw ReplyError(
+                .overloaded, "too many reads at this gateway",
+                retryAfter: max(wait, Self.shortestReadRetry).count)
         }
         // A server's page has a fixed price, which `admit` has counted.
         if case .list(_, let entryCount, _, _) = read, client.role == .user {
@@ -27,4 +29,18 @@ extension ShardCalls {
         let result = try self.gateway.answer(read, app: client.app)
         self.reply(frame.id, .success(result: result), to: client, method: frame.method, stopwatch: stopwatch)
     }
+
+    /// Whether a client reads the live that it is in, as it does when it enters.
+    ///
+    /// An entry must not fail because others read. The limits of joins and reads of the user bound these reads, and their
+    /// time counts.
+    private func isNeededToEnter(_ read: ParsedCall, _ client: Client) -> Bool {
+        if case .get(let live) = read { client.core.live == live } else { false }
+    }
+
+    /// The shortest time after which a refused read may be repeated.
+    ///
+    /// Usually the next read could be answered a millisecond later, but then all refused clients would ask again at
+    /// once.
+    private static var shortestReadRetry: Milliseconds { Milliseconds(250) }
 }

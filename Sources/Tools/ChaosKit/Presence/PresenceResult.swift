@@ -55,7 +55,7 @@ package struct PresenceResult: Hashable, Sendable, Codable {
         }
         if self.vanished > 0 { summary += ", \(self.vanished) gone without a tip when Redis was lost" }
         if self.undecided > 0 { summary += ", \(self.undecided) not due or not seen before the end" }
-        summary += self.findings.isEmpty ? ": held" : ": BROKEN"
+        summary += self.findings.isEmpty ? ": held" : ": BROKEN: \(self.findings.joined(separator: "; "))"
         return [summary]
             + self.findings.flatMap { finding in
                 ["    \(finding)"]

@@ -120,7 +120,7 @@ export function endsOf(name, context, detail) {
       return { accepted: event('battle', 'onBattleRequestAccept', sides), unanswered: event('battle', 'onBattleRequestTimeout', sides) };
     }
     case 'invitation':
-      return { unanswered: event('coGuest', 'onHostInvitationCancelled', { hostUser: detail.hostUser, isTimeout: true }) };
+      return { unanswered: event('coGuest', 'onHostInvitationCancelled', { hostUser: detail.hostUser, isTimeout: false }) };
     case 'coHost':
       return { unanswered: event('coHost', 'onCoHostRequestTimeout', { inviter: detail.inviter, invitee: self }) };
     case 'battle': {
