@@ -250,7 +250,9 @@ import Testing
         directory.expectInvariants()
     }
 
-    /// The owner is protected from all, and an admin from the other admins. Rules: R4.12.
+    /// The owner is protected from all, and an admin from the other admins.
+    ///
+    /// Rules: R4.12.
     @Test func `a ban or mute of a protected user is rejected for all users that the call names`() {
         var directory = DirectoryHarness.withLive()
         // bob and carl are admins, dora is a viewer.

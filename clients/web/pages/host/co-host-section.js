@@ -90,6 +90,8 @@ export class CoHostSection extends Disposer {
         if (hasText(`fight.code${resultMap[host.userID]}`)) this.#tell(`fight.code${resultMap[host.userID]}`, host);
         else if (needResponse && resultMap[host.userID] === 0) this.requests.asked({ kind: 'battle', host, battleID }, waits);
       }
+      // Some may have been answered before the reply came.
+      await this.requests.read();
     });
   }
 
