@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The client that posts webhooks, and the signatures of its requests.
-@Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPClientTests {
     /// A client that runs on a dedicated thread.
     private final class RunningClient: Sendable {
         let client: HTTPClient
@@ -63,8 +63,8 @@ import Testing
         let startMilliseconds = MonotonicClock.now.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
         // The lower bound is a little below the timeout of 200 ms, for the rounding of clocks. The upper bound is
-        // large, because the computer may be busy.
-        #expect((190..<20_000).contains(MonotonicClock.now.milliseconds - startMilliseconds))
+        // large, because many other tests may run before this one goes on.
+        #expect((190..<120_000).contains(MonotonicClock.now.milliseconds - startMilliseconds))
         #expect(receiver.received.count <= 1, "the client must not send the request again")
     }
 

@@ -28,7 +28,10 @@ final class ResponderQueue: Sendable {
 }
 
 /// The HTTP server: what it answers, its size limits and timeouts, and how it stops.
-@Suite(.timeLimit(.minutes(1))) struct WebServerTests {
+@Suite(.timeLimit(.minutes(3))) struct WebServerTests {
+    /// How long a request may wait for its response: a test that has suspended may go on only after many other tests.
+    private static let patience = Duration.seconds(150)
+
     /// A server whose routes are described below; requests to `/later` wait until the test completes their responders.
     static func makeServer(
         _ responders: ResponderQueue = ResponderQueue(), changeLimits: (inout HTTPLimits) -> Void = { _ in }
@@ -55,6 +58,7 @@ final class ResponderQueue: Sendable {
         }
         var limits = HTTPLimits()
         limits.bodyBytes = 10_000
+        limits.handlerTimeout = self.patience
         changeLimits(&limits)
         return try WebServer(port: 0, limits: limits, handler: router.handler())
     }
@@ -92,6 +96,7 @@ final class ResponderQueue: Sendable {
         let responders = ResponderQueue()
         var limits = HTTPLimits()
         limits.bodyBytes = 10
+        limits.handlerTimeout = Self.patience
         let server = try WebServer(
             port: 0, limits: limits,
             observer: { status, microseconds in observed.withLock { $0.append((status, microseconds)) } },
