@@ -100,6 +100,7 @@ import Tokens
         let cluster = try FakeCluster {
             $0.admission.readPercent = 1
             $0.admission.reads = RateLimit(1_000_000)
+            $0.admission.frames = RateLimit(1_000_000)
         }
         cluster.create("room")
         let (client, _) = try cluster.client("bob")
@@ -109,9 +110,12 @@ import Tokens
         for _ in 0..<10_000 where refusal == nil { refusal = try client.call("live.list", "{}").error }
         #expect(refusal?.code == .overloaded && (refusal?.retryAfter ?? 0) >= 250)
         #expect(cluster.refusalCount(.readTime) == 1)
-        #expect(
-            try client.call("live.get", Self.roomParams).error?.code == .overloaded, "bob is not in the live")
-        #expect(try viewer.call("live.get", Self.roomParams).error == nil, "eve reads the live that she is in")
+        for _ in 0..<50 {
+            #expect(try viewer.call("live.get", Self.roomParams).error == nil, "eve reads the live that she is in")
+        }
+        // The time of eve's reads counts: it takes hundreds of milliseconds to pay it back.
+        refusal = try client.call("live.get", Self.roomParams).error
+        #expect(refusal?.code == .overloaded, "bob is not in the live")
         #expect(try client.getsPong())
         #expect(
             try client.call("live.leave", Self.roomParams).error?.code == .notInRoom,
