@@ -85,15 +85,15 @@ final class PresenceWorkload: Sendable {
     private func call(
         _ client: PlazaClient, _ method: String, _ params: CallParams, live: LiveID? = nil,
         alreadyDone: Set<ReplyCode> = [], until isOver: () -> Bool
-    ) async -> (sent: Timestamp, answered: Timestamp, result: CallResult?)? {
+    ) async -> (sent: Timestamp, answered: Timestamp)? {
         let deadline = ContinuousClock.now + Self.stepTimeout
         while ContinuousClock.now < deadline, !isOver() {
             let sent = Timestamp.ofThisMachine
             do {
-                let result = try await client.call(method, params, live: live)
-                return (sent, .ofThisMachine, result)
+                _ = try await client.call(method, params, live: live)
+                return (sent, .ofThisMachine)
             } catch {
-                if alreadyDone.contains(error.code) { return (sent, .ofThisMachine, nil) }
+                if alreadyDone.contains(error.code) { return (sent, .ofThisMachine) }
                 // A client that has ended answers at once.
                 try? await Task.sleep(for: .milliseconds(max(100, min(2_000, error.retryAfter ?? 0))))
             }
