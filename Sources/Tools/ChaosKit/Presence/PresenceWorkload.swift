@@ -80,8 +80,8 @@ final class PresenceWorkload: Sendable {
 
     /// Sends a call again and again until it is answered.
     ///
-    /// - Returns: when the answered attempt was sent and answered, and the result, which is nil for a code of
-    ///   `alreadyDone`; nil without an answer within `stepTimeout`.
+    /// - Returns: when the answered attempt was sent and answered; a code of `alreadyDone` is an answer too. Nil without an
+    ///   answer within `stepTimeout`.
     private func call(
         _ client: PlazaClient, _ method: String, _ params: CallParams, live: LiveID? = nil,
         alreadyDone: Set<ReplyCode> = [], until isOver: () -> Bool
