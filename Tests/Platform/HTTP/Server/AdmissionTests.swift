@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The limits of the server for connections that wait, that send slowly, or that are too many (I16).
-@Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
+@Suite(.timeLimit(.minutes(3))) struct AdmissionTests {
     /// A server that reads bodies of up to 1 MiB and has an idle timeout of 2 s, with a log of its refusals.
     private final class ServerFixture: Sendable {
         let server: WebServer
@@ -242,6 +242,8 @@ import Testing
         let fixture = try ServerFixture({
             $0.connectionsPerAddress = 1
             $0.trustedProxies = TrustedProxies([proxy])
+            // A test that has suspended may go on only after many others.
+            $0.handlerTimeout = .seconds(150)
         }) { request in
             .read { request, responder in
                 if request.path == "/later" {
