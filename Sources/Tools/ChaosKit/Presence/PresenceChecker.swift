@@ -29,21 +29,15 @@ package enum PresenceChecker {
             let judgement = Judgement(visit, in: history)
             result.count(judgement)
             for text in judgement.findings {
-                result.findings.append(Finding(promise: "I4", text: text).description)
-                result.evidence.append(
-                    Evidence(
-                        finding: Finding(promise: "I4", text: text).description,
-                        events: PresenceEvidence.events(of: visit, until: judgement.deadline, in: history),
-                        isShortest: true))
+                result.add(
+                    Finding(promise: "I4", text: text),
+                    PresenceEvidence.events(of: visit, until: judgement.deadline, in: history))
             }
         }
         for tip in history.tips where !tip.isJoin && history.stayers.contains(tip.user) {
             let finding = Finding(
                 promise: "I5", text: "the watcher was told that \(tip.user) left \(history.live), who never did")
-            result.findings.append(finding.description)
-            result.evidence.append(
-                Evidence(
-                    finding: finding.description, events: [PresenceEvidence.event(tip, in: history)], isShortest: true))
+            result.add(finding, [PresenceEvidence.event(tip, in: history)])
         }
         return result
     }
@@ -217,9 +211,6 @@ package enum PresenceChecker {
 
         private var end: String { self.visit.ending == .leave ? "its answer" : "its last sign of life" }
 
-        private static func text(_ span: Milliseconds) -> String {
-            let tenths = span.count / 100
-            return "\(tenths / 10).\(tenths % 10) s"
-        }
+        private static func text(_ span: Milliseconds) -> String { "\(span.inSeconds) s" }
     }
 }

@@ -50,7 +50,7 @@ package struct PresenceResult: Hashable, Sendable, Codable {
             "I4 in the run of seed \(self.seed): \(self.joins) joins, \(self.leaves) leaves and \(self.silences) silences of viewers decided"
         if let shortest = self.shortestSilence, let longest = self.longestSilence {
             summary +=
-                " (their leaves showed \(Self.seconds(shortest)) to \(Self.seconds(longest)) s "
+                " (their leaves showed \(Milliseconds(shortest).inSeconds) to \(Milliseconds(longest).inSeconds) s "
                 + "after their last sign of life)"
         }
         if self.vanished > 0 { summary += ", \(self.vanished) gone without a tip when Redis was lost" }
@@ -63,5 +63,14 @@ package struct PresenceResult: Hashable, Sendable, Codable {
             }
     }
 
-    private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
+    /// Adds a broken promise with the events that show it.
+    mutating func add(_ finding: Finding, _ events: [Evidence.Event]) {
+        self.findings.append(finding.description)
+        self.evidence.append(Evidence(finding: finding.description, events: events, isShortest: true))
+    }
+}
+
+extension Milliseconds {
+    /// The time in seconds with one decimal, rounded down.
+    var inSeconds: String { "\(self.count / 1000).\(self.count / 100 % 10)" }
 }

@@ -188,14 +188,16 @@ final class PresenceWorkload: Sendable {
     private func visit(
         _ name: String, _ ending: PresenceHistory.Ending, gateway: Int, until isOver: () -> Bool
     ) async {
-        let address = self.setting.addresses[gateway % self.setting.addresses.count]
-        guard let proxy = try? FaultProxy(servers: [address.port]) else { return }
-        defer { proxy.stop() }
+        var proxy: FaultProxy?
+        var addresses = self.setting.addresses
+        if ending != .leave {
+            guard let own = try? FaultProxy(servers: [addresses[gateway % addresses.count].port]) else { return }
+            addresses = [PlazaAddress(host: "127.0.0.1", port: own.ports[0])]
+            proxy = own
+        }
+        defer { proxy?.stop() }
         // Only a viewer who leaves connects again, since a new connection of a silent one would be a sign of life.
-        let isSilent = ending != .leave
-        let addresses =
-            isSilent ? [PlazaAddress(host: "127.0.0.1", port: proxy.ports[0])] : self.setting.addresses
-        let client = Self.client(name, self.setting, addresses, on: self.hub, reconnects: !isSilent)
+        let client = Self.client(name, self.setting, addresses, on: self.hub, reconnects: proxy == nil)
         defer { client.stop() }
         let params = CallParams(live: self.live)
         guard let join = await self.call(client, "live.join", params, live: self.live, until: isOver) else { return }
@@ -205,7 +207,7 @@ final class PresenceWorkload: Sendable {
                 .init(user: user, ending: ending, joinSent: join.sent, joined: join.answered))
             return history.visits.count - 1
         }
-        if isSilent {
+        if let proxy {
             let began = Timestamp.ofThisMachine
             proxy.interrupt(0, ending == .cut ? .cut : .silence([.toServer]))
             // Between its join and its silence the viewer has sent nothing: its first ping is due after 20 s.
