@@ -44,11 +44,15 @@ def type_check(arguments):
 
 
 def modules(manifest):
-    """The name and the arguments of each module of Sources/ that the debug build compiles."""
+    """The name and the arguments of each module of Sources/ that the debug build compiles.
+
+    The manifest also names the test modules, whose lists of sources exist only where the tests were built.
+    """
     for match in re.finditer(r'^ +args: (\[".*swiftc","-module-name".*\])$', manifest, re.MULTILINE):
         arguments = json.loads(match[1])
         sources = next((argument[1:] for argument in arguments if argument.startswith("@")), None)
-        if sources and f"{ROOT}/Sources/" in pathlib.Path(sources).read_text():
+        listed = sources and pathlib.Path(sources)
+        if listed and listed.exists() and f"{ROOT}/Sources/" in listed.read_text():
             yield arguments[arguments.index("-module-name") + 1], type_check(arguments)
 
 
