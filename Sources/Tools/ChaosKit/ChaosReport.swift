@@ -6,6 +6,8 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     package var rounds: [RoundResult]
     /// What each run decided about joins, leaves and silent viewers; nil in an older report.
     package var presence: [PresenceResult]?
+    /// All kinds of faults that were possible; nil in an older report.
+    package var kinds: [String]?
     /// Why the run ended before its time; nil if it did not.
     ///
     /// `rounds` has the rounds before the error.
@@ -21,6 +23,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     package mutating func append(_ laterReport: ChaosReport) {
         self.rounds += laterReport.rounds
         if let presence = laterReport.presence { self.presence = (self.presence ?? []) + presence }
+        if let kinds = laterReport.kinds { self.kinds = Array(Set((self.kinds ?? []) + kinds)).sorted() }
         self.error = laterReport.error
     }
 
@@ -29,14 +32,26 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// - Throws: `DecodingError` for any other text.
     package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
 
-    /// Whether a fault was injected, no promise was broken, and no error ended the run.
+    /// Whether a fault was injected, no promise was broken, no error ended the run, and few rounds had no fault.
     package var isPassed: Bool {
         self.error == nil && self.rounds.contains(where: \.isPassed) && self.rounds.allSatisfy(\.findings.isEmpty)
-            && (self.presence ?? []).allSatisfy(\.findings.isEmpty)
+            && (self.presence ?? []).allSatisfy(\.findings.isEmpty) && !self.lacksFaults
+    }
+
+    /// Whether more than one round, and more than a fifth of the rounds, had no fault: then the run says little.
+    private var lacksFaults: Bool {
+        let invalidCount = self.rounds.count - self.validRounds.count
+        return invalidCount > 1 && invalidCount * 5 > self.rounds.count
     }
 
     /// The rounds whose fault was injected.
     private var validRounds: [RoundResult] { self.rounds.filter { $0.invalid == nil } }
+
+    /// The kinds of faults that were possible and that no round had.
+    private var neverInjected: [String] {
+        let injected = Set(self.validRounds.map(\.kind))
+        return (self.kinds ?? []).filter { !injected.contains($0) }
+    }
 
     /// The report as JSON.
     package var json: String {
@@ -67,6 +82,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             lines.append("round \(round.number), \(round.fault): not counted, \(reason)")
         }
         for presence in self.presence ?? [] { lines += presence.lines }
+        if !self.neverInjected.isEmpty { lines.append("not injected: \(self.neverInjected.joined(separator: ", "))") }
         let validCount = self.validRounds.count
         let brokenCount = self.rounds.filter { !$0.findings.isEmpty }.count
         let seeds = Set(self.rounds.map(\.seed)).sorted().map(String.init).joined(separator: ", ")
@@ -80,6 +96,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         if self.presence?.contains(where: { !$0.findings.isEmpty }) == true {
             lines.append("FAILED: joins or leaves did not show as promised (I4).")
         }
+        if self.lacksFaults { lines.append("FAILED: too many rounds had no fault.") }
         if let error = self.error { lines.append("FAILED: the run ended early. \(error)") }
         return lines.joined(separator: "\n")
     }

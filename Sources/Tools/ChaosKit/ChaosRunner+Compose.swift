@@ -14,10 +14,12 @@ extension ChaosRunner {
     ///   - cluster: the cluster.
     ///   - address: where clients reach the cluster's gateways.
     ///   - say: called with a line before and after each round.
+    ///   - save: called after each round with the report so far.
     /// - Returns: the results, like those of `run(_:on:network:say:)`.
     /// - Throws: `ChaosError.noFault` if no fault is possible; `ClusterError` when the engine does not answer.
     package static func run(
-        _ plan: ChaosPlan, on cluster: ComposeCluster, address: PlazaAddress, say: @escaping @Sendable (String) -> Void
+        _ plan: ChaosPlan, on cluster: ComposeCluster, address: PlazaAddress, say: @escaping @Sendable (String) -> Void,
+        save: @escaping @Sendable (ChaosReport) -> Void = { _ in }
     ) async throws -> ChaosReport {
         let containers = try await cluster.containers()
         let schedule = FaultSchedule(seed: plan.seed, shape: containers.shape, only: plan.only) {
@@ -25,9 +27,10 @@ extension ChaosRunner {
         }
         if schedule.count == 0 { throw ChaosError.noFault(plan.only ?? "") }
         let faults = FaultLog()
-        return try await Self.watchingPresence(plan, [address], faults, say: say) {
+        var report = try await Self.watchingPresence(plan, [address], faults, say: say) {
             await Self.runRounds(
                 plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
+                save: save,
                 run: { round in
                     var result = try await Self.measuringLag {
                         try await Self.runRound(
@@ -46,5 +49,7 @@ extension ChaosRunner {
                     return []
                 })
         }
+        report.kinds = schedule.kinds
+        return report
     }
 }

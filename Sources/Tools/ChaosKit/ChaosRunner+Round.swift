@@ -60,6 +60,7 @@ extension ChaosRunner {
         target.backend?.setReliable(true)
         var history = await recorded
         history.feedBudget = target.feedBudget
+        history.answersDueFrom = faults.windows.last?.recoveredAt
         var log = RoundLog()
         do {
             // The logs are read from a minute before the round, because a broker's clock may be behind.
@@ -74,10 +75,10 @@ extension ChaosRunner {
             }
         }
         var result = Self.makeResult(round, plan, load, history)
-        if let reasonNotInjected {
-            result.invalid = reasonNotInjected
-            (result.findings, result.evidence) = ([], nil)
-        }
+        result.findings += RoundCoverage.findings(in: history).map(\.description)
+        // Without a fault nothing excuses a finding, so the findings stay.
+        result.invalid = reasonNotInjected
+        target.backend?.forget(livesNamed: name, until: start)
         return result
     }
 

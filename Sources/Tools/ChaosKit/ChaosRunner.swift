@@ -55,12 +55,13 @@ package enum ChaosRunner {
     ///   - network: the cluster's proxies; nil if no link can be interrupted.
     ///   - backend: the app's backend, which the cluster's options name; nil if there is none.
     ///   - say: called with a line before and after each round.
+    ///   - save: called after each round with the report so far, so that a run that is ended early leaves one.
     /// - Returns: the results; the run continues after a round in which a promise was broken, and ends with a round
     ///   that could not run, or after which the cluster was not ready again within a minute.
     /// - Throws: `ChaosError.noFault` if no fault is possible; `LoopError` when a proxy or client cannot start.
     package static func run(
         _ plan: ChaosPlan, on cluster: LocalCluster, network: ChaosNetwork? = nil, backend: AppBackend? = nil,
-        say: @escaping @Sendable (String) -> Void
+        say: @escaping @Sendable (String) -> Void, save: @escaping @Sendable (ChaosReport) -> Void = { _ in }
     ) async throws -> ChaosReport {
         let options = cluster.options
         let shape = ClusterShape(of: options, links: network?.links ?? [], hasFakeClock: plan.clockLibrary != nil)
@@ -78,9 +79,10 @@ package enum ChaosRunner {
         }
         let injector = FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
         let faults = FaultLog()
-        return try await Self.watchingPresence(plan, target.addresses, faults, say: say) {
+        var report = try await Self.watchingPresence(plan, target.addresses, faults, say: say) {
             await Self.runRounds(
                 plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
+                save: save,
                 run: { round in
                     var result = try await Self.measuringLag {
                         try await Self.runRound(round, plan, on: target, injector, recordingIn: faults)
@@ -98,6 +100,8 @@ package enum ChaosRunner {
                     return await LedgerAudit.findings(in: cluster)
                 })
         }
+        report.kinds = schedule.kinds
+        return report
     }
 
     /// Measures how late this machine wakes the process during a round.
@@ -151,13 +155,15 @@ package enum ChaosRunner {
     ///   - rounds: the rounds.
     ///   - deadline: no round begins after it, except the first.
     ///   - say: called with a line before and after each round.
+    ///   - save: called after each round with the report so far.
     ///   - run: runs one round.
     ///   - settle: waits after a round until the cluster is ready, and returns the findings of a check of the cluster;
     ///     an error ends the run.
     /// - Returns: the results of all rounds that were run, and the error that ended the run, if one did.
     static func runRounds(
         _ rounds: some Sequence<ChaosRound>, until deadline: ContinuousClock.Instant,
-        say: @Sendable (String) -> Void, run: (ChaosRound) async throws -> RoundResult,
+        say: @Sendable (String) -> Void, save: @Sendable (ChaosReport) -> Void = { _ in },
+        run: (ChaosRound) async throws -> RoundResult,
         settle: () async throws(NotReady) -> [String]
     ) async -> ChaosReport {
         var report = ChaosReport()
@@ -185,13 +191,12 @@ package enum ChaosRunner {
                 isReady = false
                 findings = ["recovery: the cluster was not ready 60 s after the round: \(error.reason)"]
             }
-            // An invalid round does not count, so it has no findings, unless the cluster was not ready after it.
-            if isReady, result.invalid != nil { findings = [] }
             if !findings.isEmpty {
                 result.findings += findings
                 say("    \(result.verdict)")
             }
             report.rounds.append(result)
+            save(report)
             if !isReady { break }
         }
         return report

@@ -88,7 +88,10 @@ struct FaultInjector: FaultInjecting {
             guard let library = self.clockLibrary else { throw MissingClockLibrary() }
             try await cluster.restart(name, clockAhead: ahead, library: library)
             try? await Task.sleep(for: .seconds(seconds))
-            try? await cluster.restart(name, clockAhead: 0, library: library)
+            let wasWrong = cluster.hasLoaded(library, in: name)
+            // A clock that stayed wrong would be a second fault of all later rounds.
+            try await cluster.restart(name, clockAhead: 0, library: library)
+            if !wasWrong { throw RightClock() }
         }
     }
 
@@ -101,6 +104,10 @@ struct FaultInjector: FaultInjecting {
 
     private struct MissingProxy: Error, CustomStringConvertible {
         let description = "no proxy stands in this connection"
+    }
+
+    private struct RightClock: Error, CustomStringConvertible {
+        let description = "the process has not loaded libfaketime"
     }
 
     private struct MissingClockLibrary: Error, CustomStringConvertible {

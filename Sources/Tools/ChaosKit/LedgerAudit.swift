@@ -14,7 +14,7 @@ enum LedgerAudit {
 
     /// Reads the ledger of each process until it is balanced.
     ///
-    /// - Returns: a sentence for each process whose ledger stayed unbalanced for 10 s.
+    /// - Returns: a sentence for each process whose ledger stayed unbalanced, or could not be read, for 10 s.
     static func findings(in cluster: LocalCluster) async -> [String] {
         var findings: [String] = []
         for process in cluster.processes {
@@ -25,8 +25,7 @@ enum LedgerAudit {
             var imbalance: String?
             repeat {
                 let metrics = await runOnDedicatedThread("ledger-audit") { HealthProbe.metrics(port: port) }
-                // The ledger of a process that does not answer is not checked.
-                imbalance = metrics.flatMap { program.imbalance(of: $0) }
+                imbalance = metrics.map { program.imbalance(of: $0) } ?? "its metrics could not be read"
                 if imbalance == nil { break }
                 try? await Task.sleep(for: .milliseconds(250))
             } while ContinuousClock.now < deadline

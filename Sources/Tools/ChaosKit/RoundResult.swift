@@ -53,7 +53,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var machineLag: Double?
     /// Why the fault was not injected; nil if it was.
     ///
-    /// A round without its fault has no findings, and the table contains neither its times nor its counts.
+    /// The table contains neither the times nor the counts of a round without its fault.
     package var invalid: String?
     /// The broken promises, one sentence each; empty if every promise held.
     package var findings: [String]
@@ -115,8 +115,8 @@ package struct RoundResult: Hashable, Sendable, Codable {
 
     /// The verdict, as a run prints it.
     var verdict: String {
-        if let reason = self.invalid { return "not counted: \(reason)" }
-        return self.findings.isEmpty ? "held" : "BROKEN: \(self.findings.joined(separator: "; "))"
+        let verdict = self.findings.isEmpty ? "held" : "BROKEN: \(self.findings.joined(separator: "; "))"
+        return self.invalid.map { "not counted: \($0); \(verdict)" } ?? verdict
     }
 
     package init(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ChildProcess
 internal import Concurrency
+internal import Foundation
 
 /// Faults of the infrastructure that need no rights beyond those of the cluster's own user.
 extension LocalCluster {
@@ -58,5 +59,11 @@ extension LocalCluster {
             table[name]?.plan.environment = environment
         }
         try await self.restart(name)
+    }
+
+    /// Whether a process runs, and has loaded a library, such as that of a wrong clock.
+    package func hasLoaded(_ library: String, in name: String) -> Bool {
+        guard let pid = self.table.current[name]?.pid else { return false }
+        return (try? String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8))?.contains(library) ?? false
     }
 }

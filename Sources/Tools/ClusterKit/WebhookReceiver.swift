@@ -26,6 +26,7 @@ package final class WebhookReceiver: Sendable {
 
     private struct State {
         var received: [Received] = []
+        var count = 0
         var silentResponders: [HTTPResponder] = []
     }
 
@@ -37,10 +38,12 @@ package final class WebhookReceiver: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in the
-    ///   order of arrival.
+    /// - Parameters:
+    ///   - recordsRequests: whether `received` has the requests; false for a run that is too long to keep them all.
+    ///   - behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in the order of
+    ///     arrival.
     /// - Throws: an error if the backend cannot listen on a port.
-    package init(_ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
+    package init(recordsRequests: Bool = true, _ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
         let state = self.state
         var limits = HTTPLimits()
         // All connections come from one address, so one address may have as many as all together.
@@ -50,8 +53,9 @@ package final class WebhookReceiver: Sendable {
         let server = try WebServer(port: 0, limits: limits) { request, responder in
             let received = Received(headers: request.headers, body: request.body)
             let index = state.update { state in
-                state.received.append(received)
-                return state.received.count - 1
+                if recordsRequests { state.received.append(received) }
+                state.count += 1
+                return state.count - 1
             }
             switch behave(index, received) {
             case .answer(let status, let body):

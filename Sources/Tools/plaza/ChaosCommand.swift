@@ -44,25 +44,43 @@ enum ChaosCommand: Subcommand {
         if let reportFile = options.reportFile, FileManager.default.fileExists(atPath: reportFile) {
             combinedReport = try ChaosReport(json: String(contentsOfFile: reportFile, encoding: .utf8))
         }
+        // After each round the files have the rounds so far, so that a run that is ended early leaves its results.
+        let earlierReport = combinedReport
+        let save: @Sendable (ChaosReport) -> Void = { report in
+            var combined = earlierReport
+            combined.append(report)
+            do {
+                try Self.write(combined, options)
+            } catch {
+                Subcommands.printDiagnostic("the report could not be written: \(error)")
+            }
+        }
         let report: ChaosReport
         if let project = options.composeProject {
-            report = try await Self.runOnComposeCluster(options, project)
+            report = try await Self.runOnComposeCluster(options, project, save: save)
         } else {
-            report = try await Self.runOnNewCluster(options)
+            report = try await Self.runOnNewCluster(options, save: save)
         }
         combinedReport.append(report)
         Subcommands.printLine(combinedReport.table)
-        if let reportFile = options.reportFile {
-            try Data(combinedReport.json.utf8).write(to: URL(filePath: reportFile))
-        }
-        if let markdownFile = options.markdownFile {
-            try Data((combinedReport.markdown + "\n").utf8).write(to: URL(filePath: markdownFile))
-        }
+        try Self.write(combinedReport, options)
         return report.isPassed ? 0 : 1
     }
 
+    /// Writes the report into the files that the options name.
+    private static func write(_ report: ChaosReport, _ options: ChaosOptions) throws {
+        if let reportFile = options.reportFile {
+            try Data(report.json.utf8).write(to: URL(filePath: reportFile), options: .atomic)
+        }
+        if let markdownFile = options.markdownFile {
+            try Data((report.markdown + "\n").utf8).write(to: URL(filePath: markdownFile), options: .atomic)
+        }
+    }
+
     /// Starts a cluster, runs the rounds, and ends it.
-    private static func runOnNewCluster(_ options: ChaosOptions) async throws -> ChaosReport {
+    private static func runOnNewCluster(
+        _ options: ChaosOptions, save: @escaping @Sendable (ChaosReport) -> Void
+    ) async throws -> ChaosReport {
         if options.clockLibrary == nil {
             Subcommands.printDiagnostic(
                 "no clock will be wrong: libfaketime is not installed (Debian package libfaketime), or not wanted")
@@ -85,9 +103,9 @@ enum ChaosCommand: Subcommand {
             try await cluster.waitUntilReady(within: .seconds(120))
             let plan = try Self.plan(options, apps: .file(cluster.directory.appsFile))
             result = .success(
-                try await ChaosRunner.run(plan, on: cluster, network: network, backend: backend) {
-                    Subcommands.printDiagnostic($0)
-                })
+                try await ChaosRunner.run(
+                    plan, on: cluster, network: network, backend: backend,
+                    say: { Subcommands.printDiagnostic($0) }, save: save))
         } catch {
             result = .failure(error)
         }
@@ -96,13 +114,16 @@ enum ChaosCommand: Subcommand {
     }
 
     /// Runs the rounds on a cluster of `docker-compose.yml`, which keeps running afterwards.
-    private static func runOnComposeCluster(_ options: ChaosOptions, _ project: String) async throws -> ChaosReport {
+    private static func runOnComposeCluster(
+        _ options: ChaosOptions, _ project: String, save: @escaping @Sendable (ChaosReport) -> Void
+    ) async throws -> ChaosReport {
         let cluster = ComposeCluster(project: project)
         let address = try ClusterAccess.parseAddress(try await cluster.clientAddress())
         let plan = try Self.plan(options, apps: .json(try await cluster.appsJSON()))
         Subcommands.printDiagnostic("seed \(options.seed): waiting for the containers of \(project)")
         try await cluster.waitUntilReady(within: .seconds(120))
-        return try await ChaosRunner.run(plan, on: cluster, address: address) { Subcommands.printDiagnostic($0) }
+        return try await ChaosRunner.run(
+            plan, on: cluster, address: address, say: { Subcommands.printDiagnostic($0) }, save: save)
     }
 
     /// The plan of a run, with tokens of the demo app, valid for one day.

@@ -119,5 +119,10 @@ struct AppBackendTests {
         #expect(requests.count == 200 + failures)
         #expect(requests.count { $0.answer == .accepted } == 200)
         #expect(backend.requests(aboutLivesNamed: "other", since: Self.now).isEmpty)
+        let start = try #require(requests.first).at
+        backend.forget(livesNamed: "other", until: start)
+        #expect(backend.requests(aboutLivesNamed: "conc", since: Self.now).count == requests.count)
+        backend.forget(livesNamed: "conc", until: start)
+        #expect(backend.requests(aboutLivesNamed: "conc", since: Self.now).isEmpty)
     }
 }

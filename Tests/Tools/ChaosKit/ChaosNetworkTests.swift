@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ChaosKit
 import ClusterKit
 import Testing
+
+@testable import ChaosKit
 
 /// Tests of the proxies through which the processes of a cluster connect, so that a fault can interrupt a connection.
 ///
@@ -42,5 +43,18 @@ struct ChaosNetworkTests {
         #expect(Set(network.links) == [.redis("audience-presence-1"), .clients("gateway-1")])
         let brokerRoutes = options.routes.values.flatMap(\.brokers)
         #expect(brokerRoutes.isEmpty)
+    }
+
+    @Test func `a link without a connection is not interrupted, since that would be no fault`() throws {
+        var options = ClusterOptions(runDirectory: "unused")
+        let network = try ChaosNetwork(for: &options)
+        defer { network.stop() }
+        let error = #expect(throws: ChaosNetwork.NoConnection.self) {
+            try network.interrupt(.redis("audience-presence-1"), .cut)
+        }
+        let text = "audience-presence-1 has no connection between audience-presence and Redis"
+        #expect(error?.description == text)
+        #expect(throws: ChaosNetwork.NoProxy.self) { try network.interrupt(.redis("gateway-1"), .cut) }
+        try network.interrupt(.redis("audience-presence-1"), .none)
     }
 }

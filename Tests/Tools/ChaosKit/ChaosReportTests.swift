@@ -71,6 +71,30 @@ struct ChaosReportTests {
         #expect(report.isPassed)
         #expect(report.table.contains("All promises held in 1 rounds"))
         #expect(report.markdown.contains("| kill redis | 1 | 10 |"))
+        // Without a fault nothing excuses what the checker finds.
+        report.rounds[0].findings = ["I8: lost"]
+        #expect(!report.isPassed)
+        #expect(report.rounds[0].verdict == "not counted: the load could not begin; BROKEN: I8: lost")
+    }
+
+    @Test func `a run with too many rounds without their faults fails`() {
+        var report = ChaosReport(rounds: (1...10).map { Self.round($0, seed: 7, kind: "FLUSHALL", pause: 1) })
+        for index in 0..<2 { report.rounds[index].invalid = "it could not be injected" }
+        #expect(report.isPassed)
+        report.rounds[2].invalid = "it could not be injected"
+        #expect(!report.isPassed)
+        #expect(report.table.contains("FAILED: too many rounds had no fault."))
+    }
+
+    @Test func `the report names the kinds of faults that no round had`() throws {
+        var report = ChaosReport(rounds: [Self.round(1, seed: 7, kind: "FLUSHALL", pause: 1)])
+        report.kinds = ["FLUSHALL", "kill redis"]
+        var later = ChaosReport(rounds: [Self.round(1, seed: 8, kind: "kill broker", pause: 1)])
+        later.kinds = ["FLUSHALL", "kill broker", "rolling restart of gateway"]
+        #expect(report.table.contains("not injected: kill redis\n"))
+        report.append(later)
+        #expect(report.table.contains("not injected: kill redis, rolling restart of gateway\n"))
+        #expect(try ChaosReport(json: report.json) == report)
     }
 
     @Test func `the report says about a broken round on the in-memory broker that the broker may repeat effects`() {

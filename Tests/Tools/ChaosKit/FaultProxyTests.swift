@@ -10,6 +10,7 @@ struct FaultProxyTests {
     @Test func `bytes pass in both directions`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1, 2, 3]) == [1, 2, 3])
+        #expect(path.proxy.connectionCount(0) == 1)
     }
 
     @Test func `a cut ends all connections, and each new one until the cut is over`() throws {

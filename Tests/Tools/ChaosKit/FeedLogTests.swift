@@ -22,8 +22,37 @@ struct FeedLogTests {
 
     @Test func `a log with exactly the items that the clients received is right`() {
         #expect(Self.findings { _ in } == [])
-        // Viewers who left early lack the last items.
-        #expect(Self.findings { $0.append(Fixture.text(5, "later")) } == [])
+        #expect(
+            Self.findings { $0.append(Fixture.text(5, "later")) } == ["I1: Kafka got items of concert after its end"])
+    }
+
+    @Test func `what a gap hides from all clients is found in Kafka's log`() {
+        // All clients lack item 2 and know it; Kafka lacks it, or has another text under its number, or has it twice.
+        let loss = Fixture.lossFinding(of: "two", client: "Kafka", neighbors: "1 and 3")
+        func findings(_ change: (inout [FeedHistory.Step]) -> Void) -> [String] {
+            Fixture.findings { history in
+                var log = FeedHistory(client: "Kafka", live: Fixture.live, steps: history.feeds[0].steps)
+                change(&log.steps)
+                history.logs = [log]
+                history.replaceItem(2, by: .gap)
+            }
+        }
+        #expect(findings { _ in } == [])
+        #expect(findings { $0.remove(at: 1) }.contains(loss))
+        #expect(findings { $0[1] = Fixture.text(2, "other") } == [loss])
+        let twice = findings { $0[0] = Fixture.text(1, "two") }
+        #expect(twice.contains("I15: Kafka got \"two\" in concert 2 times: [1, 2]"))
+        // The score of the battle is wrong, and a live that no client was in is not compared.
+        #expect(
+            findings { $0[2] = Fixture.endedBattle(3, score: 8) }.contains(
+                "I14: battle b-1, Kafka in concert: concert ends with 8 instead of 7"))
+        #expect(
+            Fixture.findings {
+                $0.logs = [
+                    FeedHistory(client: "Kafka", live: Fixture.live, steps: $0.feeds[0].steps),
+                    FeedHistory(client: "Kafka", live: "other", steps: [Fixture.text(1, "one")]),
+                ]
+            } == [])
     }
 
     @Test func `an item that Kafka lacks, has twice, or has with another content is found`() {
@@ -32,13 +61,20 @@ struct FeedLogTests {
                 "I7: Kafka in concert lacks items 2 to 2, without a gap announced",
                 "I8: alice in concert got item 2, which Kafka does not have",
                 "I8: eve in concert got item 2, which Kafka does not have",
+                Fixture.lossFinding(of: "two", client: "Kafka", neighbors: "1 and 3"),
+                Fixture.totalFinding(client: "Kafka", told: "2 messages", received: "1"),
             ])
         #expect(
-            Self.findings { $0.insert($0[1], at: 2) } == ["I7: Kafka in concert got item 2 again or late, after 2"])
+            Self.findings { $0.insert($0[1], at: 2) } == [
+                "I7: Kafka in concert got item 2 again or late, after 2",
+                "I15: Kafka got \"two\" in concert 2 times: [2, 2]",
+                Fixture.totalFinding(client: "Kafka", told: "2 messages", received: "3"),
+            ])
         #expect(
             Self.findings { $0[1] = Fixture.text(2, "other") } == [
                 "I7: item 2 of concert differs between Kafka and alice",
                 "I7: item 2 of concert differs between Kafka and eve",
+                Fixture.lossFinding(of: "two", client: "Kafka", neighbors: "1 and 3"),
             ])
         #expect(Self.findings { $0.remove(at: 0) }.contains("I7: the feed of concert begins with item 2 in Kafka"))
     }

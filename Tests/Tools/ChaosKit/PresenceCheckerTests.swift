@@ -62,6 +62,22 @@ struct PresenceCheckerTests {
             leaseStandstill: .seconds(standstill), losesLeases: losesLeases)
     }
 
+    @Test func `a run that decides nothing although it was long enough is found`() {
+        func findings(_ seconds: Double, _ change: (inout History) -> Void = { _ in }) -> [String] {
+            var history = History(live: "hall", stayers: [Self.watcher], end: Self.at(seconds))
+            history.begin = Self.at(0)
+            change(&history)
+            return PresenceChecker.result(of: history).findings
+        }
+        func finding(_ seconds: Int, _ name: String) -> String {
+            "coverage: a run of \(seconds).0 s has decided no \(name) (I4)"
+        }
+        #expect(findings(90) == [])
+        #expect(findings(91) == ["join", "leave", "read of the list"].map { finding(91, $0) })
+        #expect(findings(301).last == finding(301, "silence"))
+        #expect(Self.result { $0.begin = Self.at(-10) }.findings == [])
+    }
+
     @Test func `joins, leaves and silences that show in time are counted, and nothing is found`() {
         let result = Self.result { _ in }
         #expect(result.findings == [])

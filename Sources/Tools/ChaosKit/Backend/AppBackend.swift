@@ -33,7 +33,7 @@ package final class AppBackend: Sendable {
     package init(for options: inout ClusterOptions) throws {
         let state = Locked(State())
         self.state = state
-        self.receiver = try WebhookReceiver { _, request in
+        self.receiver = try WebhookReceiver(recordsRequests: false) { _, request in
             let now = Timestamp.ofThisMachine
             let content = BackendRequest.read(
                 headers: request.headers, body: request.body, secret: Self.secret, app: AppID(AppsFile.demoApp),
@@ -61,6 +61,18 @@ package final class AppBackend: Sendable {
     func requests(aboutLivesNamed prefix: String, since start: Timestamp) -> [BackendRequest] {
         self.state.withLock { $0.requests }.filter { request in
             request.live.map { $0.text.hasPrefix(prefix) } ?? (request.at >= start)
+        }
+    }
+
+    /// Forgets what a round that is over needs no more: the requests about its lives, and those that came before it.
+    ///
+    /// Without this a long run would keep some hundred thousand requests.
+    func forget(livesNamed prefix: String, until start: Timestamp) {
+        self.state.withLock { state in
+            state.requests.removeAll { request in
+                request.at < start || request.live.map { $0.text.hasPrefix(prefix) } ?? false
+            }
+            state.attempts = [:]
         }
     }
 

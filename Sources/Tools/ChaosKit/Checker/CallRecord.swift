@@ -41,6 +41,26 @@ package struct CallRecord: Hashable, Sendable {
         self.outcome = outcome
         self.at = at
     }
+
+    /// Whether the call sent a gift.
+    var isGift: Bool {
+        if case .message(let id, _) = self.call { id.contains(FeedContent.giftMark) } else { false }
+    }
+
+    /// Whether the call sent a text that the feed's budget had no room for: no other text of the workload is refused.
+    var isDroppedText: Bool {
+        if case .message(_, isMuted: false) = self.call { self.outcome == .refused && !self.isGift } else { false }
+    }
+
+    /// What the caller does, as the predicate of a sentence.
+    var action: String {
+        switch self.call {
+        case .message(let id, let isMuted): "sends \"\(id)\"\(isMuted ? " while muted" : "")"
+        case .likes(let count): "sends \(count) likes"
+        case .score(let battle, let score): "adds \(score) in battle \(battle.text)"
+        case .metadata(let key, let value): "sets \(key) = \(value)"
+        }
+    }
 }
 
 /// What `battle.get` answered after a battle; it is read because a client may have missed the battle's end in a gap.
@@ -103,8 +123,11 @@ extension FeedContent {
 
     /// The id of a gift; each sender sends each count of a gift only once.
     package static func giftMessageID(sender: UserID, gift: GiftID, count: Int) -> String {
-        "\(count) × \(gift.text) of \(sender)"
+        "\(count)\(Self.giftMark)\(gift.text) of \(sender)"
     }
+
+    /// What the ids of gifts contain, and those of texts do not.
+    fileprivate static let giftMark = " × "
 }
 
 extension Sequence<CallRecord> {
@@ -141,6 +164,8 @@ extension RoundHistory {
         counts["refused while muted"] = self.calls.count {
             if case .message(_, isMuted: true) = $0.call { $0.outcome == .refused } else { false }
         }
+        counts["refused while banned"] = self.banRefusals
+        counts["refused by the budget"] = self.calls.count(where: \.isDroppedText)
         counts["visits"] = self.feeds.count(where: \.hasLeft)
         counts["battle results read"] = self.battleReads.count
         counts["walks through the list"] = self.listWalks.count

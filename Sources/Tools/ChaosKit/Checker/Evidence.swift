@@ -34,14 +34,7 @@ package struct Evidence: Hashable, Sendable, Codable {
                 case .refused: "refused"
                 case .unanswered: "no answer"
                 }
-            let action =
-                switch call.call {
-                case .message(let id, let isMuted): "sends \"\(id)\"\(isMuted ? " while muted" : "")"
-                case .likes(let count): "sends \(count) likes"
-                case .score(let battle, let score): "adds \(score) in battle \(battle.text)"
-                case .metadata(let key, let value): "sets \(key) = \(value)"
-                }
-            self.init(client: call.client, live: call.live, message: "\(action): \(outcome)", at: call.at)
+            self.init(client: call.client, live: call.live, message: "\(call.action): \(outcome)", at: call.at)
         }
 
         /// A step of what a client received: an item, a gap or its removal from the live.

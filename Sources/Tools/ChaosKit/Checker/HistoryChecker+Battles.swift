@@ -34,7 +34,7 @@ extension HistoryChecker {
             var results = Set(history.battleReads.filter { $0.battle == battle && $0.hasEnded }.map(\.scores))
             // The clients that received no end, because a gap may hide it.
             var clientsWithHiddenEnd: [String] = []
-            for feed in history.feeds where lives.contains(feed.live) && !feed.hasLeft {
+            for feed in history.feedsAndLogs where lives.contains(feed.live) && !feed.hasLeft {
                 let observation = Self.observation(of: battle, in: feed)
                 let context = "battle \(battle.text), \(feed.client) in \(feed.live)"
                 if observation.hasWrongStartCount {

@@ -16,7 +16,7 @@ extension HistoryChecker {
                     Finding(promise: "R5.7", text: "\(call.client), who was muted, sent \"\(id)\" in \(call.live)"))
             }
         }
-        for feed in history.feeds {
+        for feed in history.feedsAndLogs {
             let numbers = feed.messageNumbers
             for sent in calls[feed.live] ?? [] {
                 findings += Self.findings(about: sent.id, sent.call.outcome, numbers[sent.id] ?? [], in: feed)
@@ -67,7 +67,7 @@ extension HistoryChecker {
                     history.calls.bounds { if case .likes(let count) = $0.call, $0.live == live { count } else { nil } }
                 )
             })
-        return history.feeds.flatMap { Self.checkTotals(of: $0, likes: likes[$0.live] ?? SumBounds()) }
+        return history.feedsAndLogs.flatMap { Self.checkTotals(of: $0, likes: likes[$0.live] ?? SumBounds()) }
     }
 
     private static func checkTotals(of feed: FeedHistory, likes: SumBounds) -> [Finding] {

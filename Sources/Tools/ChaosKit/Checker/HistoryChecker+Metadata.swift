@@ -29,7 +29,7 @@ extension HistoryChecker {
                 }
             }
             guard let read = reads.first else { continue }
-            for feed in history.feeds where feed.live == live && feed.isComplete {
+            for feed in history.feedsAndLogs where feed.live == live && feed.isComplete {
                 for (key, value) in feed.metadata.sorted(by: { $0.key < $1.key }) where read.values[key] != value {
                     findings.append(
                         Finding(
@@ -60,7 +60,7 @@ extension HistoryChecker {
     /// Checks that the revisions of a live's info, metadata and admins grow with each change (R3.65).
     static func checkRevisions(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
-        for feed in history.feeds {
+        for feed in history.feedsAndLogs {
             var last: (epoch: Int64, revision: Int64)?
             for case .item(let epoch, let number, let content, _) in feed.steps {
                 guard let revision = content.revision else { continue }

@@ -23,7 +23,7 @@ extension HistoryChecker {
     static func checkConnections(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         var shownByLive: [LiveID: Set<Connection>] = [:]
-        for feed in history.feeds {
+        for feed in history.feedsAndLogs {
             for (number, record) in feed.stages {
                 guard let view = record.connection else { continue }
                 let lives = view.members.map(\.live)

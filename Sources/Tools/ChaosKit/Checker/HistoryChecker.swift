@@ -13,7 +13,7 @@ package enum HistoryChecker {
     /// One check; each finds another kind of broken promise.
     enum Check: CaseIterable {
         case order, log, agreement, budgets, ends, messages, removals, battles, battleReads, totals, metadata, revisions
-        case seats, connections, listWalks, requests, leaves, counts, answers, stalls
+        case seats, connections, listWalks, requests, leaves, counts, answers, lateAnswers, stalls
         case requestForms, deliveryOrder, deliveries, questions
         case liveEvents, memberEvents, metadataEvents, seatEvents, battleEvents
 
@@ -44,7 +44,7 @@ package enum HistoryChecker {
         case .totals: self.checkTotals(history)
         case .metadata: self.checkMetadata(history)
         case .revisions: self.checkRevisions(history)
-        case .seats: self.checkSeats(history.feeds)
+        case .seats: self.checkSeats(history.feedsAndLogs)
         case .connections: self.checkConnections(history)
         case .listWalks: self.checkListWalks(history)
         case .requests: self.checkRequests(history)
@@ -52,6 +52,7 @@ package enum HistoryChecker {
         case .counts: self.checkCounts(history)
         // Wrong answers and stalls were found during the round already.
         case .answers: history.wrongAnswers
+        case .lateAnswers: self.checkLateAnswers(history)
         case .stalls: history.stalls.map { Finding(promise: "recovery", text: $0) }
         case .requestForms: self.checkRequestForms(history)
         case .deliveryOrder: self.checkDeliveryOrder(history)
@@ -162,7 +163,7 @@ package enum HistoryChecker {
     /// an end (I1).
     private static func checkEnds(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
-        for feed in history.feeds {
+        for feed in history.feedsAndLogs {
             let contents = feed.contents
             let ends = contents.filter(\.isEnd).count
             let expected = history.endedLives.contains(feed.live) && !feed.hasLeft ? 1 : 0
@@ -230,6 +231,20 @@ package enum HistoryChecker {
         history.requests.filter { $0.ends.count != 1 }.map { request in
             let ends = request.ends.isEmpty ? "none" : request.ends.joined(separator: ", ")
             return Finding(promise: "I13", text: "\(request.name) has \(request.ends.count) ends: \(ends)")
+        }
+    }
+
+    /// Checks that each call that was sent after the recovery from the fault was answered.
+    ///
+    /// While the fault lasts a client may not know the outcome of a call; afterwards each call has an answer.
+    private static func checkLateAnswers(_ history: RoundHistory) -> [Finding] {
+        guard let due = history.answersDueFrom else { return [] }
+        return history.calls.filter { call in
+            call.outcome == .unanswered && (call.at.map { $0 >= due } ?? false)
+        }.map { call in
+            Finding(
+                promise: "recovery",
+                text: "\(call.client) \(call.action) in \(call.live) after the recovery, and gets no answer")
         }
     }
 

@@ -160,10 +160,22 @@ package struct RoundHistory: Sendable {
     package var counts: [Count] = []
     /// The steps of the round's clients that did not succeed in time, one sentence each.
     package var stalls: [String] = []
+    /// How many attempts of banned users to enter or to write were refused as `banned`.
+    package var banRefusals = 0
+    /// From when on each call must be answered, because the recovery from the fault is over; nil if that is not known.
+    package var answersDueFrom: Timestamp?
     /// Answers that no rule allows, such as a banned user's successful join.
     package var wrongAnswers: [Finding] = []
 
     package init() {}
+
+    /// What each client got, and what Kafka has of the same lives: a client that has no gap.
+    ///
+    /// A gap in a client's feed may hide a fault; Kafka's log hides none.
+    var feedsAndLogs: [FeedHistory] {
+        let lives = Set(self.feeds.map(\.live))
+        return self.feeds + self.logs.filter { lives.contains($0.live) }
+    }
 }
 
 /// A promise that was broken.

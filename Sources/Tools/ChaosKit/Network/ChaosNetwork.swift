@@ -114,25 +114,39 @@ package final class ChaosNetwork: Sendable {
 
     /// Interrupts a link; the interruption `none` ends an earlier one.
     ///
-    /// - Throws: `NoProxy` when the link has no proxy.
+    /// - Throws: `NoProxy` when the link has no proxy; `NoConnection` when there is nothing that could be interrupted.
     func interrupt(_ link: Link, _ interruption: Interruption) throws {
         if case .clients(let name) = link {
-            let isKnown = self.gatewayProxies.withLock { proxies in
-                guard let proxies, let index = proxies.names.firstIndex(of: name) else { return false }
-                proxies.proxy.interrupt(index, interruption)
-                return true
-            }
-            if !isKnown { throw NoProxy(link: link) }
+            guard let proxies = self.gatewayProxies.withLock({ $0 }), let index = proxies.names.firstIndex(of: name)
+            else { throw NoProxy(link: link) }
+            try Self.interrupt(link, [index], of: proxies.proxy, interruption)
         } else {
             guard let indexes = self.proxyIndexes[link], !indexes.isEmpty else { throw NoProxy(link: link) }
-            for index in indexes { self.infrastructureProxy.interrupt(index, interruption) }
+            try Self.interrupt(link, indexes, of: self.infrastructureProxy, interruption)
         }
+    }
+
+    private static func interrupt(
+        _ link: Link, _ indexes: [Int], of proxy: FaultProxy, _ interruption: Interruption
+    ) throws {
+        if interruption != .none, indexes.allSatisfy({ proxy.connectionCount($0) == 0 }) {
+            throw NoConnection(link: link)
+        }
+        for index in indexes { proxy.interrupt(index, interruption) }
     }
 
     /// A link cannot be interrupted, because it has no proxy.
     struct NoProxy: Error, CustomStringConvertible {
         let link: Link
         var description: String { "no proxy stands between \(self.link.ends.client) and \(self.link.ends.server)" }
+    }
+
+    /// A link cannot be interrupted, because it has no connection: the fault would be none.
+    struct NoConnection: Error, CustomStringConvertible {
+        let link: Link
+        var description: String {
+            "\(self.link.process) has no connection between \(self.link.ends.client) and \(self.link.ends.server)"
+        }
     }
 
     /// Ends all proxies.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 package import EventLoop
 
 /// TCP proxies on 127.0.0.1 that can cut, silence and delay the connections through them.
@@ -9,6 +10,8 @@ package final class FaultProxy: Sendable {
     package let ports: [UInt16]
     private let thread: LoopThread
     private let commands: Mailbox<Command>
+    /// The number of open connections of each proxy.
+    private let connectionCounts: Locked<[Int]>
 
     /// Sets the interruption of one proxy.
     private struct Command: Sendable {
@@ -22,8 +25,11 @@ package final class FaultProxy: Sendable {
     /// - Throws: `LoopError` when a proxy cannot listen.
     package init(servers: [UInt16]) throws(LoopError) {
         let commands = Mailbox<Command>(capacity: 1_024)
+        let counts = Locked(servers.map { _ in 0 })
         let (thread, ports) = try EventLoop.start(name: "fault-proxy") { loop throws(LoopError) -> [UInt16] in
-            let links = try servers.map { server throws(LoopError) in try ProxiedLink(loop, server: server) }
+            let links = try servers.enumerated().map { index, server throws(LoopError) in
+                try ProxiedLink(loop, server: server) { count in counts.withLock { $0[index] = count } }
+            }
             try commands.attach(to: loop) { batch in
                 for command in batch { links[command.proxy].apply(command.interruption) }
             }
@@ -32,6 +38,7 @@ package final class FaultProxy: Sendable {
         self.thread = thread
         self.ports = ports
         self.commands = commands
+        self.connectionCounts = counts
     }
 
     deinit { self.thread.stop() }
@@ -46,6 +53,9 @@ package final class FaultProxy: Sendable {
         try? self.commands.post(Command(proxy: index, interruption: interruption))
     }
 
+    /// The number of open connections of one proxy.
+    package func connectionCount(_ index: Int) -> Int { self.connectionCounts.withLock { $0[index] } }
+
     /// Ends all connections and the thread.
     package func stop() {
         self.thread.stop()
@@ -56,10 +66,15 @@ package final class FaultProxy: Sendable {
 /// The listener of one proxy and its connections, on the loop.
 private final class ProxiedLink {
     private(set) var port: UInt16 = 0
-    private var connections: [ObjectIdentifier: ProxiedConnection] = [:]
+    private var connections: [ObjectIdentifier: ProxiedConnection] = [:] {
+        didSet { self.onCount(self.connections.count) }
+    }
     private var interruption = Interruption.none
+    private let onCount: (Int) -> Void
 
-    init(_ loop: EventLoop, server: UInt16) throws(LoopError) {
+    /// `onCount` is called with the number of open connections whenever it changes.
+    init(_ loop: EventLoop, server: UInt16, onCount: @escaping (Int) -> Void) throws(LoopError) {
+        self.onCount = onCount
         // The loop keeps the listener.
         let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { [weak self] stream in
             self?.accept(stream, server)

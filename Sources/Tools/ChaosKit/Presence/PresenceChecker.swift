@@ -21,6 +21,10 @@ package enum PresenceChecker {
     ///
     /// A gateway replays what was missed in the last minute.
     private static let gapSpan = Milliseconds.seconds(60)
+    /// After this time some joins, leaves and pages must have been decided, whatever the faults were.
+    private static let spanOfVisits = Milliseconds.seconds(90)
+    /// After this time also some silences, which last 90 s and longer under faults.
+    private static let spanOfSilences = Milliseconds.seconds(300)
 
     /// All broken promises, each with the events that show it, and what was decided.
     package static func result(of history: PresenceHistory) -> PresenceResult {
@@ -39,7 +43,21 @@ package enum PresenceChecker {
                 promise: "I5", text: "the watcher was told that \(tip.user) left \(history.live), who never did")
             result.add(finding, [PresenceEvidence.event(tip, in: history)])
         }
+        for finding in Self.missingEvidence(result, history) { result.add(finding, []) }
         return result
+    }
+
+    /// One finding for each thing about which a run of this length must have decided something, and has not.
+    private static func missingEvidence(_ result: PresenceResult, _ history: PresenceHistory) -> [Finding] {
+        guard let begin = history.begin else { return [] }
+        let span = history.end - begin
+        return [
+            ("join", Self.spanOfVisits, result.joins), ("leave", Self.spanOfVisits, result.leaves),
+            ("read of the list", Self.spanOfVisits, history.pages.count),
+            ("silence", Self.spanOfSilences, result.silences + result.vanished),
+        ].filter { span > $0.1 && $0.2 == 0 }.map { name, _, _ in
+            Finding(promise: "coverage", text: "a run of \(span.inSeconds) s has decided no \(name) (I4)")
+        }
     }
 
     /// What is decided about one visit.

@@ -78,7 +78,8 @@ package struct PresenceHistory: Sendable {
     package var gaps: [Timestamp] = []
     /// The faults of the run.
     package var faults: [FaultWindow] = []
-    /// Up to when the watcher recorded.
+    /// From when on, and up to when, viewers came and the watcher recorded; `begin` is nil if that is not known.
+    package var begin: Timestamp?
     package var end: Timestamp
 
     package init(live: LiveID, stayers: Set<UserID>, end: Timestamp) {

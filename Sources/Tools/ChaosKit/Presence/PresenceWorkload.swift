@@ -63,6 +63,7 @@ final class PresenceWorkload: Sendable {
     ///
     /// - Returns: all that happened, without the faults.
     func run(until isOver: @escaping @Sendable () -> Bool) async -> PresenceHistory {
+        self.history.withLock { $0.begin = .ofThisMachine }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watch(until: isOver) }
             group.addTask { await self.readPages(until: isOver) }

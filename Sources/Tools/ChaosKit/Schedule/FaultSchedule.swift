@@ -74,6 +74,9 @@ package struct FaultSchedule: Sendable {
     /// The number of different faults; 0 if `only` and `isPossible` exclude them all.
     package var count: Int { self.faults.count }
 
+    /// The kinds of the faults, each once, in order.
+    package var kinds: [String] { Set(self.faults.map(\.kind)).sorted() }
+
     /// Draws the round with this number.
     ///
     /// `count` must not be 0.

@@ -6,15 +6,18 @@ internal import ProtocolClient
 /// The part of the workload with battles.
 extension StageWorkload {
     /// Connects the two lives, and lets them battle repeatedly.
+    ///
+    /// The ends of the co-host request are recorded last, so that a second end is seen whenever it comes.
     func runBattles(until isOver: () -> Bool) async throws(Stall) {
+        let noticesBefore = self.hosts[0].notices.count
         try await self.connect()
+        defer { self.recordConnectionRequest(from: noticesBefore) }
         while !isOver() { try await self.runBattle() }
     }
 
-    /// Connects the two lives by a co-host request, and records the ends of the request.
+    /// Connects the two lives by a co-host request.
     private func connect() async throws(Stall) {
         let (inviter, invitee) = (self.hosts[0], self.hosts[1])
-        let noticesBefore = inviter.notices.count
         let request = CallParams(live: inviter.live, to: [invitee.live], timeout: 120)
         try await self.call(inviter.client, inviter.name, "cohost.request", request)
         try await self.wait(invitee, "the co-host request") { witness in
@@ -28,7 +31,11 @@ extension StageWorkload {
         }
         // The notice about the request's end may be received after the stage.
         try? await Task.sleep(for: .seconds(1))
-        self.recordRequest("\(inviter.name)'s co-host request", of: inviter, from: noticesBefore) { notice in
+    }
+
+    private func recordConnectionRequest(from index: Int) {
+        let inviter = self.hosts[0]
+        self.recordRequest("\(inviter.name)'s co-host request", of: inviter, from: index) { notice in
             switch notice {
             case .coHostRequestAccepted: "accepted"
             case .coHostRequestRejected: "rejected"

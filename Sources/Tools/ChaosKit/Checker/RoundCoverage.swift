@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// Checks that a round has decided something about each promise: a round without a battle, for example, says nothing
+/// about battles, so it must not count as one in which they were right.
+enum RoundCoverage {
+    /// One finding for each kind of evidence that the history does not have.
+    ///
+    /// A stall ends a part of the workload early. It is a finding already, so nothing more is said then.
+    static func findings(in history: RoundHistory) -> [Finding] {
+        guard history.stalls.isEmpty else { return [] }
+        let acknowledged = history.calls.filter { if case .acknowledged = $0.outcome { true } else { false } }
+        func hasCall(_ isWanted: (CallRecord.Call) -> Bool) -> Bool { acknowledged.contains { isWanted($0.call) } }
+        var evidence = [
+            ("a text", "I8", acknowledged.contains { $0.isText }),
+            ("a gift", "I15", acknowledged.contains { $0.isGift }),
+            ("likes", "I15", hasCall { if case .likes = $0 { true } else { false } }),
+            ("a score", "I14", hasCall { if case .score = $0 { true } else { false } }),
+            ("a write of metadata", "R3.42", hasCall { if case .metadata = $0 { true } else { false } }),
+            ("a text that the budget drops", "I9", history.calls.contains(where: \.isDroppedText)),
+            ("a battle", "I14", !history.battles.isEmpty),
+            ("a request", "I13", !history.requests.isEmpty),
+            ("a walk through the list", "I3", !history.listWalks.isEmpty),
+            ("a removal", "I6", history.feeds.contains { $0.steps.contains(.removed) }),
+            ("a count of viewers", "I5", !history.counts.isEmpty),
+            ("a read of metadata", "R3.42", !history.metadataReads.isEmpty),
+        ]
+        if let backend = history.backend {
+            evidence += [
+                ("an event at the backend", "R14.5", backend.requests.contains(where: \.isEvent)),
+                ("a question to the backend", "R14.7", backend.requests.contains(where: \.isQuestion)),
+            ]
+        }
+        return evidence.filter { !$0.2 }.map { name, promise, _ in
+            Finding(promise: "coverage", text: "the round had not one of these: \(name) (\(promise))")
+        }
+    }
+}
+
+extension CallRecord {
+    fileprivate var isText: Bool { if case .message = self.call { !self.isGift } else { false } }
+}
+
+extension BackendRequest {
+    fileprivate var isEvent: Bool { if case .event = self.content { true } else { false } }
+    fileprivate var isQuestion: Bool { if case .question = self.content { true } else { false } }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import ChaosKit
+
+/// A round that has decided little must not count as one that held.
+struct RoundCoverageTests {
+    private typealias Fixture = HistoryFixture
+
+    /// A history with some of everything, apart from a backend.
+    private static func history() -> RoundHistory {
+        var history = Fixture.history()
+        let gift = FeedContent.giftMessageID(sender: Fixture.bob.userID, gift: Fixture.rose.giftID, count: 1)
+        history.calls += [
+            Fixture.message(gift, .acknowledged(number: 3)), Fixture.message("too many", .refused),
+            CallRecord(client: "bob", live: Fixture.live, .likes(1), .acknowledged()),
+            CallRecord(client: "bob", live: Fixture.live, .metadata(key: "topic", value: "a"), .acknowledged()),
+        ]
+        history.listWalks = [ListWalk(name: "walk 1", pages: [[Fixture.live]])]
+        history.feeds[0].steps.append(.removed)
+        history.metadataReads = [MetadataRead(client: "eve", live: Fixture.live, values: [:])]
+        return history
+    }
+
+    private static func findings(_ change: (inout RoundHistory) -> Void) -> [String] {
+        var history = Self.history()
+        change(&history)
+        return RoundCoverage.findings(in: history).map(\.description)
+    }
+
+    private static func finding(_ name: String, _ promise: String) -> String {
+        "coverage: the round had not one of these: \(name) (\(promise))"
+    }
+
+    @Test func `a round with some of everything is covered`() { #expect(Self.findings { _ in } == []) }
+
+    @Test func `each kind of evidence that is missing is named`() {
+        #expect(Self.findings { $0 = RoundHistory() }.count == 12)
+        #expect(Self.findings { $0.battles = [:] } == [Self.finding("a battle", "I14")])
+        #expect(Self.findings { $0.listWalks = [] } == [Self.finding("a walk through the list", "I3")])
+        #expect(Self.findings { $0.feeds[0].steps.removeLast() } == [Self.finding("a removal", "I6")])
+        // An unanswered gift says nothing, and a refused gift is not a dropped text.
+        let gifts = Self.findings { history in
+            for index in history.calls.indices where history.calls[index].isGift {
+                history.calls[index].outcome = .unanswered
+            }
+        }
+        #expect(gifts == [Self.finding("a gift", "I15")])
+        #expect(
+            Self.findings { $0.calls.removeAll { $0.outcome == .refused } }
+                == [Self.finding("a text that the budget drops", "I9")])
+        let backend = Self.findings { $0.backend = BackendHistory(requests: [], log: []) }
+        #expect(
+            backend == [
+                Self.finding("an event at the backend", "R14.5"), Self.finding("a question to the backend", "R14.7"),
+            ])
+    }
+
+    @Test func `a stall ends parts of the workload early, and is the finding`() {
+        let findings = Self.findings { history in
+            history = RoundHistory()
+            history.stalls = ["host-a's live.create had no valid answer"]
+        }
+        #expect(findings == [])
+    }
+
+    @Test func `a call that was sent after the recovery and has no answer is found`() {
+        func findings(sentAt: Int64, _ outcome: CallRecord.Outcome) -> [String] {
+            Fixture.findings { history in
+                history.answersDueFrom = Timestamp(milliseconds: 5_000)
+                var call = Fixture.message("late", outcome)
+                call.at = Timestamp(milliseconds: sentAt)
+                history.calls.append(call)
+            }
+        }
+        #expect(findings(sentAt: 4_999, .unanswered) == [])
+        #expect(findings(sentAt: 5_000, .refused) == [])
+        #expect(
+            findings(sentAt: 5_000, .unanswered)
+                == ["recovery: bob sends \"late\" in concert after the recovery, and gets no answer"])
+    }
+}
