@@ -30,7 +30,7 @@ extension PartitionOwners {
         !self.partitions.isEmpty && self.spreads(of: partitions).allSatisfy(\.isEven)
     }
 
-    /// Reads the metrics of a service's instances; an instance that does not answer is left out.
+    /// Reads the metrics of a service's instances; one that does not answer owns nothing, so the spread is not even.
     private static func read(_ kind: ServiceKind, in cluster: LocalCluster) async -> PartitionOwners {
         let instances = cluster.processes.filter { $0.kind == kind.rawValue }
         return await runOnDedicatedThread("scale-owners") {
@@ -38,7 +38,7 @@ extension PartitionOwners {
                 instances.compactMap { instance in
                     guard let port = instance.opsPort, let text = HealthProbe.metrics(port: port) else { return nil }
                     return (instance: instance.name, metrics: MetricsPage(text))
-                })
+                }, of: instances.map(\.name))
         }
     }
 }

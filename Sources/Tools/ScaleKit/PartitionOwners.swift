@@ -8,8 +8,12 @@ package struct PartitionOwners: Sendable, Equatable {
     /// The partitions of each machine by the name of the instance; empty for a service without machines.
     package let partitions: [String: [String: Set<Int>]]
 
-    /// Reads the metrics of all instances of a service.
-    package init(_ pages: [(instance: String, metrics: MetricsPage)]) {
+    /// Reads the metrics of the instances of a service.
+    ///
+    /// - Parameters:
+    ///   - pages: the metrics of the instances that have answered.
+    ///   - instances: the names of all instances; one without metrics owns nothing.
+    package init(_ pages: [(instance: String, metrics: MetricsPage)], of instances: [String] = []) {
         var partitions: [String: [String: Set<Int>]] = [:]
         for (instance, metrics) in pages {
             for (sample, value) in MetricsTable(metrics).values {
@@ -24,7 +28,9 @@ package struct PartitionOwners: Sendable, Equatable {
                 }
             }
         }
-        self.partitions = partitions
+        self.partitions = partitions.mapValues { owned in
+            owned.merging(instances.map { ($0, []) }) { known, _ in known }
+        }
     }
 
     /// How the partitions of each machine are spread, in the order of the machines' names.

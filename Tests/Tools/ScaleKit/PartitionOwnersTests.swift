@@ -38,6 +38,11 @@ struct PartitionOwnersTests {
             """)
         let owners = PartitionOwners([(instance: "a", metrics: page)])
         #expect(owners.partitions == ["seat": ["a": [0, 11]], "connection": ["a": []]])
+        // An instance that did not answer counts as one that owns nothing, so the spread is not even.
+        let partly = PartitionOwners([(instance: "a", metrics: page)], of: ["a", "b"])
+        #expect(partly.partitions == ["seat": ["a": [0, 11], "b": []], "connection": ["a": [], "b": []]])
+        let isAnyEven = partly.spreads(of: 12).contains(where: \.isEven)
+        #expect(!isAnyEven)
     }
 
     @Test func `a spread is even if each partition has one owner, and each instance its share`() throws {
