@@ -8,6 +8,9 @@ internal import PlazaModel
 /// snapshot of the open requests lacks the request. Its notice may still be on its way then. So the client waits a
 /// moment, and publishes an end by the live's state only if no notice has come (R1.24).
 ///
+/// One user can make the same request again, under the same name. So an end counts only for a request that was open
+/// before it; and whoever is told of a new request is first told that the one before has ended.
+///
 /// Applications of others to a host are not among them: a host gets no event of an application that has timed out.
 struct OpenRequests: Sendable {
     /// How long it is known that the end of a request was published without its notice.
@@ -17,7 +20,15 @@ struct OpenRequests: Sendable {
     private struct Entry {
         let name: RequestName
         let ends: RequestEnds
+        /// An earlier end is that of an earlier request; `distantPast` if only the call is known that has opened this one.
+        let endsFrom: Timestamp
         var missing: Missing?
+
+        /// The event of an end that no notice tells; nil if this user has accepted the request.
+        func missedEnd(_ context: FoldContext) -> StoreEvent? {
+            let isAccepted = self.missing?.isAccepted ?? false || self.name.isAccepted(in: context)
+            return isAccepted ? self.ends.accepted : self.ends.unanswered
+        }
     }
 
     /// What a snapshot has told about a request whose end no notice has told.
@@ -40,7 +51,8 @@ struct OpenRequests: Sendable {
     private var endedUnnoticed: [RequestName: Timestamp] = [:]
     /// The number of this client's calls without an outcome that open requests.
     private var sendingCount = 0
-    /// The requests that have ended while there were such calls: a notice may come before the reply to the call.
+    /// What has ended while there were such calls, and was not known to be open: a notice may come before the reply to the
+    /// call that has opened the request.
     private var endedWhileSending: Set<RequestName> = []
 
     /// Whether a request is missing in a snapshot, and no notice has told how it ended.
@@ -65,15 +77,16 @@ struct OpenRequests: Sendable {
                 context.events = []
             }
             for name in ended { self.end(name, at: at) }
-            self.openAnnounced(at: at, context)
+            self.openAnnounced(at: at, &context)
         case .snapshot(let snapshot):
             guard let name = snapshot.name, name.hasRequests else { return }
             let changes = self.changedDuringRead.removeValue(forKey: name) ?? [:]
-            self.compare(with: snapshot, except: changes, context)
+            self.compare(with: snapshot, except: changes, &context)
         case .local(.requestsSending): self.sendingCount += 1
         case .local(.requestsSent(let names)):
             for name in names where !self.endedWhileSending.contains(name) {
-                self.open(name, RequestEnds(of: name, context), at: .distantFuture)
+                self.recordChange(of: name, at: .distantFuture)
+                self.open(name, RequestEnds(of: name, context), endsFrom: .distantPast)
             }
             self.sendingCount = max(0, self.sendingCount - 1)
             if self.sendingCount == 0 { self.endedWhileSending = [] }
@@ -83,45 +96,63 @@ struct OpenRequests: Sendable {
         }
     }
 
-    private mutating func open(_ name: RequestName, _ ends: RequestEnds?, at: Timestamp?) {
+    private mutating func open(_ name: RequestName, _ ends: RequestEnds?, endsFrom: Timestamp) {
         guard let ends else { return }
-        if let at { self.recordChange(of: name, at: at) }
         self.entries.removeAll { $0.name == name }
-        self.entries.append(Entry(name: name, ends: ends))
+        self.entries.append(Entry(name: name, ends: ends, endsFrom: endsFrom))
     }
 
     private mutating func end(_ name: RequestName, at: Timestamp) {
         self.recordChange(of: name, at: at)
-        if self.sendingCount > 0 { self.endedWhileSending.insert(name) }
-        self.entries.removeAll { $0.name == name }
+        if let index = self.entries.firstIndex(where: { $0.name == name }) {
+            if at >= self.entries[index].endsFrom { self.entries.remove(at: index) }
+        } else if self.sendingCount > 0 {
+            self.endedWhileSending.insert(name)
+        }
     }
 
     private mutating func recordChange(of name: RequestName, at: Timestamp) {
-        self.changedDuringRead[name.snapshot]?[name] = at
+        let last = self.changedDuringRead[name.snapshot]?[name] ?? at
+        self.changedDuringRead[name.snapshot]?[name] = max(last, at)
     }
 
-    /// Opens the requests of others that the events of the input announce.
-    ///
-    /// `at`: the time of the input's notice; nil for a snapshot.
-    private mutating func openAnnounced(
-        at: Timestamp?, except changedLater: Set<RequestName> = [], _ context: FoldContext
-    ) {
+    /// Opens the requests of others that the events of a notice announce.
+    private mutating func openAnnounced(at: Timestamp, _ context: inout FoldContext) {
         for event in context.events {
-            guard let name = event.announcedRequest, !changedLater.contains(name) else { continue }
-            self.open(name, RequestEnds(ofAnnounced: event, context), at: at)
+            guard let name = event.announcedRequest else { continue }
+            self.recordChange(of: name, at: at)
+            self.openAnnounced(name, by: event, endsFrom: at, &context)
         }
+    }
+
+    /// Opens a request of another user that an event announces, and publishes before it the end of the one before.
+    private mutating func openAnnounced(
+        _ name: RequestName, by event: StoreEvent, endsFrom: Timestamp, _ context: inout FoldContext
+    ) {
+        if let before = self.entries.first(where: { $0.name == name }) {
+            if let end = before.missedEnd(context) { context.events.insert(end, at: 0) }
+            self.endedUnnoticed[name] = endsFrom - Milliseconds(1)
+        }
+        self.open(name, RequestEnds(ofAnnounced: event, context), endsFrom: endsFrom)
     }
 
     /// Opens the requests that a snapshot contains, and marks those that it lacks.
     ///
     /// `changes`: the requests that have changed since the snapshot was requested, and when.
     private mutating func compare(
-        with snapshot: Snapshot, except changes: [RequestName: Timestamp], _ context: FoldContext
+        with snapshot: Snapshot, except changes: [RequestName: Timestamp], _ context: inout FoldContext
     ) {
         let changedLater = Set(changes.filter { change in snapshot.at.map { change.value > $0 } ?? true }.keys)
         let contents = SnapshotRequests(snapshot, context)
-        for (name, ends) in contents.own where !changedLater.contains(name) { self.open(name, ends, at: nil) }
-        self.openAnnounced(at: nil, except: changedLater, context)
+        // What is open in the snapshot ends after it.
+        let endsFrom = snapshot.at.map { $0 + Milliseconds(1) } ?? .distantPast
+        for (name, ends) in contents.own where !changedLater.contains(name) {
+            self.open(name, ends, endsFrom: endsFrom)
+        }
+        for event in context.events {
+            guard let name = event.announcedRequest, !changedLater.contains(name) else { continue }
+            self.openAnnounced(name, by: event, endsFrom: endsFrom, &context)
+        }
         for index in self.entries.indices {
             let name = self.entries[index].name
             guard name.snapshot == snapshot.name, !changedLater.contains(name), contents.isComplete(for: name) else {
@@ -137,8 +168,7 @@ struct OpenRequests: Sendable {
     private mutating func publishMissing(_ context: inout FoldContext) {
         for entry in self.entries {
             guard let missing = entry.missing else { continue }
-            let isAccepted = missing.isAccepted || entry.name.isAccepted(in: context)
-            if let event = isAccepted ? entry.ends.accepted : entry.ends.unanswered { context.events.append(event) }
+            if let event = entry.missedEnd(context) { context.events.append(event) }
             if let at = missing.at { self.endedUnnoticed[entry.name] = at }
         }
         self.entries.removeAll { $0.missing != nil }

@@ -43,8 +43,8 @@ extension RequestEnds {
         switch name {
         case .ownApplication: self = .ofOwnApplication(context)
         case .ownInvitation(let guest):
-            let viewer = context.states.audience.audienceList.first { $0.userID == guest }
-            self = .ofOwnInvitation(viewer ?? LiveUserInfo(userID: guest))
+            let known = context.states.coGuest.invitees + context.states.audience.audienceList
+            self = .ofOwnInvitation(known.first { $0.userID == guest } ?? LiveUserInfo(userID: guest))
         case .ownCoHost(let live):
             let invitee = context.states.coHost.invitees.first { $0.liveID == live }
             self = .ofOwnCoHost(invitee ?? SeatUserInfo(liveID: live), context)

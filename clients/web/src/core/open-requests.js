@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { memberHost, userInfo } from './models.js';
 import { announcedRequest, endedRequests, endsOf, isShownAccepted, requestSnapshots, snapshotOf } from './requests.js';
 import { isHost } from './state/co-guest.js';
 
@@ -6,12 +7,14 @@ import { isHost } from './state/co-guest.js';
 const keptAfterEnd = 120_000;
 /** The time of what this client itself does: later than any snapshot. */
 const afterAll = Infinity;
+const beforeAll = -Infinity;
 
 /**
  * @typedef {import('./live-fold.js').StoreEvent} StoreEvent
  * @typedef {import('./requests.js').Context} Context
  * @typedef {import('./requests.js').Ends} Ends
- * @typedef {{ ends: Ends, missing?: { at: number | undefined, isAccepted: boolean } }} Entry
+ * @typedef {{ ends: Ends, endsFrom: number, missing?: { at: number | undefined, isAccepted: boolean } }} Entry
+ * `endsFrom`: an earlier end is that of an earlier request; `beforeAll` if only the call is known that has opened this one.
  * `missing`: what a snapshot has said of a request whose end no notice has told.
  */
 
@@ -21,6 +24,9 @@ const afterAll = Infinity;
  * Usually a notice tells the end. The server keeps a notice for a minute only; if it was missed, a later snapshot of the open
  * requests lacks the request. Its notice may still be on its way then. So the client waits a moment, and tells an end by the
  * live's state only if no notice has come (R1.24).
+ *
+ * One user can make the same request again, under the same name. So an end counts only for a request that was open before it;
+ * and whoever is told of a new request is first told that the one before has ended.
  *
  * Applications of others to a host are not among them: a host is not told of an application that has timed out.
  */
@@ -47,7 +53,8 @@ export class OpenRequests {
   /** How many of this client's calls that open requests have no outcome yet. */
   #sending = 0;
   /**
-   * What has ended while there were such calls: a notice may come before the reply to the call.
+   * What has ended while there were such calls, and was not known to be open: a notice may come before the reply to the call
+   * that has opened the request.
    *
    * @type {Set<string>}
    */
@@ -82,14 +89,15 @@ export class OpenRequests {
       case 'snapshot.seatRequests':
       case 'snapshot.coHostRequests':
       case 'snapshot.battleRequests':
-        this.#compare(input, events, context);
-        return events;
+        return this.#compare(input, events, context);
       case 'local.requestsSending':
         this.#sending += 1;
         return events;
       case 'local.requestsSent':
         for (const name of /** @type {string[]} */ (body.names)) {
-          if (!this.#endedWhileSending.has(name)) this.#open(name, endsOf(name, context), afterAll);
+          if (this.#endedWhileSending.has(name)) continue;
+          this.#recordChange(name, afterAll);
+          this.#open(name, endsOf(name, context), beforeAll);
         }
         this.#sending = Math.max(0, this.#sending - 1);
         if (this.#sending === 0) this.#endedWhileSending.clear();
@@ -104,8 +112,7 @@ export class OpenRequests {
         }
         const isLate = ended.some((name) => at <= (this.#endedUnnoticed.get(name) ?? -Infinity));
         for (const name of ended) this.#end(name, at);
-        this.#openAnnounced(events, at, context);
-        return isLate ? [] : events;
+        return isLate ? [] : this.#openAnnounced(events, at, context);
       }
     }
   }
@@ -113,13 +120,12 @@ export class OpenRequests {
   /**
    * @param {string} name
    * @param {Ends | undefined} ends
-   * @param {number} [at]
+   * @param {number} endsFrom
    */
-  #open(name, ends, at) {
+  #open(name, ends, endsFrom) {
     if (ends === undefined) return;
-    if (at !== undefined) this.#changedDuringRead.get(snapshotOf(name))?.set(name, at);
     this.#entries.delete(name);
-    this.#entries.set(name, { ends });
+    this.#entries.set(name, { ends, endsFrom });
   }
 
   /**
@@ -127,24 +133,55 @@ export class OpenRequests {
    * @param {number} at
    */
   #end(name, at) {
-    this.#changedDuringRead.get(snapshotOf(name))?.set(name, at);
-    if (this.#sending > 0) this.#endedWhileSending.add(name);
-    this.#entries.delete(name);
+    this.#recordChange(name, at);
+    const entry = this.#entries.get(name);
+    if (entry === undefined) {
+      if (this.#sending > 0) this.#endedWhileSending.add(name);
+    } else if (at >= entry.endsFrom) {
+      this.#entries.delete(name);
+    }
   }
 
   /**
-   * Opens the requests of others that events announce.
+   * @param {string} name
+   * @param {number} at
+   */
+  #recordChange(name, at) {
+    const changes = this.#changedDuringRead.get(snapshotOf(name));
+    changes?.set(name, Math.max(at, changes.get(name) ?? at));
+  }
+
+  /**
+   * Opens the requests of others that the events of a notice announce.
    *
    * @param {StoreEvent[]} events
-   * @param {number | undefined} at the time of the notice; undefined for a snapshot
+   * @param {number} at
    * @param {Context} context
-   * @param {(name: string) => boolean} [hasChanged]
    */
-  #openAnnounced(events, at, context, hasChanged = () => false) {
-    for (const event of events) {
+  #openAnnounced(events, at, context) {
+    return events.flatMap((event) => {
       const name = announcedRequest(event);
-      if (name !== undefined && !hasChanged(name)) this.#open(name, endsOf(name, context, event.detail), at);
-    }
+      if (name === undefined) return [event];
+      this.#recordChange(name, at);
+      return this.#openByEvent(name, event, at, context);
+    });
+  }
+
+  /**
+   * Opens a request of another user that an event announces.
+   *
+   * @param {string} name
+   * @param {StoreEvent} event
+   * @param {number} endsFrom
+   * @param {Context} context
+   * @returns {StoreEvent[]} the event, and before it the end of the request before
+   */
+  #openByEvent(name, event, endsFrom, context) {
+    const before = this.#entries.get(name);
+    const end = before && missedEnd(name, before, context);
+    if (before) this.#endedUnnoticed.set(name, endsFrom - 1);
+    this.#open(name, endsOf(name, context, event.detail), endsFrom);
+    return end ? [end, event] : [event];
   }
 
   /**
@@ -153,6 +190,7 @@ export class OpenRequests {
    * @param {import('./live-fold.js').Input} input
    * @param {StoreEvent[]} events
    * @param {Context} context
+   * @returns {StoreEvent[]} the events to tell
    */
   #compare({ type, body, at }, events, context) {
     const snapshot = type.slice('snapshot.'.length);
@@ -160,8 +198,15 @@ export class OpenRequests {
     this.#changedDuringRead.delete(snapshot);
     const hasChanged = (/** @type {string} */ name) => changes.has(name) && (at === undefined || changes.get(name) > at);
     const { open, accepted } = requestsOf(body, context.selfID);
-    for (const name of open) if (name.startsWith('own') && !hasChanged(name)) this.#open(name, endsOf(name, context));
-    this.#openAnnounced(events, undefined, context, hasChanged);
+    // What is open in the snapshot ends after it.
+    const endsFrom = at === undefined ? beforeAll : at + 1;
+    for (const [name, detail] of open) {
+      if (name.startsWith('own') && !hasChanged(name)) this.#open(name, endsOf(name, context, detail), endsFrom);
+    }
+    const told = events.flatMap((event) => {
+      const name = announcedRequest(event);
+      return name === undefined || hasChanged(name) ? [event] : this.#openByEvent(name, event, endsFrom, context);
+    });
     for (const [name, entry] of this.#entries) {
       // Only a host reads the invitations that it has made.
       const isListed = !name.startsWith('ownInvitation ') || isHost(context);
@@ -169,6 +214,7 @@ export class OpenRequests {
       const isAccepted = accepted.has(name);
       entry.missing = isAccepted || !open.has(name) ? { at, isAccepted } : undefined;
     }
+    return told;
   }
 
   /**
@@ -179,11 +225,11 @@ export class OpenRequests {
    */
   #takeMissing(context) {
     const events = [];
-    for (const [name, { ends, missing }] of this.#entries) {
-      if (missing === undefined) continue;
-      const event = missing.isAccepted || isShownAccepted(name, context) ? ends.accepted : ends.unanswered;
+    for (const [name, entry] of this.#entries) {
+      if (entry.missing === undefined) continue;
+      const event = missedEnd(name, entry, context);
       if (event) events.push(event);
-      if (missing.at !== undefined) this.#endedUnnoticed.set(name, missing.at);
+      if (entry.missing.at !== undefined) this.#endedUnnoticed.set(name, entry.missing.at);
       this.#entries.delete(name);
     }
     return events;
@@ -191,26 +237,39 @@ export class OpenRequests {
 }
 
 /**
- * The open requests of and to this user in a snapshot, by their names; and those that were accepted, which a snapshot has until
- * their battle begins.
+ * The event of an end that no notice tells; undefined if this user has accepted the request.
+ *
+ * @param {string} name
+ * @param {Entry} entry
+ * @param {Context} context
+ */
+function missedEnd(name, { ends, missing }, context) {
+  return missing?.isAccepted || isShownAccepted(name, context) ? ends.accepted : ends.unanswered;
+}
+
+/**
+ * The open requests of and to this user in a snapshot, by their names, with what the snapshot tells of the other side; and
+ * those that were accepted, which a snapshot has until their battle begins.
  *
  * @param {any} snapshot what the reducers have read before
  * @param {string} selfID
  */
 function requestsOf({ applications = [], invitations = [], sent = [], received = [] }, selfID) {
-  /** @type {Set<string>} */
-  const open = new Set();
+  /** @type {Map<string, any>} */
+  const open = new Map();
   /** @type {Set<string>} */
   const accepted = new Set();
-  for (const { guest } of applications) if (guest.userID === selfID) open.add('ownApplication');
+  for (const { guest } of applications) if (guest.userID === selfID) open.set('ownApplication', {});
   for (const { guest, host } of invitations) {
-    if (host.userID === selfID) open.add(`ownInvitation ${guest.userID}`);
-    if (guest.userID === selfID) open.add(`invitation ${host.userID}`);
+    if (host.userID === selfID) open.set(`ownInvitation ${guest.userID}`, { guestUser: userInfo(guest) });
+    if (guest.userID === selfID) open.set(`invitation ${host.userID}`, {});
   }
   for (const { battle, invitee, hasAccepted } of sent) {
-    if (battle === undefined) open.add(`ownCoHost ${invitee.live}`);
-    else (hasAccepted ? accepted : open).add(`ownBattle ${battle} ${invitee.live}`);
+    const detail = { invitee: memberHost(invitee) };
+    if (battle === undefined) open.set(`ownCoHost ${invitee.live}`, detail);
+    else if (hasAccepted) accepted.add(`ownBattle ${battle} ${invitee.live}`);
+    else open.set(`ownBattle ${battle} ${invitee.live}`, detail);
   }
-  for (const { battle, inviter } of received) open.add(battle === undefined ? `coHost ${inviter.live}` : `battle ${battle}`);
+  for (const { battle, inviter } of received) open.set(battle === undefined ? `coHost ${inviter.live}` : `battle ${battle}`, {});
   return { open, accepted };
 }

@@ -87,7 +87,8 @@ function idOf(value) {
  *
  * @param {string} name
  * @param {Context} context with the states that show the request
- * @param {any} [detail] the payload of the event that has announced a request of another user
+ * @param {any} [detail] the payload of the event that has announced a request of another user, or what a snapshot tells of the
+ * other side of this user's own
  * @returns {Ends | undefined} undefined for an application of another user: a host is not told if it times out
  */
 export function endsOf(name, context, detail) {
@@ -102,21 +103,23 @@ export function endsOf(name, context, detail) {
         unanswered: event('coGuest', 'onGuestApplicationNoResponse', { reason: 'timeout' }),
       };
     case 'ownInvitation': {
-      const guestUser = [...coGuest.invitees, ...audience.audienceList].find((user) => user.userID === first) ?? bareUser(first);
+      const known = [...coGuest.invitees, ...audience.audienceList];
+      const guestUser = detail?.guestUser ?? known.find((user) => user.userID === first) ?? bareUser(first);
       return {
         accepted: event('coGuest', 'onHostInvitationResponded', { isAccept: true, guestUser }),
         unanswered: event('coGuest', 'onHostInvitationNoResponse', { guestUser, reason: 'timeout' }),
       };
     }
     case 'ownCoHost': {
-      const invitee = coHost.invitees.find((host) => host.liveID === first) ?? { ...emptySeatUser, liveID: first };
+      const known = detail?.invitee ?? coHost.invitees.find((host) => host.liveID === first);
+      const invitee = known ?? { ...emptySeatUser, liveID: first };
       return {
         accepted: event('coHost', 'onCoHostRequestAccepted', { invitee }),
         unanswered: event('coHost', 'onCoHostRequestTimeout', { inviter: self, invitee }),
       };
     }
     case 'ownBattle': {
-      const sides = { battleID: first, inviter: self, invitee: hostOfLive(context, second) };
+      const sides = { battleID: first, inviter: self, invitee: detail?.invitee ?? hostOfLive(context, second) };
       return { accepted: event('battle', 'onBattleRequestAccept', sides), unanswered: event('battle', 'onBattleRequestTimeout', sides) };
     }
     case 'invitation':
