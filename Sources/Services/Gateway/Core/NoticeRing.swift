@@ -30,11 +30,18 @@ package struct NoticeID: Hashable, Sendable {
 }
 
 /// The notices of the last 60 s, for clients that reconnect and send the id of the last notice they received.
+///
+/// One user's requests may lead to many notices of another user. So each user has a limit. When the limits of all are
+/// reached, the app with the most bytes gives up its oldest notice: no app can push out those of an app that has fewer.
 package struct NoticeRing: Sendable {
     /// How long a notice is kept.
     package static let span = Milliseconds.seconds(60)
-    /// The largest number of notices; the oldest are removed first.
+    /// The largest number of notices.
     package static let maxNotices = 50_000
+    /// The largest number of notices of one user; the oldest are removed first.
+    package static let maxNoticesOfUser = 2_000
+    /// The largest memory of all notices, approximately, in bytes.
+    package static let maxBytes = 64 << 20
 
     /// A notice with its encoded frame.
     package struct Entry: Hashable, Sendable {
@@ -51,19 +58,21 @@ package struct NoticeRing: Sendable {
             self.notice = notice
             self.json = json
         }
+
+        /// Approximately the entry's memory: the notice has the same texts as its JSON.
+        fileprivate var byteCount: Int { 256 + 2 * self.json.count }
     }
 
-    private var entriesByUser: [UserKey: [Entry]] = [:]
-    /// The user of each stored notice and the time at which it was read, oldest first.
-    private var order = RingBuffer<(user: UserKey, readAt: MonotonicTime)>(limit: NoticeRing.maxNotices)
+    private var apps: [AppID: AppNotices] = [:]
+    /// The number of stored notices.
+    package private(set) var count = 0
+    /// Their memory, approximately, in bytes.
+    package private(set) var byteCount = 0
     /// The offset of the last notice that was read from each partition.
     private var lastOffsets: [Int: Int64] = [:]
 
     /// Creates an empty ring.
     package init() {}
-
-    /// The number of stored notices.
-    package var count: Int { self.order.count }
 
     /// Adds a notice that was read at `now`.
     ///
@@ -75,11 +84,13 @@ package struct NoticeRing: Sendable {
         if entry.id.offset <= lastOffset { return false }
         self.lastOffsets[entry.id.partition] = entry.id.offset
         guard entry.notice.content.isStored else { return true }
-        while let oldest = self.order.first, now - oldest.readAt > Self.span || self.order.count == Self.maxNotices {
-            self.removeOldest()
+        let app = entry.notice.to.app
+        self.change(app) { notices in
+            notices.removeExpired(at: now)
+            notices.append(entry, at: now)
         }
-        if self.order.append((user: entry.notice.to, readAt: now)) {
-            self.entriesByUser[entry.notice.to, default: []].append(entry)
+        while self.count > Self.maxNotices || self.byteCount > Self.maxBytes, let largest = self.largestApp {
+            self.change(largest) { $0.removeOldest() }
         }
         return true
     }
@@ -92,7 +103,10 @@ package struct NoticeRing: Sendable {
     ///     notices are returned.
     /// - Returns: The notices in order.
     package func entries(of user: UserKey, after id: NoticeID) -> [Entry] {
-        (self.entriesByUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }
+        guard let entries = self.apps[user.app]?.entriesByUser[user] else { return [] }
+        return (0..<entries.count).map { entries[$0] }.filter {
+            $0.id.partition != id.partition || $0.id.offset > id.offset
+        }
     }
 
     /// Returns the id of the last notice of a partition; its offset is -1 if there was none.
@@ -104,12 +118,63 @@ package struct NoticeRing: Sendable {
 
     /// Removes notices that are older than the span.
     package mutating func prune(at now: MonotonicTime) {
-        while let oldest = self.order.first, now - oldest.readAt > Self.span { self.removeOldest() }
+        for app in Array(self.apps.keys) { self.change(app) { $0.removeExpired(at: now) } }
     }
 
-    private mutating func removeOldest() {
+    /// The app whose notices have the most bytes; of several the first by its id.
+    private var largestApp: AppID? {
+        self.apps.max { ($0.value.byteCount, $1.key.text) < ($1.value.byteCount, $0.key.text) }?.key
+    }
+
+    /// Changes the notices of one app, and the totals with them.
+    private mutating func change(_ app: AppID, _ body: (inout AppNotices) -> Void) {
+        // The app is taken out meanwhile, so that its notices are changed in place.
+        var notices = self.apps.removeValue(forKey: app) ?? AppNotices()
+        self.count -= notices.count
+        self.byteCount -= notices.byteCount
+        body(&notices)
+        self.count += notices.count
+        self.byteCount += notices.byteCount
+        if notices.count > 0 { self.apps[app] = notices }
+    }
+}
+
+/// The notices of one app.
+private struct AppNotices: Sendable {
+    private(set) var entriesByUser: [UserKey: RingBuffer<NoticeRing.Entry>] = [:]
+    private(set) var count = 0
+    private(set) var byteCount = 0
+    /// The user and the id of each notice, and the time at which it was read, oldest first.
+    ///
+    /// A notice that its user's limit has removed may still be here.
+    private var order = RingBuffer<(user: UserKey, id: NoticeID, readAt: MonotonicTime)>(limit: NoticeRing.maxNotices)
+
+    mutating func append(_ entry: NoticeRing.Entry, at now: MonotonicTime) {
+        let user = entry.notice.to
+        if self.order.count == self.order.limit { self.removeOldest() }
+        if self.entriesByUser[user]?.count == NoticeRing.maxNoticesOfUser { self.removeFirst(of: user) }
+        let limit = NoticeRing.maxNoticesOfUser
+        guard self.order.append((user, entry.id, now)),
+            self.entriesByUser[user, default: RingBuffer(limit: limit)].append(entry)
+        else { return }
+        self.count += 1
+        self.byteCount += entry.byteCount
+    }
+
+    mutating func removeExpired(at now: MonotonicTime) {
+        while let oldest = self.order.first, now - oldest.readAt > NoticeRing.span { self.removeOldest() }
+    }
+
+    /// Removes the oldest notice of the order, if its user's limit has not removed it before.
+    mutating func removeOldest() {
         guard let oldest = self.order.popFirst() else { return }
-        self.entriesByUser[oldest.user]?.removeFirst()
-        if self.entriesByUser[oldest.user]?.isEmpty == true { self.entriesByUser[oldest.user] = nil }
+        if self.entriesByUser[oldest.user]?.first?.id == oldest.id { self.removeFirst(of: oldest.user) }
+    }
+
+    private mutating func removeFirst(of user: UserKey) {
+        guard let entry = self.entriesByUser[user]?.popFirst() else { return }
+        self.count -= 1
+        self.byteCount -= entry.byteCount
+        if self.entriesByUser[user]?.count == 0 { self.entriesByUser[user] = nil }
     }
 }

@@ -269,14 +269,43 @@ extension DeliveryLedger {
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [6])
     }
 
-    @Test func `I16 the number of stored notices is limited`() {
+    /// A notice of partition 0 whose JSON has this number of bytes.
+    private static func entry(_ offset: Int64, to user: UserKey, bytes: Int = 0) -> NoticeRing.Entry {
+        NoticeRing.Entry(
+            id: NoticeID(partition: 0, offset: offset),
+            notice: Notice(to: user, live: "arena", at: 0, content: .battleNotStarted(battle: "b-1")),
+            json: Array(repeating: 32, count: bytes))
+    }
+
+    @Test func `I16 the number of stored notices is limited, in all and for each user`() {
         var ring = NoticeRing()
-        for offset in 0..<Int64(NoticeRing.maxNotices + 5) {
-            let notice = Notice(
-                to: UserKey("demo", "bob"), live: "arena", at: 0, content: .battleNotStarted(battle: "b-1"))
-            _ = ring.append(
-                NoticeRing.Entry(id: NoticeID(partition: 0, offset: offset), notice: notice, json: []), at: 0)
+        let bob = UserKey("demo", "bob")
+        let start = NoticeID(partition: 0, offset: -1)
+        let limit = NoticeRing.maxNoticesOfUser
+        for offset in 0..<limit + 5 { _ = ring.append(Self.entry(Int64(offset), to: bob), at: 0) }
+        #expect(ring.entries(of: bob, after: start).map(\.id.offset) == Array(5..<Int64(limit + 5)))
+        for offset in limit + 5..<NoticeRing.maxNotices + 10 {
+            _ = ring.append(Self.entry(Int64(offset), to: UserKey("demo", UserID("u-\(offset / 100)"))), at: 1)
         }
         #expect(ring.count == NoticeRing.maxNotices)
+        #expect(ring.entries(of: bob, after: start).first?.id.offset == 10, "Bob's notices are the oldest")
+        ring.prune(at: 60_001)
+        #expect(ring.entries(of: bob, after: start).isEmpty && ring.count == NoticeRing.maxNotices - limit + 5)
+        ring.prune(at: 60_002)
+        #expect(ring.count == 0 && ring.byteCount == 0)
+    }
+
+    @Test func `I16 an app with many notices does not push out those of another app`() {
+        var ring = NoticeRing()
+        let bob = UserKey("quiet", "bob")
+        _ = ring.append(Self.entry(0, to: bob), at: 0)
+        let bytes = 16_000
+        let count = 3 * NoticeRing.maxBytes / (2 * bytes)
+        for offset in 1...count {
+            let user = UserKey("loud", UserID("u-\(offset % 50)"))
+            _ = ring.append(Self.entry(Int64(offset), to: user, bytes: bytes), at: 0)
+        }
+        #expect(ring.byteCount <= NoticeRing.maxBytes && ring.byteCount > NoticeRing.maxBytes - 3 * bytes)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 0, offset: -1)).count == 1)
     }
 }
