@@ -63,7 +63,15 @@ extension LocalCluster {
 
     /// Whether a process runs, and has loaded a library, such as that of a wrong clock.
     package func hasLoaded(_ library: String, in name: String) -> Bool {
-        guard let pid = self.table.current[name]?.pid else { return false }
-        return (try? String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8))?.contains(library) ?? false
+        self.table.current[name]?.pid.map { Self.hasLoaded(library, in: $0) } ?? false
+    }
+
+    /// Whether the process with this pid has loaded a library.
+    package static func hasLoaded(_ library: String, in pid: Int32) -> Bool {
+        // Other functions of Foundation read only the first page of such a file, whose size is 0.
+        guard let file = FileHandle(forReadingAtPath: "/proc/\(pid)/maps"), let maps = try? file.readToEnd() else {
+            return false
+        }
+        return String(decoding: maps, as: UTF8.self).contains(library)
     }
 }
