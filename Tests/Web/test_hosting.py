@@ -73,6 +73,29 @@ class Hosting(BrowserCase):
         expect(viewer.page.get_by_role("button", name=re.compile("microphone"))).to_be_visible()
         expect(viewer.page.get_by_role("button", name=re.compile("camera"))).to_have_count(0)
 
+    def test_a_host_locks_any_seat_also_where_an_empty_one_is_not_on_the_stage(self):
+        host = self.window("Mira Sixteen")
+        live = host.go_live("All locks", Seats="Free for everybody")
+        viewer = self.window("Noor Sixteen").enter(live)
+        host.page.get_by_role("tab", name="Manage").click()
+        seats = host.page.locator(".manage .seats li")
+        expect(seats).to_have_count(9)
+        # The owner's seat has no lock.
+        expect(seats.first.get_by_role("button")).to_have_count(0)
+        for number in range(2, 9):
+            lock = host.page.get_by_role("button", name=f"Lock seat {number}", exact=True)
+            lock.press("Enter")
+            unlock = host.page.get_by_role("button", name=f"Unlock seat {number}", exact=True)
+            expect(unlock).to_be_focused()
+        viewer.page.get_by_role("button", name="Take a seat").click()
+        expect(seats.nth(8)).to_contain_text("Seat 9: Noor Sixteen")
+        host.page.get_by_role("button", name="Unlock seat 2", exact=True).click()
+        expect(seats.nth(1)).to_contain_text("Free seat 2")
+        # A lock takes off the seat who sits there.
+        host.page.get_by_role("button", name=f"Take Noor Sixteen {TAG} off seat 9, and lock it").click()
+        expect(seats.nth(8)).to_contain_text("Seat 9 is locked")
+        expect(viewer.page.get_by_role("button", name="Take a seat")).to_be_visible()
+
     def test_on_a_phone_the_seats_below_the_chat_are_reached(self):
         host = self.window("Mira Fifteen")
         live = host.go_live("Low seats", Stage="Fixed grid (video, 9)", Seats="Free for everybody")
@@ -188,6 +211,33 @@ class Hosting(BrowserCase):
         leave.click()
         expect(leave).to_be_hidden()
         expect(start).to_be_visible()
+
+    def test_who_goes_live_again_with_another_stage_is_told_that_the_old_one_stays(self):
+        host = self.window("Mira Seventeen")
+        host.go_live("Same title")
+        host.page.get_by_role("link", name="Go live").click()
+        host.page.get_by_label("Stage", exact=True).select_option(label="Fixed grid (video, 9)")
+        host.page.get_by_role("button", name="Start the live").click()
+        expect(host.toast("Your live is still running")).to_be_visible()
+        # Nothing is said where nothing was to change.
+        host.page.get_by_role("link", name="Go live").click()
+        expect(host.toast("Your live is still running")).to_have_count(0, timeout=20_000)
+        host.page.get_by_role("button", name="Start the live").click()
+        expect(host.page.get_by_role("heading", name="Same title", exact=True)).to_be_visible()
+        expect(host.toast("Your live is still running")).to_have_count(0)
+
+    def test_a_picture_that_the_page_would_not_show_is_refused_and_those_of_the_server_are_offered(self):
+        host = self.window("Mira Eighteen")
+        host.page.get_by_role("link", name="Go live").click()
+        cover = host.page.get_by_label("Cover", exact=True)
+        expect(host.page.locator("#host-cover-hint")).to_contain_text(self.cluster.url.rstrip("/"))
+        cover.fill("https://elsewhere.example/cover.png")
+        self.assertIn("This server shows pictures from", cover.evaluate("(input) => input.validationMessage"))
+        offered = host.page.locator("#host-covers option").evaluate_all("(options) => options.map(({ value }) => value)")
+        self.assertEqual(len(offered), 5)
+        cover.fill(offered[0])
+        self.assertEqual(cover.evaluate("(input) => input.validationMessage"), "")
+        expect(host.page.locator(".host-preview img")).to_have_attribute("src", offered[0])
 
     def test_who_goes_live_again_is_told_that_the_live_runs_as_it_was(self):
         host = self.window("Mira Fourteen")

@@ -167,6 +167,43 @@ class Keyboard(FixtureCase):
         expect(page.locator(".toast", has_text="Bold Bob")).to_have_count(0)
         self.assertEqual(self.faults, [])
 
+    def test_the_focus_goes_on_when_the_row_that_has_it_goes_away(self):
+        page = self.live(0, "fixture&host&requests")
+        page.get_by_role("tab", name="Manage").click()
+        rows = page.locator(".requests li")
+        expect(rows).to_have_count(5)
+        self.assertTrue(rows.first.get_by_role("button", name="Decline").is_visible())
+        rows.first.get_by_role("button", name="Decline").press("Enter")
+        expect(rows).to_have_count(4)
+        # The row that has come up in its place, at the same answer.
+        expect(rows.first.get_by_role("button").last).to_be_focused()
+        # The next stop of the keyboard is in the panel, and not at the top of the page.
+        page.keyboard.press("Tab")
+        self.assertTrue(page.evaluate("() => document.activeElement.closest('.manage') !== null"))
+        # Without any request left, the part of the panel goes away.
+        page.evaluate("""() => {
+            const { requests } = livePlazaPage.shell.page.manage.coHost;
+            document.querySelector('.requests li button').focus();
+            for (const request of [...requests.requests.byKey.values()]) requests.requests.end(request);
+        }""")
+        expect(rows).to_have_count(0)
+        expect(page.locator(".manage")).to_be_focused()
+        self.assertEqual(self.faults, [])
+
+    def test_a_category_keeps_the_focus_however_it_is_chosen(self):
+        page = self.page("#/", viewport=SIZES["desktop"])
+        music = page.get_by_role("tab", name="Music")
+        music.focus()
+        page.keyboard.press("Enter")
+        expect(music).to_have_attribute("aria-selected", "true")
+        expect(music).to_be_focused()
+        games = page.get_by_role("tab", name="Games")
+        games.click()
+        expect(games).to_be_focused()
+        page.get_by_role("button", name="Language").click()
+        expect(page.get_by_role("tab", name="游戏")).to_have_attribute("aria-selected", "true")
+        self.assertEqual(self.faults, [])
+
     def test_a_panel_over_the_stage_of_a_phone_has_the_focus_until_escape_closes_it(self):
         page = self.live(size="phone")
         people = page.get_by_role("button", name="Audience")

@@ -36,6 +36,27 @@ class Lives(BrowserCase):
             self.assertEqual(window.messages(), ["good evening", "welcome!"])
         self.assertTrue(viewer.page.url.endswith(f"#/live/{live}"))
 
+    def test_a_second_window_of_one_browser_is_another_user_and_a_reload_the_same(self):
+        host = self.window("Mira Nineteen")
+        live = host.go_live("Two windows")
+        other = host.context.new_page()
+        other.goto(f"{self.cluster.url}/#/live/{live}")
+        name = other.get_by_label("Your name")
+        expect(name).to_have_value("")
+        expect(other.get_by_text("One name is one user")).to_be_visible()
+        name.fill(f"Noor Nineteen {TAG}")
+        other.get_by_role("button", name="Sign in").click()
+        expect(other.get_by_label("Say something")).to_be_visible()
+        # The host is still in its live, and hears the viewer.
+        other.get_by_label("Say something").fill("from the second window")
+        other.keyboard.press("Enter")
+        host.wait_for_message("from the second window")
+        expect(host.page.locator(".chat-row", has_text=f"Noor Nineteen {TAG} came in")).to_be_visible()
+        for page, user in ((host.page, "Mira Nineteen"), (other, "Noor Nineteen")):
+            page.reload()
+            expect(page.get_by_label("Say something")).to_be_visible()
+            self.assertEqual(page.evaluate("() => livePlazaPage.session.user.userName"), f"{user} {TAG}")
+
     def test_a_page_that_is_closed_leaves_at_once(self):
         host = self.window("Mira Seven")
         live = host.go_live(f"Closing {TAG}")

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { avatar } from './lib/avatar.js';
-import { fill, h } from './lib/dom.js';
-import { nameOf } from './lib/format.js';
+import { closeDialogs, fill, h } from './lib/dom.js';
 import { icon } from './lib/icons.js';
-import { language, setLanguage, t } from './lib/i18n.js';
+import { language, onLanguage, setLanguage, t } from './lib/i18n.js';
 import { parsePlace, placeAddress, Router } from './lib/router.js';
-import { openSheet } from './lib/sheet.js';
 import { lazily } from './lib/lazy.js';
-import { isDark, kept, onTheme, toggleTheme } from './lib/theme.js';
+import { isDark, kept, keptInWindow, onTheme, toggleTheme } from './lib/theme.js';
 import { Toasts } from './lib/toasts.js';
 import { LivePage } from './live/live-page.js';
 import { endingWords, words } from './session/session.js';
@@ -19,6 +17,8 @@ const pages = {
   host: lazily(async () => (await import('./host/host-page.js')).HostPage),
   sign: lazily(async () => (await import('./session/sign-in.js')).SignIn),
 };
+
+const loadAccount = lazily(async () => (await import('./session/account-sheet.js')).openAccount);
 
 /** What surrounds every page: the bar, the state of the connection, messages, and which page is shown. */
 export class Shell {
@@ -45,17 +45,17 @@ export class Shell {
     this.elements = [this.skip, this.bar, this.notice, sample, this.main, this.toasts.element].filter(Boolean);
     this.#drawTheme();
     onTheme(() => this.#drawTheme());
+    onLanguage(() => this.#drawTitle());
   }
 
   async start() {
     this.session.login.subscribe((state) => this.#login(state));
     this.session.login.addEventListener('connectionEnded', ({ detail }) => this.#ended(detail));
-    const name = kept.get('name');
-    const userID = kept.get('userID');
+    const name = keptInWindow.get('name');
     // Someone who tried it out is signed in again; a token is never kept.
-    if (!this.session.user && name && userID && this.session.givesDemoTokens) {
+    if (!this.session.user && name && this.session.givesDemoTokens) {
       fill(this.main, h('p', { class: 'blank', role: 'status', t: 'state.connecting' }));
-      await this.session.signIn({ name, userID }).catch((error) => this.say(t('sign.failed', { reason: words(error) })));
+      await this.session.signIn({ name }).catch((error) => this.say(t('sign.failed', { reason: words(error) })));
     }
     this.router.start();
   }
@@ -76,24 +76,26 @@ export class Shell {
 
   async #show(place) {
     this.#place = place;
+    closeDialogs();
     const isSignedIn = Boolean(this.session.user);
     const load = isSignedIn ? pages[place.page] ?? pages.plaza : pages.sign;
-    let Page;
-    try {
-      Page = await load();
-    } catch (error) {
-      if (this.#place === place) this.fail(error);
-      return;
-    }
+    const make = await load().then((Page) => () => new Page(this, place), (error) => () => this.#failed(place, error));
     // Another place was chosen, or the user has come or gone, while the page was loaded.
     if (this.#place !== place || Boolean(this.session.user) !== isSignedIn) return;
     this.#page?.dispose();
     document.body.classList.toggle('in-live', isSignedIn && place.page === 'live');
     this.host.hidden = !isSignedIn || place.page === 'host';
-    this.#page = new Page(this, place);
+    this.#page = make();
     fill(this.main, this.#page.element);
+    this.#drawTitle();
     scrollTo(0, 0);
     if (isSignedIn) this.main.focus({ preventScroll: true });
+  }
+
+  /** What stands in the place of a page that could not be loaded. The address is this page's already, so its link does nothing. */
+  #failed(place, error) {
+    const again = h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: () => this.#show(place) } });
+    return { element: h('div', { class: 'blank' }, h('p', { role: 'alert' }, words(error)), again), dispose() {} };
   }
 
   #login({ loginUserInfo, connectionStatus }) {
@@ -111,15 +113,7 @@ export class Shell {
   }
 
   #openAccount() {
-    const { user } = this.session;
-    const out = h('button', { class: 'button danger', type: 'button', t: 'sign.out', on: { click: async () => {
-      sheet.close();
-      kept.set('userID', undefined);
-      await this.session.login.logout().catch(() => {});
-    } } });
-    const sheet = openSheet({ t: 'nav.account' },
-      h('div', { class: 'person' }, avatar(user), h('span', { class: 'person-name' }, nameOf(user))),
-      h('p', { class: 'quiet small' }, user.userID), h('div', { class: 'sheet-foot' }, out));
+    loadAccount().then((openAccount) => this.session.user && openAccount(this), (error) => this.fail(error));
   }
 
   async #nextLanguage() {
@@ -130,6 +124,11 @@ export class Shell {
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** The window is named as what it shows; a live that is being entered has no name yet. */
+  #drawTitle() {
+    document.title = [this.main.querySelector('h1')?.textContent, 'LivePlaza'].filter(Boolean).join(' · ');
   }
 
   #drawTheme() {

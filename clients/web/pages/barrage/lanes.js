@@ -3,7 +3,8 @@
 /**
  * @typedef {object} BarrageItem
  * @property {number} width in pixels
- * @property {boolean} [isGift] a gift waits for a lane for as long as it takes, and is never left out
+ * @property {boolean} [isGift] a gift waits for a lane for as long as it takes, and is never left out; whoever offers gifts
+ *   bounds how many wait (`waitingGifts`)
  *
  * @typedef {object} Placement
  * @property {BarrageItem} item
@@ -59,6 +60,10 @@ export class LaneScheduler {
     return this.#gifts.length + this.#waiting.length;
   }
 
+  get waitingGifts() {
+    return this.#gifts.length;
+  }
+
   /** Changes the screen. What crosses it already continues as it was placed. */
   resize({ lanes, width }) {
     // On a narrower screen a tail that had entered may be outside again: such a lane waits until that message is gone.
@@ -78,21 +83,22 @@ export class LaneScheduler {
   }
 
   /**
-   * Places what has a free lane, gifts first, and leaves out what has waited too long.
+   * Places what has a free lane, gifts first, and leaves out what has waited too long. Of several lanes the lowest is left to
+   * messages that wait: many gifts would else keep all of them from crossing.
    *
    * @param {(item: BarrageItem) => void} [onDrop] hears what was left out
    * @returns {Placement[]} the new ones
    */
   advance(now, onDrop) {
     const placed = [];
-    while (this.#gifts.length > 0 && this.#place(this.#gifts[0].item, now, placed)) this.#gifts.shift();
-    // A gift that waits has the next free lane.
+    const free = this.#waiting.length > 0 ? Math.max(1, this.lanes - 1) : this.lanes;
+    while (this.#gifts.length > 0 && this.#place(this.#gifts[0].item, now, placed, 0, free)) this.#gifts.shift();
+    // A gift that waits has the next free lane, but for the last one.
+    const first = this.#gifts.length > 0 ? free : 0;
     let index = 0;
-    if (this.#gifts.length === 0) {
-      while (index < this.#waiting.length && this.#onScreen.length < this.cap) {
-        if (!this.#place(this.#waiting[index].item, now, placed)) break;
-        index += 1;
-      }
+    while (index < this.#waiting.length && this.#onScreen.length < this.cap) {
+      if (!this.#place(this.#waiting[index].item, now, placed, first, this.lanes)) break;
+      index += 1;
     }
     this.#waiting.splice(0, index);
     let late = 0;
@@ -125,10 +131,11 @@ export class LaneScheduler {
     return items;
   }
 
-  #place(item, now, placed) {
+  /** Places a message in the first free lane from `from` to before `to`, if there is one. */
+  #place(item, now, placed, from, to) {
     const speed = (this.width + item.width) / this.duration;
     const headArrives = now + this.width / speed;
-    for (let lane = 0; lane < this.lanes; lane += 1) {
+    for (let lane = from; lane < to; lane += 1) {
       if (this.#entered[lane] > now || this.#gone[lane] > headArrives) continue;
       const length = item.width + this.gap;
       this.#entered[lane] = now + length / speed;

@@ -46,6 +46,11 @@ export class BarrageRenderer {
     return this.#scheduler.dropped;
   }
 
+  /** How many gifts wait for a lane. */
+  get waitingGifts() {
+    return this.#scheduler.waitingGifts;
+  }
+
   /** Shows or hides messages. */
   set isShown(value) {
     this.#isShown = value;

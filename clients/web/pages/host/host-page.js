@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { imageAddress, originsOfImages } from '../lib/avatar.js';
 import { Disposer, fill, h } from '../lib/dom.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { limitBytes } from '../lib/limits.js';
@@ -8,10 +9,18 @@ import { card } from '../plaza/card.js';
 import { categories, categoryName } from '../plaza/search.js';
 import { field } from '../session/sign-in.js';
 import { words } from '../session/session.js';
+import { isOther } from './running-live.js';
 
 const templates = [600, 601, 602, 603, 604, 800, 801, 802, 200, 400, 50, 70, 2];
 /** How many seats a voice live gets. */
 const voiceSeats = { 50: 8, 70: 10, 2: 12 };
+
+/** The covers that the server has. */
+const covers = ['cup', 'games', 'market', 'piano', 'radio'].map((name) => `/pages/covers/evening-${name}.svg`);
+
+/** What is said about a picture that would not be shown: the policy lets pages load those of few origins. */
+const originsText = () => ({ origins: originsOfImages().join(', ') });
+const checkPicture = (address) => address !== '' && !imageAddress(address) && t('host.noPicture', originsText());
 
 /** Goes live: title, cover, category, stage, seats. */
 export class HostPage extends Disposer {
@@ -22,14 +31,15 @@ export class HostPage extends Disposer {
     const input = (id, attributes) => h('input', { class: 'input', id, autocomplete: 'off', on: { input: () => this.#preview() }, ...attributes });
     const select = (id) => h('select', { class: 'input', id, on: { change: () => this.#preview() } });
     this.name = input('host-name', { maxlength: '60', required: true, placeholder: 'host.namePlaceholder' });
-    this.cover = input('host-cover', { type: 'url', maxlength: '180' });
+    this.cover = input('host-cover', { type: 'url', maxlength: '180', list: 'host-covers' });
     this.welcome = input('host-notice', { maxlength: '80' });
     this.productName = input('host-product', { maxlength: '80' });
     this.productPrice = input('host-price', { maxlength: '20' });
     this.productCover = input('host-product-cover', { type: 'url', maxlength: '180' });
     this.productLink = input('host-product-link', { type: 'url', maxlength: '180', pattern: 'https://.*', title: 'host.linkHint' });
     limitBytes(this.name, 100, { isPlain: true });
-    limitBytes(this.cover, 200, { isPlain: true });
+    limitBytes(this.cover, 200, { isPlain: true, check: checkPicture });
+    limitBytes(this.productCover, 200, { isPlain: true, check: checkPicture });
     limitBytes(this.welcome, 100, { isPlain: false });
     this.category = select('host-category');
     this.template = select('host-template');
@@ -43,9 +53,10 @@ export class HostPage extends Disposer {
         field('host-name', 'host.name', this.name),
         h('div', { class: 'two' }, field('host-category', 'host.category', this.category), field('host-template', 'host.template', this.template)),
         h('div', { class: 'two' }, field('host-seats', 'host.seatMode', this.seatMode), field('host-notice', 'host.notice', this.welcome)),
-        field('host-cover', 'host.cover', this.cover, 'host.coverHint'),
+        field('host-cover', 'host.cover', this.cover, 'host.coverHint', originsText()),
+        h('datalist', { id: 'host-covers' }, ...covers.map((path) => h('option', { value: new URL(path, location.href).href }))),
         h('div', { class: 'two' }, field('host-product', 'host.productName', this.productName), field('host-price', 'host.productPrice', this.productPrice)),
-        h('div', { class: 'two' }, field('host-product-cover', 'host.productCover', this.productCover, 'host.productCoverHint'), field('host-product-link', 'host.productLink', this.productLink, 'host.linkHint')),
+        h('div', { class: 'two' }, field('host-product-cover', 'host.productCover', this.productCover, 'host.productCoverHint', originsText()), field('host-product-link', 'host.productLink', this.productLink, 'host.linkHint')),
         this.error, this.button),
       h('aside', { class: 'host-preview', label: 'host.preview' }, h('h2', { t: 'host.preview' }), this.card));
     this.#options();
@@ -95,7 +106,7 @@ export class HostPage extends Disposer {
     try {
       await session.goLive(info);
       kept.set('liveName', info.liveName);
-      if (session.plaza.liveListStore.state.currentLive.liveName !== info.liveName) this.shell.say(t('host.runsAlready'));
+      if (isOther(session.plaza.liveListStore.state.currentLive, info)) this.shell.say(t('host.runsAlready'), { lasts: 12_000 });
       // The live runs already: a product that is refused does not keep its host from it.
       await this.#announceProduct(session.plaza.liveListStore).catch((error) => this.shell.say(t('host.noProduct', { reason: words(error) })));
       router.go({ page: 'live', live: info.liveID });

@@ -8,6 +8,7 @@ import { KeyedList } from '../lib/keyed-list.js';
 import { openSheet } from '../lib/sheet.js';
 import { CoHostSection } from './co-host-section.js';
 import { openPerson } from './person-sheet.js';
+import { SeatList } from './seat-list.js';
 
 /** How many applications are asked about over the page at once; the panel lists all of them. */
 const mostAsked = 3;
@@ -26,12 +27,14 @@ export class ManagePanel extends Disposer {
     this.muteAll = this.#toggle('host.muteAll', () => list.updateLiveInfo({ isMessageDisable: this.muteAll.checked }));
     this.giftsOn = this.#toggle('host.gifts', () => stores.gift.setGiftEnabled({ isEnabled: this.giftsOn.checked }));
     this.coHost = new CoHostSection(page);
-    this.add(() => this.coHost.dispose());
+    this.seats = new SeatList(page);
+    for (const part of [this.coHost, this.seats]) this.add(() => part.dispose());
     this.add(() => this.#asked.forEach((end) => end()));
     this.end = h('button', { class: 'button danger', type: 'button', t: 'host.end', on: { click: () => this.#confirmEnd() } });
     this.element = h('div', { class: 'manage' },
       h('section', {}, h('h2', {}, icon('seat'), h('span', { t: 'host.applications' })), this.applications.element),
       h('section', {}, h('h2', {}, icon('users'), h('span', { t: 'host.guests' })), this.guests.element),
+      this.seats.element,
       this.coHost.requests.element, this.coHost.element,
       h('section', {}, h('h2', {}, icon('shield'), h('span', { t: 'host.settings' })), this.muteAll.parentElement, this.giftsOn.parentElement),
       this.end);

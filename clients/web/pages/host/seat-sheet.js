@@ -4,18 +4,24 @@ import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
 
-/** Shows what a host may do with an empty seat. */
+/** Locks a seat, or unlocks it. */
+export async function switchLock(page, seat) {
+  const { seat: store } = page.stores;
+  try {
+    await (seat.isLocked ? store.unlockSeat({ seatIndex: seat.index }) : store.lockSeat({ seatIndex: seat.index }));
+  } catch (error) {
+    page.shell.fail(error);
+  }
+}
+
+/** Shows what a host may do with an empty seat: lock or unlock it, and an admin may sit there. */
 export function openSeat(page, seat) {
   const number = seat.index + 1;
-  const { lockSeat, unlockSeat } = page.stores.seat;
-  const change = seat.isLocked ? unlockSeat : lockSeat;
-  const lock = h('button', { class: 'button', type: 'button', on: { click: async () => {
+  const button = (name, text, run) => h('button', { class: 'button', type: 'button', on: { click: () => {
     sheet.close();
-    try {
-      await change.call(page.stores.seat, { seatIndex: seat.index });
-    } catch (error) {
-      page.shell.fail(error);
-    }
-  } } }, icon('lock'), t(seat.isLocked ? 'host.unlockSeat' : 'host.lockSeat', { number }));
-  const sheet = openSheet(t(seat.isLocked ? 'seat.locked' : 'seat.empty', { number }), h('div', { class: 'actions' }, lock));
+    void run();
+  } } }, icon(name), text);
+  const sheet = openSheet(t(seat.isLocked ? 'seat.locked' : 'seat.empty', { number }), h('div', { class: 'actions list' },
+    page.role === 'admin' && !seat.isLocked && button('seat', t('seat.here'), () => page.seat.sit(seat)),
+    button('lock', t(seat.isLocked ? 'host.unlockSeat' : 'host.lockSeat', { number }), () => switchLock(page, seat))));
 }

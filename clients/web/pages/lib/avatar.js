@@ -17,6 +17,9 @@ export function allowImagesOf(origins) {
   imageOrigins = new Set(origins);
 }
 
+/** The origins of images, the page's own first. */
+export const originsOfImages = () => [location.origin, ...imageOrigins];
+
 /** An address that an image may have. Anything else is shown as without an image: nothing is asked of third parties. */
 export function imageAddress(address) {
   if (!address) return undefined;

@@ -37,6 +37,11 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/** Closes all dialogs: what they are about is no longer shown, and under a dialog nothing can be used. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+}
+
 /** Sets a text only if it differs, so that nothing is laid out again without need. */
 export function setText(element, text) {
   const next = String(text);

@@ -18,12 +18,12 @@ export class KeyedList {
    * Shows these rows in their order, and no others.
    *
    * @param {[key: string, shown: unknown, make: () => HTMLElement][]} rows a row is made anew when `shown`, as JSON, or the
-   *   language has changed; then the focus goes to the same place in the new row
+   *   language has changed. The focus stays in the row that has it, or goes to the row in its place
    * @param {() => HTMLElement} [blank] the only row of a list that is empty
    */
   show(rows, blank) {
     if (rows.length === 0 && blank) rows = [['', '', blank]];
-    let focused = this.element.contains(document.activeElement) && document.activeElement;
+    const focus = this.#focus();
     const keys = new Set(rows.map(([key]) => key));
     for (const [key, { element }] of this.#rows) {
       if (keys.has(key)) continue;
@@ -38,8 +38,6 @@ export class KeyedList {
         const element = make();
         if (row) {
           if (next === row.element) next = element;
-          const place = controlsOf(row.element).indexOf(focused);
-          if (place >= 0) focused = controlsOf(element)[place];
           row.element.replaceWith(element);
         }
         row = { element, signature };
@@ -48,7 +46,30 @@ export class KeyedList {
       if (row.element === next) next = next.nextElementSibling;
       else this.element.insertBefore(row.element, next);
     }
-    // Moving a row takes the focus away too.
-    if (focused && focused !== document.activeElement) focused.focus({ preventScroll: true });
+    if (focus) this.#setFocus(focus);
+  }
+
+  /** Where the focus is: in the row of which key, which row of the list that is, and at which of its controls. */
+  #focus() {
+    const { activeElement } = document;
+    if (!this.element.contains(activeElement)) return undefined;
+    const [key, row] = [...this.#rows].find(([, { element }]) => element.contains(activeElement)) ?? [];
+    return row && { key, index: [...this.element.children].indexOf(row.element), control: controlsOf(row.element).indexOf(activeElement) };
+  }
+
+  /**
+   * Gives the focus back: moving or replacing a row takes it away. If the row is gone it goes to the one in its place, else
+   * to the last one, else to the list, or to what is around it if the list is not shown any more.
+   */
+  #setFocus({ key, index, control }) {
+    const { children } = this.element;
+    const row = this.#rows.get(key)?.element ?? children[Math.min(index, children.length - 1)];
+    const controls = row ? controlsOf(row) : [];
+    const around = this.element.closest('[hidden]')?.parentElement ?? this.element;
+    for (const place of [controls[control], controls.at(-1), around]) {
+      if (this.element.contains(document.activeElement)) return;
+      if (place === around) place.tabIndex = -1;
+      place?.focus({ preventScroll: true });
+    }
   }
 }

@@ -6,11 +6,16 @@ export function byteCount(text, { isPlain }) {
   return new TextEncoder().encode(isPlain ? text.replace(/["\\]/g, '$&$&') : text).length;
 }
 
-/** Lets a form say that a text has more bytes than the server takes: a sign may have up to four. */
-export function limitBytes(input, most, { isPlain }) {
+/**
+ * Lets a form say that a text has more bytes than the server takes: a sign may have up to four.
+ *
+ * @param {{ isPlain: boolean, check?: (text: string) => string | false }} options `check` finds what else is wrong, in words
+ */
+export function limitBytes(input, most, { isPlain, check }) {
   input.addEventListener('input', () => {
-    const isTooLong = byteCount(input.value.trim(), { isPlain }) > most;
-    input.setCustomValidity(isTooLong ? t('app.tooLong', { count: most, signs: Math.floor(most / 3) }) : '');
+    const text = input.value.trim();
+    const isTooLong = byteCount(text, { isPlain }) > most;
+    input.setCustomValidity(isTooLong ? t('app.tooLong', { count: most, signs: Math.floor(most / 3) }) : check?.(text) || '');
   });
   return input;
 }

@@ -16,11 +16,22 @@ export function openSheet(title, ...content) {
     h('div', { class: 'sheet-head' }, heading,
       h('button', { class: 'button round ghost tight', type: 'button', label: 'sheet.close', on: { click: () => sheet.close() } }, icon('close'))),
     ...content.filter(Boolean));
-  sheet.addEventListener('close', () => sheet.remove());
+  sheet.addEventListener('close', () => {
+    moveMessages();
+    sheet.remove();
+  });
   sheet.addEventListener('click', (event) => {
     if (event.target === sheet) sheet.close();
   });
   document.body.append(sheet);
   sheet.showModal();
+  moveMessages();
   return sheet;
+}
+
+/** Puts the messages over the page into the dialog in front. What is outside of it can neither be pressed nor is it read aloud. */
+function moveMessages() {
+  const messages = document.querySelector('.toasts');
+  const front = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+  if (messages && messages.parentElement !== front) front.append(messages);
 }

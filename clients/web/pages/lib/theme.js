@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What is kept on this device: theme, language and name. A browser may forbid it; then nothing is kept. */
-export const kept = {
-  get(key) {
-    try {
-      return localStorage.getItem(`liveplaza.${key}`) ?? undefined;
-    } catch {
-      return undefined;
-    }
-  },
-  set(key, value) {
-    try {
-      if (value === undefined) localStorage.removeItem(`liveplaza.${key}`);
-      else localStorage.setItem(`liveplaza.${key}`, value);
-    } catch {
-      // Not kept.
-    }
-  },
-};
+/** Values that a browser keeps. It may forbid it; then nothing is kept. @param {() => Storage} storage */
+function keeper(storage) {
+  return {
+    get(key) {
+      try {
+        return storage().getItem(`liveplaza.${key}`) ?? undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    set(key, value) {
+      try {
+        if (value === undefined) storage().removeItem(`liveplaza.${key}`);
+        else storage().setItem(`liveplaza.${key}`, value);
+      } catch {
+        // Not kept.
+      }
+    },
+  };
+}
+
+/** What is kept on this device, such as theme and language. */
+export const kept = keeper(() => localStorage);
+/** What this window keeps, also when it is loaded again: who is signed in. Another window may be another user. */
+export const keptInWindow = keeper(() => sessionStorage);
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 export const motion = matchMedia('(prefers-reduced-motion: reduce)');

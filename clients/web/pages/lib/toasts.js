@@ -29,9 +29,10 @@ export class Toasts {
     for (const { text: label, isPrimary, run } of actions) {
       toast.append(h('button', { class: `button tight${isPrimary ? ' primary' : ''}`, type: 'button', on: { click: () => { remove(); run(); } } }, label));
     }
-    this.element.append(toast);
     const old = [...this.element.children].filter((child) => !child.querySelector('button'));
-    for (const child of old.slice(0, Math.max(0, old.length - most))) child.remove();
+    // Whoever presses again and again is told the same once.
+    old.filter((child, index) => index < old.length - (most - 1) || child.textContent === toast.textContent).forEach((child) => child.remove());
+    this.element.append(toast);
     return remove;
   }
 }

@@ -3,18 +3,30 @@ import { h } from '../lib/dom.js';
 import { clock, compactCount } from '../lib/format.js';
 import { language } from '../lib/i18n.js';
 
+/** How somebody lost the place in a live without being put out, by the reason of `onKickedOutOfLive`; such a user may enter again. */
+const losses = {
+  byLoggedOnOtherDevice: 'live.kickedDevice', forNetworkDisconnected: 'live.kickedNetwork', forJoinRoomStatusInvalidDuringOffline: 'live.kickedOffline',
+};
+
+/** The heading, and the reason if there is more to say. */
+function wordsOf({ reason, isKick }) {
+  if (!isKick) return ['live.ended', reason === 'endedByHost' ? 'live.endedByHost' : 'live.endedByServer'];
+  return reason in losses ? ['live.out', losses[reason]] : ['live.kicked', reason === 'byServer' && 'live.kickedServer'];
+}
+
 /** What is shown after a live: why it is over for this user, and its figures. */
 export class Ending {
-  /** @param {{ reason: string, isKick?: boolean, statistics?: object }} detail of `onLiveEnded` or `onKickedOutOfLive` */
-  constructor({ reason, isKick, statistics }) {
-    const why = isKick
-      ? (reason === 'byLoggedOnOtherDevice' ? 'live.kickedDevice' : 'live.kicked')
-      : (reason === 'endedByHost' ? 'live.endedByHost' : 'live.endedByServer');
-    const card = h('section', { class: 'panel sign-card' },
-      h('h1', { tabindex: '-1', t: isKick ? 'live.kicked' : 'live.ended' }), !isKick && h('p', { class: 'quiet', t: why }),
-      statistics && summaryList(statistics), h('a', { class: 'button primary', href: '#/', t: 'summary.back' }));
-    if (isKick && why !== 'live.kicked') card.querySelector('h1').after(h('p', { class: 'quiet', t: why }));
-    this.element = h('div', { class: 'sign' }, card);
+  /**
+   * @param {{ reason: string, isKick?: boolean, statistics?: object }} detail of `onLiveEnded` or `onKickedOutOfLive`
+   * @param {() => void} enterAgain
+   */
+  constructor(detail, enterAgain) {
+    const [heading, why] = wordsOf(detail);
+    const { statistics } = detail;
+    this.element = h('div', { class: 'sign' }, h('section', { class: 'panel sign-card' },
+      h('h1', { tabindex: '-1', t: heading }), why && h('p', { class: 'quiet', t: why }), statistics && summaryList(statistics),
+      heading === 'live.out' && h('button', { class: 'button', type: 'button', t: 'live.again', on: { click: enterAgain } }),
+      h('a', { class: 'button primary', href: '#/', t: 'summary.back' })));
   }
 }
 

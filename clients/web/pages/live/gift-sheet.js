@@ -1,18 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 import { giftIcon } from '../effects/gift-show.js';
-import { h } from '../lib/dom.js';
-import { t } from '../lib/i18n.js';
+import { fill, h } from '../lib/dom.js';
+import { language, t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
+import { words } from '../session/session.js';
+
+/** The language in which the gifts of each live were read. @type {WeakMap<object, string>} */
+const readIn = new WeakMap();
 
 /** Lets the user choose and send a gift. */
 export function openGifts(page) {
-  const { usableGifts, isGiftEnabled } = page.stores.gift.state;
-  const all = usableGifts.flatMap(({ giftList }) => giftList);
-  if (!isGiftEnabled || all.length === 0) {
-    openSheet({ t: 'gift.title' }, h('p', { class: 'blank', t: isGiftEnabled ? 'gift.none' : 'gift.off' }));
-    return;
-  }
-  let chosen = all[0];
+  const { gift } = page.stores;
+  const body = h('div', {});
+  const sheet = openSheet({ t: 'gift.title' }, body);
+  const say = (role, ...content) => fill(body, h('div', { class: 'blank', role }, ...content));
+  const show = async () => {
+    const hadFocus = body.contains(document.activeElement);
+    if (!gift.state.isGiftEnabled) return say('status', t('gift.off'));
+    try {
+      if (readIn.get(gift) !== language() || gift.state.usableGifts.length === 0) {
+        say('status', t('gift.loading'));
+        await readGifts(gift);
+      }
+    } catch (error) {
+      return say('alert', h('p', {}, t('gift.notRead', { reason: words(error) })), h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: show } }));
+    }
+    const gifts = gift.state.usableGifts.flatMap(({ giftList }) => giftList);
+    if (gifts.length === 0) return say('status', t('gift.none'));
+    fill(body, ...chooser(page, sheet, gifts));
+    if (hadFocus) body.querySelector('[tabindex="0"]').focus();
+  };
+  void show();
+}
+
+/** Reads the gifts of the app in the language of the page. */
+async function readGifts(gift) {
+  const wanted = language();
+  gift.setLanguage(wanted);
+  await gift.refreshUsableGifts();
+  readIn.set(gift, wanted);
+}
+
+/** The gifts to choose from, and what sends the chosen one. */
+function chooser(page, sheet, gifts) {
+  let chosen;
   const choose = (gift, focus) => {
     chosen = gift;
     for (const button of buttons) {
@@ -22,7 +53,7 @@ export function openGifts(page) {
       if (isChosen && focus) button.focus();
     }
   };
-  const buttons = all.map((gift, index) => h('button', {
+  const buttons = gifts.map((gift, index) => h('button', {
     class: 'gift', type: 'button', role: 'radio', data: { gift: gift.giftID },
     on: {
       click: () => choose(gift),
@@ -30,21 +61,24 @@ export function openGifts(page) {
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
         if (!step) return;
         event.preventDefault();
-        choose(all[(index + step + all.length) % all.length], true);
+        choose(gifts[(index + step + gifts.length) % gifts.length], true);
       },
     },
   }, giftIcon(gift), h('span', {}, gift.name), h('span', { class: 'quiet numbers' }, t('gift.coins', { count: gift.coins }))));
   const count = h('select', { class: 'input', label: 'gift.count' }, ...[1, 5, 10, 66, 99].map((number) => h('option', { value: number }, `× ${number}`)));
   count.style.width = 'auto';
   const send = h('button', { class: 'button primary', type: 'button', t: 'gift.send', on: { click: async () => {
+    // Each call is a gift of its own, and paid: a second click, or a key that is held, may not send another one.
+    if (send.ariaDisabled === 'true') return;
+    send.ariaDisabled = 'true';
     try {
       await page.stores.gift.sendGift({ giftID: chosen.giftID, count: Number(count.value) });
       sheet.close();
     } catch (error) {
       page.shell.fail(error);
+      send.ariaDisabled = 'false';
     }
   } } });
-  const sheet = openSheet({ t: 'gift.title' },
-    h('div', { class: 'gifts', role: 'radiogroup', label: 'gift.title' }, ...buttons), h('div', { class: 'sheet-foot' }, count, send));
-  choose(all[0]);
+  choose(gifts[0]);
+  return [h('div', { class: 'gifts', role: 'radiogroup', label: 'gift.title' }, ...buttons), h('div', { class: 'sheet-foot' }, count, send)];
 }

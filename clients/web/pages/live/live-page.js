@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Disposer, fill, h } from '../lib/dom.js';
+import { closeDialogs, Disposer, fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
@@ -23,7 +23,8 @@ const loadEnding = lazily(async () => (await import('./ending.js')).Ending);
 
 /** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
 export class LivePage extends Disposer {
-  #isGone = false;
+  /** Whether the live has ended for this user, or another page is shown. */
+  isGone = false;
 
   constructor(shell, { live }) {
     super();
@@ -54,11 +55,12 @@ export class LivePage extends Disposer {
   async #enter() {
     try {
       await this.shell.session.enter(this.liveID);
-      // An owner's panel is there before the first application comes.
-      if (this.isHost) await loadManage();
-      if (!this.#isGone) this.#show();
+      // An owner's panel is there before the first application comes. Where it cannot be loaded, the live was entered all
+      // the same, and `#later` tries again.
+      if (this.isHost) await loadManage().catch(() => {});
+      if (!this.isGone) this.#show();
     } catch (error) {
-      if (!this.#isGone) this.#showNothingBut(t('live.joinFailed', { reason: words(error) }));
+      if (!this.isGone) this.#showNothingBut(t('live.joinFailed', { reason: words(error) }));
     }
   }
 
@@ -69,12 +71,13 @@ export class LivePage extends Disposer {
   }
 
   dispose() {
-    this.#isGone = true;
+    this.isGone = true;
+    closeDialogs();
     super.dispose();
   }
 
   #show() {
-    const { stores, shell } = this;
+    const { shell } = this;
     this.chat = this.#part(new ChatPanel(this));
     const audience = h('div', {});
     this.manageBody = h('div', {});
@@ -107,7 +110,6 @@ export class LivePage extends Disposer {
     }));
     shell.session.wire.onResumed = (replayed) => shell.say(t(replayed ? 'state.resumed' : 'state.resumedGap'));
     this.add(() => { shell.session.wire.onResumed = () => {}; });
-    void stores.gift.refreshUsableGifts().catch(() => {});
     // Loaded while one watches: when the live ends, the gateway may be gone.
     void loadEnding().catch(() => {});
   }
@@ -128,7 +130,7 @@ export class LivePage extends Disposer {
   async #later(name, load, empty) {
     try {
       const Part = await load();
-      if (this.#isGone || this[name]) return;
+      if (this.isGone || this[name]) return;
       this[name] = this.#part(new Part(this));
       empty.replaceWith(this[name].element);
     } catch (error) {
@@ -137,7 +139,7 @@ export class LivePage extends Disposer {
   }
 
   #like() {
-    this.stage.hearts.add(1);
+    void this.stage.showHearts(1);
     this.stores.like.sendLike().catch((error) => this.shell.fail(error));
   }
 
@@ -147,12 +149,12 @@ export class LivePage extends Disposer {
       const Ending = await loadEnding();
       // The user went on to another page meanwhile.
       if (!this.element.isConnected) return;
-      const { element } = new Ending(detail);
+      const { element } = new Ending(detail, () => this.shell.router.go({ page: 'live', live: this.liveID }));
       fill(this.element, element);
       document.body.classList.remove('in-live');
       element.querySelector('h1')?.focus();
     } catch {
-      if (this.element.isConnected) this.#showNothingBut(t(detail.isKick ? 'live.kicked' : 'live.ended'));
+      if (this.element.isConnected) this.#showNothingBut(t(detail.isKick ? 'live.out' : 'live.ended'));
     }
   }
 }

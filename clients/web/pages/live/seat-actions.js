@@ -24,7 +24,7 @@ export class SeatActions extends Disposer {
     this.buttons = new KeyedList(this.element);
     const { stores } = page;
     this.add(stores.seat.select(({ seatList }) => seatList, () => this.#draw()));
-    this.add(page.list.select(({ currentLive }) => currentLive.seatMode, () => this.#draw()));
+    for (const part of ['seatMode', 'admins']) this.add(page.list.select(({ currentLive }) => currentLive[part], () => this.#draw()));
     this.add(onLanguage(() => this.#draw()));
     this.add(() => clearTimeout(this.#timer));
     this.add(() => this.#invitation?.end());
@@ -52,6 +52,11 @@ export class SeatActions extends Disposer {
   chosen(seat) {
     if (this.page.isHost) return openSeat(this.page, seat);
     if (seat.isLocked) return this.page.shell.say(t('seat.locked', { number: seat.index + 1 }));
+    return this.sit(seat);
+  }
+
+  /** Takes a seat, or moves to it. */
+  sit(seat) {
     if (this.ownSeat) return this.#try(() => this.page.stores.seat.moveUserToSeat({ userID: this.ownSeat.userInfo.userID, targetIndex: seat.index }));
     return this.#take(seat.index);
   }

@@ -6,7 +6,9 @@ function opener(load, name) {
   const part = lazily(load);
   return async (page, ...rest) => {
     try {
-      await (await part())[name](page, ...rest);
+      const { [name]: open } = await part();
+      // The live may have ended, or been left, while the part was loaded.
+      if (!page.isGone) await open(page, ...rest);
     } catch (error) {
       page.shell.fail(error);
     }

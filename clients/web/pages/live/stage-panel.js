@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BarrageRenderer } from '../barrage/renderer.js';
-import { Hearts } from '../effects/hearts.js';
 import { Disposer, h } from '../lib/dom.js';
-import { nameOf } from '../lib/format.js';
-import { t } from '../lib/i18n.js';
 import { lazily } from '../lib/lazy.js';
 import { kept, motion } from '../lib/theme.js';
-import { followBattle } from '../stage/stage-plan.js';
 import { StageView } from '../stage/stage-view.js';
 
+/** What rises over the stage when somebody likes the live. */
+const loadHearts = lazily(async () => (await import('../effects/hearts.js')).Hearts);
+/** What follows a battle, which few lives have. */
+const loadFollow = lazily(async () => (await import('../stage/battle-plan.js')).followBattle);
 /** The gifts beside the stage. */
 const loadGifts = lazily(async () => (await import('../effects/gift-show.js')).GiftShow);
 
@@ -24,16 +24,14 @@ export class StagePanel extends Disposer {
     super();
     this.page = page;
     const { stores, list, shell } = page;
-    this.view = new StageView({ plaza: shell.session.plaza, onSeat: (seat) => page.seat.chosen(seat) });
+    this.view = this.#part(new StageView({ plaza: shell.session.plaza, onSeat: (seat) => page.seat.chosen(seat) }));
     const crossing = h('canvas', { class: 'barrage', 'aria-hidden': 'true' });
-    const rising = h('canvas', { class: 'hearts', 'aria-hidden': 'true' });
+    this.rising = h('canvas', { class: 'hearts', 'aria-hidden': 'true' });
     this.element = this.view.element;
-    this.element.append(crossing, rising);
-    this.barrage = new BarrageRenderer(crossing);
+    this.element.append(crossing, this.rising);
+    this.barrage = this.#part(new BarrageRenderer(crossing));
     // Moving text is what those who reduce motion do not want; the chat has the same messages.
     this.barrage.isShown = kept.get('barrage') ? kept.get('barrage') === 'on' : !motion.matches;
-    this.hearts = new Hearts(rising);
-    for (const part of [this.view, this.barrage, this.hearts]) this.add(() => part.dispose());
 
     this.add(list.select(({ currentLive }) => currentLive.backgroundURL || currentLive.coverURL, () => {
       const info = list.state.currentLive;
@@ -41,12 +39,12 @@ export class StagePanel extends Disposer {
     }));
     this.add(stores.seat.select(({ seatList }) => seatList, () => this.#show()));
     this.add(stores.coHost.select(({ connected }) => connected, () => this.#fight(this.#battle)));
-    this.add(stores.battle.subscribe((state) => this.#fight(followBattle(this.#battle, state))));
+    this.add(stores.battle.subscribe((state) => (state.currentBattleInfo || this.#battle) && this.#follow()));
     this.add(() => clearTimeout(this.#battleTimer));
     this.add(stores.seat.select(({ speakingUsers }) => speakingUsers, (levels) => this.view.speaking(levels)));
     this.listen(stores.gift, 'onReceiveGift', ({ detail }) => this.#gift(detail));
     this.listen(stores.like, 'onReceiveLikesMessage', ({ detail }) => {
-      if (detail.sender.userID !== shell.session.user?.userID) this.hearts.add(detail.count);
+      if (detail.sender.userID !== shell.session.user?.userID) void this.showHearts(detail.count);
     });
   }
 
@@ -55,6 +53,25 @@ export class StagePanel extends Disposer {
     this.barrage.isShown = !this.barrage.isShown;
     kept.set('barrage', this.barrage.isShown ? 'on' : 'off');
     return this.barrage.isShown;
+  }
+
+  /** Lets hearts rise. Where they cannot be loaded, the number of likes tells of them. */
+  async showHearts(count) {
+    const Hearts = await loadHearts().catch(() => {});
+    if (!Hearts || this.page.isGone) return;
+    this.hearts ??= this.#part(new Hearts(this.rising));
+    this.hearts.add(count);
+  }
+
+  #part(part) {
+    this.add(() => part.dispose());
+    return part;
+  }
+
+  /** Shows the battle as the store has it. What cannot be loaded is tried again with the next score. */
+  async #follow() {
+    const follow = await loadFollow().catch(() => {});
+    if (follow && !this.page.isGone) this.#fight(follow(this.#battle, this.page.stores.battle.state));
   }
 
   /** Shows a battle, or none. One that is over stays for as long as its hosts are connected. */
@@ -76,13 +93,11 @@ export class StagePanel extends Disposer {
   }
 
   async #gift({ sender, gift, count }) {
-    this.barrage.show(t('gift.sent', { name: nameOf(sender), count, gift: gift.name }), { isGift: true });
     // Where it cannot be loaded, the chat tells of the gift all the same.
     const GiftShow = await loadGifts().catch(() => {});
-    if (!GiftShow || !this.element.isConnected) return;
+    if (!GiftShow || this.page.isGone) return;
     if (!this.gifts) {
-      this.gifts = new GiftShow();
-      this.add(() => this.gifts.dispose());
+      this.gifts = this.#part(new GiftShow(this.barrage));
       this.element.append(this.gifts.element);
     }
     this.gifts.add({ user: sender, gift, count });

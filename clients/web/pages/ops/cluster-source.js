@@ -3,6 +3,9 @@
 /** How many samples are kept: 15 minutes at one a second, as the tool keeps them. */
 const capacity = 900;
 
+/** How long the tool has to answer, in milliseconds: one that hangs does not answer either. */
+const patience = 5000;
+
 /** Adds what a report brings to the samples that are known; a tool that was started again replaces them. */
 export function mergeSamples(samples, report, next) {
   const isNew = report.next < next;
@@ -17,9 +20,17 @@ export class ClusterSource {
   /** Why nothing new is known; undefined while the tool answers. */
   fault = undefined;
   #next = 0;
+  #hasSettings = false;
 
+  /** Reads the settings, unless they are known. Where that fails, `read` tries again. */
   async start() {
-    this.settings = await this.#get('/ops/settings').catch(() => this.settings);
+    if (this.#hasSettings) return;
+    try {
+      this.settings = await this.#get('/ops/settings');
+      this.#hasSettings = true;
+    } catch {
+      // The tool is away.
+    }
   }
 
   /** Reads once what is new. */
@@ -30,6 +41,7 @@ export class ClusterSource {
       this.#next = report.next;
       this.report = report;
       this.fault = undefined;
+      await this.start();
     } catch (error) {
       this.fault = error;
     }
@@ -55,7 +67,7 @@ export class ClusterSource {
   }
 
   async #get(path) {
-    const response = await fetch(path, { cache: 'no-store' });
+    const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(patience) });
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
     return response.json();
   }

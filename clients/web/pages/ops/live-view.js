@@ -61,13 +61,15 @@ export class LiveView {
       const body = h('div', {});
       return { name, body, element: h('section', { class: 'panel' }, h('h2', { t: `ops.live.${name}` }), body) };
     });
-    this.element = h('div', { class: 'ops' }, h('a', { class: 'button tight ops-back', href: '#/lives', t: 'ops.allLives' }), this.title,
+    this.hint = h('p', { class: 'quiet', role: 'status' });
+    this.element = h('div', { class: 'ops' }, h('a', { class: 'button tight ops-back', href: '#/lives', t: 'ops.allLives' }), this.title, this.hint,
       h('div', { class: 'lists' }, this.lists.map(({ element }) => element)));
   }
 
   async show(source) {
     const live = await source.live(this.id);
     setText(this.title, this.id);
+    setText(this.hint, Object.values(live).some((part) => part !== undefined) ? '' : t('ops.noLive'));
     for (const { name, body } of this.lists) {
       const { seats: all, connection, battle } = (name === 'stage' && live.stage) || {};
       const seats = !all ? [] : [[t('ops.seatsTaken'), all.filter(({ occupant }) => occupant).length], [t('ops.seats'), all.length],

@@ -43,7 +43,11 @@ export class OpsShell {
   }
 
   start() {
-    addEventListener('hashchange', () => this.#open());
+    addEventListener('hashchange', () => {
+      this.#open();
+      // The link that was followed may be gone.
+      this.main.focus({ preventScroll: true });
+    });
     document.addEventListener('visibilitychange', () => this.refresh());
     this.#open();
     setInterval(() => this.refresh(), 1000);

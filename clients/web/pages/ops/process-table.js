@@ -33,8 +33,7 @@ export class ProcessTable {
 
   #row(name) {
     const row = { state: h('span', { class: 'badge' }), facts: h('span', { class: 'process-facts quiet small numbers' }), clock: h('span', { class: 'process-clock small numbers' }) };
-    row.button = this.shell.source.settings.mayKill
-      && h('button', { class: 'button tight danger', type: 'button', t: 'ops.kill', 'aria-label': t('ops.killName', { name }), on: { click: () => this.#ask(name) } });
+    row.button = h('button', { class: 'button tight danger', type: 'button', t: 'ops.kill', 'aria-label': t('ops.killName', { name }), on: { click: () => this.#ask(name) } });
     row.element = h('li', { class: 'process' }, h('span', { class: 'process-name' }, name), row.state, row.facts, row.clock, row.button);
     return row;
   }
@@ -51,7 +50,9 @@ export class ProcessTable {
       process.restarts > 0 && t('ops.restarts', { count: process.restarts }), !process.isReady && process.problem].filter(Boolean);
     fill(row.facts, facts.join(' · '));
     fill(row.clock, recovery ? t(recovery.readyAt === undefined ? 'ops.recovering' : 'ops.recovered', { time: seconds((recovery.readyAt ?? now) - recovery.endedAt) }) : '');
-    if (row.button) row.button.disabled = state === 'down';
+    // Whether one may kill is perhaps known only later.
+    row.button.hidden = !this.shell.source.settings.mayKill;
+    row.button.disabled = state === 'down';
   }
 
   #ask(name) {

@@ -16,6 +16,8 @@ export class PlazaPage extends Disposer {
   /** Lives that have ended since the list was read. */
   #gone = new Set();
   #category;
+  /** How often a category was chosen: what was read for an earlier choice is of no use. */
+  #choice = 0;
   #isLoading = false;
   #hasMore = true;
   #query = '';
@@ -36,28 +38,31 @@ export class PlazaPage extends Disposer {
         h('div', { class: 'search' }, icon('search'), this.search, h('span', { class: 'only-read', id: 'search-note', t: 'plaza.searchNote' })),
         this.tabs),
       h('section', { role: 'tabpanel', label: 'plaza.title' }, this.cards), this.foot);
+    // Made once: a tab that is pressed keeps the focus.
+    fill(this.tabs, [undefined, ...categories].map((category) => h('button', {
+      class: 'tab', type: 'button', role: 'tab', 'aria-controls': 'cards',
+      on: { click: () => this.#choose(category), keydown: (event) => this.#moveTab(event) },
+    })));
     this.#drawTabs();
     this.add(onLanguage(() => this.#drawAll()));
     const more = new IntersectionObserver(() => this.#loadOn(), { rootMargin: '600px' });
     more.observe(this.foot);
     this.add(() => more.disconnect());
     this.every(refreshTime, () => this.#refresh());
-    void this.#enterPlaza();
-  }
-
-  async #enterPlaza() {
-    await this.shell.session.leave();
+    // Over a lost connection a live is left late; that keeps nobody from the list.
+    void this.shell.session.leave();
     this.list.reset();
-    await this.#load();
+    void this.#load();
   }
 
   #drawTabs() {
-    const choices = [undefined, ...categories];
-    fill(this.tabs, choices.map((category) => h('button', {
-      class: 'tab', type: 'button', role: 'tab', 'aria-selected': String(category === this.#category), 'aria-controls': 'cards',
-      tabindex: category === this.#category ? '0' : '-1',
-      on: { click: () => this.#choose(category), keydown: (event) => this.#moveTab(event) },
-    }, categoryName(category))));
+    [undefined, ...categories].forEach((category, index) => {
+      const tab = this.tabs.children[index];
+      const isChosen = category === this.#category;
+      tab.setAttribute('aria-selected', String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+      setText(tab, categoryName(category));
+    });
   }
 
   #moveTab(event) {
@@ -65,13 +70,13 @@ export class PlazaPage extends Disposer {
     if (!step) return;
     const tabs = [...this.tabs.children];
     const next = tabs[(tabs.indexOf(event.currentTarget) + step + tabs.length) % tabs.length];
-    const index = tabs.indexOf(next);
     next.click();
-    this.tabs.children[index].focus();
+    next.focus();
   }
 
   #choose(category) {
     this.#category = category;
+    this.#choice += 1;
     this.#drawTabs();
     this.list.reset();
     this.#hasMore = true;
@@ -95,16 +100,17 @@ export class PlazaPage extends Disposer {
       this.status.textContent = t('plaza.more');
     }
     const category = this.#category;
+    const choice = this.#choice;
     let failure;
     try {
       await this.list.fetchLiveList({ cursor: isAnew ? '' : this.list.state.liveListCursor, count: pageSize, ...(category === undefined ? {} : { category }) });
-      if (category === this.#category) this.#hasMore = this.list.state.liveListCursor !== '';
+      if (choice === this.#choice) this.#hasMore = this.list.state.liveListCursor !== '';
     } catch (error) {
       failure = error;
     }
     this.#isLoading = false;
-    if (category !== this.#category) {
-      // What was read belongs to the category before, and so does its cursor.
+    if (choice !== this.#choice) {
+      // What was read belongs to the choice before, and so does its cursor.
       this.list.reset();
       return void this.#load();
     }

@@ -5,7 +5,9 @@ import { observedSocket, Wire } from './observed-socket.js';
 
 /** An error in words, for people. */
 export function words(error) {
-  const name = error?.codeName ?? '';
+  // What a browser says when nothing could be loaded, in its own words.
+  const isLost = error instanceof TypeError && /fetch|load|import/i.test(error.message);
+  const name = isLost ? 'connectionLost' : error?.codeName ?? '';
   if (hasText(`error.${name}`)) return t(`error.${name}`);
   return t('error.other', { code: error?.code ?? String(error?.message ?? error) });
 }
@@ -60,12 +62,12 @@ export class Session {
   }
 
   /**
-   * Signs in with a token, or with a name alone where tokens for trying out are given.
+   * Signs in with a token, or with a name alone where tokens for trying out are given: then one name is one user.
    *
-   * @param {{ token?: string, userID?: string, name?: string }} who
+   * @param {{ token?: string, name?: string }} who
    */
-  async signIn({ token, userID, name }) {
-    const provider = token ? undefined : () => demoToken(userID, name);
+  async signIn({ token, name }) {
+    const provider = token ? undefined : () => demoToken(userIDOf(name), name);
     await this.login.login({
       urls: this.#settings.gateways, token, tokenProvider: provider, nickname: name || undefined,
       WebSocket: observedSocket(this.#Socket, this.wire),
@@ -118,13 +120,13 @@ async function demoToken(userID, name) {
   const response = await fetch('/pages/demo-token', {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ user: userID, name }),
   });
-  const body = await response.json();
-  if (!response.ok || !body.token) throw Object.assign(new Error(body.error?.message ?? 'no token'), { codeName: body.error?.name });
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok || !body.token) throw Object.assign(new Error('no token'), { codeName: body.error?.name ?? 'failed' });
   return body.token;
 }
 
 /** A user id from a name: letters and digits as they are, all else by its number. */
-export function userIDOf(name) {
+function userIDOf(name) {
   const plain = [...name.trim().toLowerCase()].map((sign) => {
     if (/[a-z0-9_-]/.test(sign)) return sign;
     return sign === ' ' ? '-' : sign.codePointAt(0).toString(36);

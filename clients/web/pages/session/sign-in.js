@@ -2,8 +2,8 @@
 import { Disposer, h } from '../lib/dom.js';
 import { t } from '../lib/i18n.js';
 import { limitBytes } from '../lib/limits.js';
-import { kept } from '../lib/theme.js';
-import { userIDOf, words } from './session.js';
+import { keptInWindow } from '../lib/theme.js';
+import { words } from './session.js';
 
 /** The first page: with a name where tokens for trying out are given, else with a token of the app. */
 export class SignIn extends Disposer {
@@ -11,16 +11,17 @@ export class SignIn extends Disposer {
     super();
     this.shell = shell;
     const isDemo = shell.session.givesDemoTokens;
-    this.name = h('input', { class: 'input', id: 'sign-name', name: 'name', maxlength: '40', autocomplete: 'nickname', required: isDemo, placeholder: 'sign.namePlaceholder', value: kept.get('name') ?? '' });
+    this.name = h('input', { class: 'input', id: 'sign-name', name: 'name', maxlength: '40', autocomplete: 'nickname', required: isDemo, placeholder: 'sign.namePlaceholder', value: keptInWindow.get('name') ?? '' });
     this.token = h('textarea', { class: 'input', id: 'sign-token', rows: '4', required: true, spellcheck: 'false', autocomplete: 'off' });
     this.error = h('p', { class: 'form-error', role: 'alert' });
+    this.status = h('p', { class: 'quiet', role: 'status' });
     this.button = h('button', { class: 'button primary', type: 'submit', t: 'sign.in' });
     limitBytes(this.name, 100, { isPlain: true });
     const fields = [field('sign-name', 'sign.name', this.name)];
     if (!isDemo) fields.push(field('sign-token', 'sign.token', this.token, 'sign.tokenHint'));
     this.element = h('div', { class: 'sign' }, h('section', { class: 'panel sign-card' },
       h('span', { class: 'brand-mark', 'aria-hidden': 'true' }), h('h1', { t: 'sign.title' }), h('p', { class: 'quiet', t: 'sign.lead' }),
-      h('form', { on: { submit: (event) => this.#submit(event, isDemo) } }, ...fields, this.error, this.button),
+      h('form', { on: { submit: (event) => this.#submit(event, isDemo) } }, ...fields, this.error, this.status, this.button),
       isDemo && h('p', { class: 'quiet small', t: 'sign.demo' })));
   }
 
@@ -30,29 +31,25 @@ export class SignIn extends Disposer {
     if (isDemo && !name) return;
     this.button.disabled = true;
     this.error.textContent = '';
+    this.status.textContent = t('state.connecting');
     try {
-      if (isDemo) {
-        const userID = kept.get('name') === name && kept.get('userID') ? kept.get('userID') : userIDOf(name);
-        await this.shell.session.signIn({ name, userID });
-        kept.set('name', name);
-        kept.set('userID', userID);
-      } else {
-        await this.shell.session.signIn({ name, token: this.token.value.trim() });
-      }
+      await this.shell.session.signIn({ name, token: isDemo ? undefined : this.token.value.trim() });
+      if (isDemo) keptInWindow.set('name', name);
     } catch (error) {
       this.error.textContent = t('sign.failed', { reason: words(error) });
     } finally {
+      this.status.textContent = '';
       this.button.disabled = false;
     }
   }
 }
 
-/** A labelled field of a form. */
-export function field(id, label, input, hint) {
+/** A labelled field of a form. @param {object} [values] of the hint */
+export function field(id, label, input, hint, values) {
   const parts = [h('label', { class: 'field-label', for: id, t: label }), input];
   if (hint) {
     input.setAttribute('aria-describedby', `${id}-hint`);
-    parts.push(h('span', { class: 'field-hint', id: `${id}-hint`, t: hint }));
+    parts.push(h('span', { class: 'field-hint', id: `${id}-hint`, t: hint, values }));
   }
   return h('div', { class: 'field' }, ...parts);
 }

@@ -3,7 +3,7 @@ import { fill, h, setText } from '../lib/dom.js';
 import { clock as clockText, nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
-import { battleState } from './stage-plan.js';
+import { battleState } from './battle-plan.js';
 
 /** How long a result stays over the stage, in milliseconds. The scores stay for as long as the server keeps them. */
 const resultLasts = 6000;
@@ -26,7 +26,7 @@ export class BattleView {
     this.element = h('div', { class: 'layer layer-front battle-layer', hidden: true }, this.bar, this.result);
   }
 
-  /** @param {import('./stage-plan.js').ShownBattle | undefined} battle */
+  /** @param {import('./battle-plan.js').ShownBattle | undefined} battle */
   show(battle) {
     const ended = battle?.isOver === true && this.#battle?.isOver === false && this.#battle.id === battle.id;
     this.#battle = battle;

@@ -35,7 +35,10 @@ export class StageView {
     this.canvas = h('div', { class: 'canvas' }, this.back, this.front);
     this.glow = h('div', { class: 'stage-glow', 'aria-hidden': 'true' });
     this.element = h('section', { class: 'stage', label: 'live.stage' }, this.glow, this.canvas);
-    this.#endLanguage = onLanguage(() => this.#stage && this.show(this.#stage));
+    this.#endLanguage = onLanguage(() => {
+      if (this.#stage) this.show(this.#stage);
+      this.battle?.show(this.#battle);
+    });
   }
 
   /** Shows a live's colours while its stage is not known. */
@@ -68,7 +71,7 @@ export class StageView {
     this.#showLevels();
   }
 
-  /** Shows a battle, or none. @param {import('./stage-plan.js').ShownBattle | undefined} battle */
+  /** Shows a battle, or none. @param {import('./battle-plan.js').ShownBattle | undefined} battle */
   async showBattle(battle) {
     this.#battle = battle;
     if (!this.battle && !battle) return;
@@ -136,6 +139,8 @@ export class StageView {
     if (plate.dataset.signature === signature) return;
     plate.dataset.signature = signature;
     plate.className = `plate${user ? '' : ' empty'}${score === undefined ? '' : ' scored'}${float === undefined ? '' : ' float'}`;
+    // The empty seat of another live is nothing that one could use.
+    plate.setAttribute('aria-hidden', String(!user && isCoHost));
     fill(plate, user ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
   }
 

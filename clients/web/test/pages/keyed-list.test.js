@@ -25,6 +25,15 @@ class FakeElement {
     return other === this || this.children.some((child) => child.contains(other));
   }
 
+  /** The selectors are not understood: the lists ask for what is hidden. */
+  closest() {
+    return this.hidden ? this : this.parent?.closest() ?? null;
+  }
+
+  get parentElement() {
+    return this.parent ?? null;
+  }
+
   querySelectorAll() {
     return this.children.flatMap((child) => [child, ...child.querySelectorAll()]);
   }
@@ -55,12 +64,13 @@ class FakeElement {
 function list() {
   const body = new FakeElement();
   const element = new FakeElement();
-  body.insertBefore(element, null);
+  const section = new FakeElement('section', element);
+  body.insertBefore(section, null);
   globalThis.document = { body, activeElement: body, documentElement: { lang: 'en' } };
   const keyed = new KeyedList(element);
   let made = 0;
   return {
-    element,
+    element, section, body,
     show: (...rows) => {
       made = 0;
       keyed.show(rows.map(([key, shown]) => [key, shown, () => {
@@ -83,7 +93,7 @@ test('a row stays the same element while it shows the same, whoever comes, goes 
   assert.deepEqual(show(['b', 1], ['c', 2], ['d', 1], ['x', 1]), ['b1 c2 d1 x1', 0]);
   assert.equal(document.activeElement, b.children[0], 'a row that is moved keeps the focus');
   assert.deepEqual(show(), ['', 0]);
-  assert.equal(document.activeElement, document.body);
+  assert.equal(document.activeElement, element, 'an empty list has the focus itself');
 });
 
 test('a row that shows something else is made anew, and has the focus if the one before had it', () => {
@@ -96,4 +106,32 @@ test('a row that shows something else is made anew, and has the focus if the one
   assert.equal(document.activeElement, element.children[1].children[0]);
   document.documentElement.lang = 'zh-Hans';
   assert.deepEqual(show(['b', 1], ['a', 3]), ['b1 a3', 2], 'another language is another text');
+});
+
+test('the focus goes to the row in the place of one that goes away, else to the last one, and to the same control', () => {
+  const { element, section, body, show } = list();
+  const button = (index) => element.children[index].children[0];
+  show(['a', 1], ['b', 1], ['c', 1]);
+  button(1).focus();
+  show(['a', 1], ['c', 1]);
+  assert.equal(document.activeElement, button(1), 'the next row has come up');
+  show(['a', 1]);
+  assert.equal(document.activeElement, button(0), 'the last row has gone');
+  show(['x', 1], ['y', 1]);
+  assert.equal(document.activeElement, button(0), 'all rows are others');
+  section.hidden = true;
+  show();
+  assert.equal(document.activeElement, body, 'a part of the page that is hidden leaves the focus to what is around it');
+  assert.equal(body.tabIndex, -1);
+});
+
+test('a list whose rows change takes the focus from nobody', () => {
+  const { body, show } = list();
+  const other = new body.constructor('other');
+  body.insertBefore(other, null);
+  show(['a', 1]);
+  other.focus();
+  show(['b', 1]);
+  show();
+  assert.equal(document.activeElement, other);
 });

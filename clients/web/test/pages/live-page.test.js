@@ -63,9 +63,10 @@ test('a battle request is asked about, and answered, once', async () => {
 function entering() {
   const list = new EventTarget();
   const session = { enter: () => new Promise(() => {}), plaza: { live: () => ({}), liveListStore: list } };
-  const page = new LivePage({ session, fail: (error) => assert.fail(error) }, { live: 'concert' });
+  const places = [];
+  const page = new LivePage({ session, router: { go: (place) => places.push(place) }, fail: (error) => assert.fail(error) }, { live: 'concert' });
   document.body.replaceChildren(page.element);
-  return { page, end: (type, detail) => list.dispatchEvent(new StoreEvent(type, { liveID: 'concert', ...detail })) };
+  return { page, places, end: (type, detail) => list.dispatchEvent(new StoreEvent(type, { liveID: 'concert', ...detail })) };
 }
 
 test('a live that ends while its page is loaded is shown as ended', async () => {
@@ -81,4 +82,37 @@ test('the end of a live is told in plain words where its figures cannot be shown
   end('onLiveEnded', { reason: 'endedByHost', statistics });
   await settle();
   assert.equal(page.element.textContent, 'The live has endedBack to the plaza');
+});
+
+for (const [reason, text] of Object.entries({
+  byAdmin: 'You were put out of the live.Back to the plaza',
+  byServer: 'You were put out of the live.The app did it.Back to the plaza',
+  byLoggedOnOtherDevice: 'You are not in the live any more.You entered this live in another window or on another device.Enter againBack to the plaza',
+  forNetworkDisconnected: 'You are not in the live any more.The connection was lost, and then there was no way back. The live may be full.Enter againBack to the plaza',
+  forJoinRoomStatusInvalidDuringOffline: 'You are not in the live any more.The connection was lost for too long.Enter againBack to the plaza',
+})) {
+  test(`who is not in the live any more is told why, and may enter again if nobody has forbidden it: ${reason}`, async () => {
+    const { page, places, end } = entering();
+    end('onKickedOutOfLive', { reason });
+    await settle();
+    assert.equal(page.element.textContent, text);
+    const again = page.element.querySelectorAll().find(({ textContent }) => textContent === 'Enter again');
+    again?.dispatchEvent(new Event('click'));
+    assert.deepEqual(places, text.includes('Enter again') ? [{ page: 'live', live: 'concert' }] : []);
+  });
+}
+
+test('a dialog of a live ends with it', async () => {
+  const { end } = entering();
+  const { querySelectorAll } = document;
+  let closed = 0;
+  document.querySelectorAll = (selector) => (selector === 'dialog' ? [{ close: () => { closed += 1; } }] : []);
+  end('onLiveEnded', { reason: 'endedByHost' });
+  document.querySelectorAll = querySelectorAll;
+  assert.equal(closed, 1);
+  // Nor is one opened that was still being loaded.
+  const { openState } = await import('../../pages/live/sheets.js');
+  const before = document.body.children.length;
+  await openState({ isGone: true, shell: { fail: (error) => assert.fail(error) } });
+  assert.equal(document.body.children.length, before);
 });

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RowWindow } from '../../pages/chat/row-window.js';
 import { actionsFor } from '../../pages/host/actions.js';
+import { isOther } from '../../pages/host/running-live.js';
 import { clock, compactCount, initials, nameOf } from '../../pages/lib/format.js';
 import { byteCount } from '../../pages/lib/limits.js';
 import { parsePlace, placeAddress } from '../../pages/lib/router.js';
 import { matches } from '../../pages/plaza/search.js';
 import { loudness } from '../../pages/live/speech.js';
-import { battleState, followBattle, place, stagePlan } from '../../pages/stage/stage-plan.js';
+import { battleState, followBattle } from '../../pages/stage/battle-plan.js';
+import { place, stagePlan } from '../../pages/stage/stage-plan.js';
 
 test('an address names a place, and what is no name of a live is the plaza', () => {
   assert.deepEqual(parsePlace('#/live/concert'), { page: 'live', live: 'concert' });
@@ -101,6 +103,15 @@ test('a battle is shown from its start to its result, also of who leaves it', ()
 test('loudness goes from silence to the loudest in decibels', () => {
   const tone = (strength) => Float32Array.from({ length: 1024 }, (_, index) => (index % 2 ? strength : -strength));
   assert.deepEqual([0, 0.0001, 0.001, 0.0316228, 1].map((strength) => loudness(tone(strength))), [0, 0, 0, 50, 100]);
+});
+
+test('a live that runs already is compared by all that was asked for', () => {
+  const wanted = { liveID: 'a', liveName: 'Evening', coverURL: '', notice: '', categoryList: [1], seatTemplate: 600, seatMode: 'apply' };
+  const running = { ...wanted, categoryList: [1], maxSeatCount: 9, audienceCount: 4 };
+  assert.ok(!isOther(running, wanted));
+  for (const change of [{ seatTemplate: 800 }, { categoryList: [2] }, { coverURL: 'http://page/a.svg' }, { seatMode: 'free' }, { notice: 'hi' }, { maxSeatCount: 8 }]) {
+    assert.ok(isOther(running, { ...wanted, ...change }), JSON.stringify(change));
+  }
 });
 
 test('what one may do with a person follows from both roles', () => {

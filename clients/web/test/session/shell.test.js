@@ -6,13 +6,13 @@ import { FakeNetwork } from '../support/fake-network.js';
 import { makePage } from '../support/fake-page.js';
 import { showLanguage } from '../support/texts.js';
 
-makePage({ kept: { 'liveplaza.name': 'Carol', 'liveplaza.userID': 'carol' } });
+makePage({ keptInWindow: { 'liveplaza.name': 'Carol' } });
 const { Shell } = await import('../../pages/shell.js');
 const { Session } = await import('../../pages/session/session.js');
 const { parsePlace } = await import('../../pages/lib/router.js');
 await showLanguage();
 
-/** A shell whose server answers when it is told to, on a machine where Carol has signed in before. */
+/** A shell whose server answers when it is told to, in a window where Carol has signed in before. */
 function make(demoTokens = true) {
   const network = new FakeNetwork();
   const session = new Session({ gateways: ['ws://g/v1'], demoTokens }, class extends network.WebSocket {
@@ -82,6 +82,29 @@ test('a session whose token ends, and that can get no other, says so', async () 
   await login;
   network.socket.end(4101);
   assert.equal(shell.toasts.element.textContent, 'This session has ended: your sign-in has expired');
+});
+
+test('who signs in by a name is one user by it, in this window alone', async () => {
+  const asked = [];
+  globalThis.fetch = async (path, { body }) => {
+    asked.push(JSON.parse(body));
+    return { ok: true, json: async () => ({ token: 'a.b.c' }) };
+  };
+  const { session, accept } = make();
+  const { SignIn } = await import('../../pages/session/sign-in.js');
+  const page = new SignIn({ session });
+  page.name.value = ' Dora ';
+  const [form] = page.element.querySelectorAll().filter(({ tag }) => tag === 'form');
+  form.dispatchEvent(new Event('submit', { cancelable: true }));
+  await settle();
+  assert.equal(page.status.textContent, 'Connecting…');
+  accept();
+  await settle();
+  assert.deepEqual(asked, [{ user: 'dora', name: 'Dora' }]);
+  assert.equal(sessionStorage.getItem('liveplaza.name'), 'Dora');
+  assert.equal(localStorage.getItem('liveplaza.name'), null, 'another window may be another user');
+  assert.equal(page.status.textContent, '');
+  session.plaza.disconnect();
 });
 
 test('an address that names no page is the plaza', () => {

@@ -40,3 +40,13 @@ test('an end of a later version says its code, and one without a code its error'
   assert.match(endingWords({ code: 4150, error: new PlazaError(-1, 'the connection ended with code 4150') }), /4150/);
   assert.equal(endingWords({ code: 1000, error: new PlazaError(100016, 'banned') }), words({ codeName: 'banned' }));
 });
+
+test('what a browser says in its own words when nothing could be loaded is said in words of the page', async () => {
+  await showLanguage('zh');
+  const messages = [
+    'Failed to fetch', 'Failed to fetch dynamically imported module: http://page/pages/a.js', 'Load failed', 'Importing a module script failed.',
+    'NetworkError when attempting to fetch resource.', 'error loading dynamically imported module: http://page/pages/a.js',
+  ];
+  for (const message of messages) assert.equal(words(new TypeError(message)), '连接已断开', message);
+  assert.match(words(new TypeError('x is not a function')), /x is not a function/, 'a fault of the page is none of the connection');
+});

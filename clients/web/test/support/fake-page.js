@@ -95,27 +95,41 @@ export class FakeElement extends EventTarget {
   }
 
   focus() {}
+
+  /** A dialog. */
+  showModal() {}
+
+  close() {
+    this.dispatchEvent(new Event('close'));
+  }
 }
+
+/** A storage of a browser, over an object. */
+const storage = (values) => ({
+  getItem: (name) => values[name] ?? null, setItem: (name, value) => { values[name] = value; }, removeItem: (name) => { delete values[name]; },
+});
 
 /**
  * Puts a page without a browser into the globals. Import the pages' modules after it.
  *
- * @param {{ kept?: Record<string, string> }} [options] what this device has kept from before
+ * @param {{ kept?: Record<string, string>, keptInWindow?: Record<string, string> }} [options] what this device, and this
+ *   window, have kept from before
  */
-export function makePage({ kept = {} } = {}) {
+export function makePage({ kept = {}, keptInWindow = {} } = {}) {
   const { setInterval, setTimeout } = globalThis;
   const target = new EventTarget();
   const values = {
     document: Object.assign(new EventTarget(), {
       body: new FakeElement('body'), documentElement: new FakeElement('html'), createElement: (tag) => new FakeElement(tag),
-      createElementNS: (_, tag) => new FakeElement(tag), querySelectorAll: () => [],
+      createElementNS: (_, tag) => new FakeElement(tag), querySelector: () => null, querySelectorAll: () => [],
     }),
     location: { hash: '', search: '', href: 'http://page/', origin: 'http://page' },
     // A message that is still shown keeps no test waiting.
     setTimeout: (action, delay) => setTimeout(action, delay).unref(),
     setInterval: (action, delay) => setInterval(action, delay).unref(),
     matchMedia: () => Object.assign(new EventTarget(), { matches: false }),
-    localStorage: { getItem: (name) => kept[name] ?? null, setItem: () => {}, removeItem: () => {} },
+    localStorage: storage(kept),
+    sessionStorage: storage(keptInWindow),
     scrollTo: () => {},
     addEventListener: target.addEventListener.bind(target),
     removeEventListener: target.removeEventListener.bind(target),
