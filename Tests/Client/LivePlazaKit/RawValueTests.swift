@@ -23,6 +23,25 @@ import Testing
         #expect([NoResponseReason.timeout, .alreadySeated].map(\.rawValue) == [0, 1])
     }
 
+    /// The reference names these cases without numbers, so the numbers are LivePlazaKit's own. They must not change,
+    /// because apps may have stored them.
+    @Test func `numbers that no reference gives`() {
+        #expect([Gender.unknown, .male, .female].map(\.rawValue) == [0, 1, 2])
+        #expect([AllowType.allowAny, .needConfirm, .denyAny].map(\.rawValue) == [0, 1, 2])
+        let faults: [DeviceError] = [
+            .noError, .noDeviceDetected, .noSystemPermission, .notSupportCapture, .occupiedError, .unknownError,
+        ]
+        #expect(faults.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
+        let networks: [NetworkQuality] = [.unknown, .excellent, .good, .poor, .bad, .veryBad, .down]
+        #expect(networks.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6])
+        let videos: [VideoQuality] = [.quality360P, .quality540P, .quality720P, .quality1080P]
+        #expect(videos.map(\.rawValue) == [0, 1, 2, 3])
+        #expect([MirrorType.auto, .enable, .disable].map(\.rawValue) == [0, 1, 2])
+        #expect([AudioRoute.speakerphone, .earpiece].map(\.rawValue) == [0, 1])
+        #expect([DeviceControlPolicy.unlockOnly].map(\.rawValue) == [0])
+        #expect([ViewLayer.foreground, .background].map(\.rawValue) == [0, 1])
+    }
+
     @Test func `connections and battles`() {
         #expect([CoHostStatus.connected, .disconnected].map(\.rawValue) == [0, 1])
         let layouts: [CoHostLayoutTemplate] = [.hostVoiceConnection, .hostDynamicGrid, .hostDynamic1v6]

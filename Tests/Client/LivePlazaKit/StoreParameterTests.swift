@@ -87,6 +87,14 @@ import Testing
             sent.first { $0.method == "metadata.delete" }?.params == ["live": "concert", "keys": ["product"]])
     }
 
+    @Test func `an app can make the statistics that a live ends with, such as for a test of a result screen`() {
+        let statistics = TUILiveStatisticsData()
+        #expect(statistics.totalViewers == 0 && statistics.liveDuration == 0)
+        statistics.totalViewers = 8
+        statistics.liveDuration = 60_000
+        #expect(statistics.totalViewers == 8 && statistics.liveDuration == 60_000 && statistics.totalGiftCoins == 0)
+    }
+
     /// A token whose only claim is its app.
     private static func token(app: String) -> String {
         let claims = Data(#"{"app":"\#(app)"}"#.utf8).base64EncodedString().replacing("=", with: "")

@@ -94,7 +94,6 @@ struct StoreSnapshot: Equatable {
         self.guests.applicants = []
         self.guests.invitees = []
         self.guests.candidates = []
-        self.audience.messageBannedUserList = []
         (self.coHosts.applicant, self.coHosts.invitees, self.coHosts.candidates) = (nil, [], [])
         self.coHosts.candidatesCursor = ""
         self.gifts.usableGifts = []
@@ -106,6 +105,8 @@ struct StoreSnapshot: Equatable {
         self.audience = plaza.audienceStore(liveID: live).state.value
         // The server may list the viewers in any order.
         self.audience.audienceList.sort { $0.userID < $1.userID }
+        // A mute that was read stands in the order of the ids, one that was seen at the end.
+        self.audience.messageBannedUserList.sort { $0.userID < $1.userID }
         self.messages = barrage.messageList.map(\.textContent)
         self.allowsSending = barrage.allowSendMessage
         self.seats = plaza.seatStore(liveID: live).state.value

@@ -120,6 +120,28 @@ struct DeviceStoreTests {
         #expect(Self.seat(of: carol, at: host)?.microphoneStatus == .on)
     }
 
+    /// Rules: R7.19.
+    @Test func `a microphone that is muted while it opens is muted, and is reported when it is unmuted`() async throws {
+        let (cluster, host, carol) = try await Self.makeLive()
+        try await Self.giveSeat(to: carol, from: host, on: cluster)
+        let media = try #require(carol.media)
+        let seats = carol.plaza.seatStore(liveID: "eve")
+        media.defersOpening = true
+        carol.plaza.deviceStore.openLocalMicrophone(completion: nil)
+        cluster.settle()
+        seats.muteMicrophone()
+        cluster.settle()
+        media.finishOpening()
+        cluster.advance(by: .seconds(1))
+        #expect(media.isMuted && media.openDevices == ["microphone"])
+        #expect(carol.plaza.deviceStore.state.value.microphoneStatus == .on)
+        #expect(Self.seat(of: carol, at: host)?.microphoneStatus == .off)
+        try await seats.unmuteMicrophone()
+        cluster.advance(by: .seconds(1))
+        #expect(!media.isMuted)
+        #expect(Self.seat(of: carol, at: host)?.microphoneStatus == .on)
+    }
+
     @Test func `a camera that is closed while it opens stays closed`() async throws {
         let (cluster, _, carol) = try await Self.makeLive()
         let media = try #require(carol.media)

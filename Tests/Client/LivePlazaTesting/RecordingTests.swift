@@ -41,6 +41,32 @@ struct RecordingTests {
         #expect(snapshots.last?.stores.messages.count == 9)
     }
 
+    @Test func `a replay shows who is muted, at a host and at a viewer who was muted before the entry`() async throws {
+        let cluster = SimulatedCluster(seed: 10)
+        let recorders = ["host", "viewer"].map { RecordingTransport(cluster.transport($0), on: cluster) }
+        let host = AppUser("host", on: cluster, live: "eve", plaza: cluster.client("host", over: recorders[0]))
+        let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: cluster.client("viewer", over: recorders[1]))
+        try await host.login()
+        try await host.createLive("eve")
+        // A list of mutes that is read at the time of a mute counts as later than the mute.
+        cluster.advance(by: .seconds(1))
+        for user in ["guest", "viewer"] {
+            try await host.plaza.audienceStore(liveID: "eve").disableSendMessage(userID: user, isDisable: true)
+        }
+        cluster.advance(by: .seconds(1))
+        try await viewer.login()
+        try await viewer.joinLive("eve")
+        cluster.advance(by: .seconds(2))
+        for (user, recorder) in zip([host, viewer], recorders) {
+            let stores = StoreSnapshot(user.plaza, "eve")
+            #expect(stores.audience.messageBannedUserList.map(\.userID) == ["guest", "viewer"])
+            #expect(stores.allowsSending == (user.id == "host"))
+            let replay = SessionReplay(recorder.recording)
+            replay.advance(to: cluster.elapsed)
+            #expect(StoreSnapshot(replay.plaza, "eve").differences(from: stores) == [])
+        }
+    }
+
     @Test func `lines that are not a recording cannot be read, and an empty text is an empty recording`() {
         #expect(SessionRecording(lines: "{\"at\":1}") == nil)
         #expect(SessionRecording(lines: "hello") == nil)

@@ -220,7 +220,7 @@ export interface LiveAudienceState {
   /** Whether the server cannot confirm the count just now. */
   readonly isAudienceCountStale: boolean;
   readonly adminList: readonly LiveUserInfo[];
-  /** Who may not write. Complete for owner and admins; others know what they have seen. */
+  /** Who may not write, this user among them: owner and admins read at most 1,000, viewers at most 100. */
   readonly messageBannedUserList: readonly LiveUserInfo[];
 }
 

@@ -49,6 +49,7 @@ export class LivePlaza extends EventTarget {
     this.#session = new LiveSession({
       ...this.parts,
       call: (method, params, live) => this.call(method, params, live),
+      checkHasLogin: () => this.#requireConnection(),
       selfID: () => this.#selfID,
       show: (current, liveID, states, events) => this.#show(current, liveID, states, events),
       tips: (liveID) => this.live(liveID).barrage.state.messageList,
@@ -115,8 +116,16 @@ export class LivePlaza extends EventTarget {
    * @throws {import('./core/errors.js').PlazaError}
    */
   async call(method, params = {}, live) {
+    return this.#requireConnection().call(method, params, live);
+  }
+
+  /**
+   * @returns {PlazaConnection}
+   * @throws {import('./core/errors.js').PlazaError} `notLoggedIn`
+   */
+  #requireConnection() {
     if (this.#connection === undefined) throw plazaError('notLoggedIn', 'log in first');
-    return this.#connection.call(method, params, live);
+    return this.#connection;
   }
 
   /**
@@ -193,21 +202,23 @@ export class LivePlaza extends EventTarget {
   #show(current, liveID, states, events) {
     const stores = /** @type {any} */ (this.live(liveID));
     const names = Object.keys(stores).filter((name) => name in states);
-    const tell = [this.#showCurrent(current), ...names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]))];
+    const isRead = !states.live.info.isEmpty;
+    const tell = [this.#showCurrent(current, isRead), ...names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]))];
     for (const action of tell) action();
     for (const { store, type, detail } of events) stores[store]?.[emit](type, detail);
   }
 
   /**
    * @param {import('./index.js').LiveInfo} info
+   * @param {boolean} isRead whether it has more than the live's id; until then the list keeps what it shows of the live
    * @returns {() => void} tells the subscribers
    */
-  #showCurrent(info) {
+  #showCurrent(info, isRead) {
     const { state } = this.liveListStore;
     const { currentLive } = state;
     const keys = /** @type {(keyof import('./index.js').LiveInfo)[]} */ (Object.keys(info));
     if (keys.every((key) => Object.is(currentLive[key], info[key]))) return () => {};
-    const isListed = state.liveList.some((other) => other.liveID === info.liveID);
+    const isListed = isRead && state.liveList.some((other) => other.liveID === info.liveID);
     const liveList = isListed ? state.liveList.map((other) => (other.liveID === info.liveID ? info : other)) : state.liveList;
     return this.liveListStore[publish]({ ...state, liveList, currentLive: info });
   }

@@ -10,6 +10,7 @@ import { snapshots } from './snapshots.js';
 /**
  * @typedef {object} SessionOwner
  * @property {(method: string, params: object, live?: string) => Promise<import('./core/read.js').JSONObject>} call
+ * @property {() => void} checkHasLogin throws `notLoggedIn` unless the client has begun a login that has not ended
  * @property {import('./connection/clock.js').Clock} clock
  * @property {() => number} random
  * @property {() => string} selfID
@@ -48,11 +49,7 @@ export class LiveSession {
    * @type {number | undefined}
    */
   #lostAt;
-  /**
-   * Ends the wait for notices of requests that are no longer open.
-   *
-   * @type {unknown}
-   */
+  /** @type {unknown} ends the wait for notices of requests that are no longer open */
   #noticeTimer;
 
   /** @param {SessionOwner} owner */
@@ -73,6 +70,11 @@ export class LiveSession {
 
   get clock() {
     return this.#owner.clock;
+  }
+
+  /** @throws {PlazaError} `notLoggedIn` */
+  checkHasLogin() {
+    this.#owner.checkHasLogin();
   }
 
   /**
@@ -114,7 +116,7 @@ export class LiveSession {
         if (this.#fold === fold) await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
         throw error;
       }
-      const others = this.#isHost(fold) ? this.#snapshotsForHosts(fold) : ['ownMute'];
+      const others = this.#isHost(fold) ? this.#snapshotsForHosts(fold) : ['mutes'];
       for (const name of ['audience', 'statistics', ...others]) this.#refresher.soon(name);
       this.#leaveOldSeat(fold);
     }
@@ -309,12 +311,12 @@ export class LiveSession {
       for (const name of this.#snapshotsForHosts(fold)) this.#refresher.later(name);
     } else if (!replayed || awayTime >= maxAwayTimeWithNotices) {
       // A viewer may have been muted, unmuted or invited meanwhile.
-      for (const name of ['ownMute', 'seatRequests']) this.#refresher.later(name);
+      for (const name of ['mutes', 'seatRequests']) this.#refresher.later(name);
     }
   }
 
   /**
-   * What only hosts read: the owner also reads the requests between lives.
+   * What hosts read: the owner also reads the requests between lives.
    *
    * @param {LiveFold} fold
    */
@@ -363,7 +365,7 @@ export class LiveSession {
     const live = fold.liveID;
     fold.snapshotAsked(name);
     try {
-      const body = await snapshots[name]((method, params) => this.call(method, { live, ...params }, live));
+      const body = await snapshots[name]((method, params) => this.call(method, { live, ...params }, live), this.#isHost(fold));
       if (this.#fold !== fold) return;
       const mustReadAgain = fold.mustReadAgain(name);
       const wasViewer = !fold.states.live.info.isEmpty && !this.#isHost(fold);

@@ -44,9 +44,9 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
 
     func send(_ text: [UInt8]) {
         let message = URLSessionWebSocketTask.Message.string(String(decoding: text, as: UTF8.self))
-        self.task.withLock { $0 }?.send(message) { [weak self] error in
-            if error != nil { self?.reportClosed(code: CloseCode.lost) }
-        }
+        // An error is ignored. If the server has just closed the connection, its code would not be known here yet, and
+        // the client would reconnect although the code forbids it. `receive` or the delegate reports the end.
+        self.task.withLock { $0 }?.send(message) { _ in }
     }
 
     func close(code: Int) {

@@ -19,7 +19,8 @@ enum LoginVerdict: Equatable, Sendable {
             case .tokenInvalid: .closed(code: CloseCode.tokenRefused)
             case .signedInElsewhere: .closed(code: CloseCode.signedInElsewhere)
             case .overLimit: .closed(code: CloseCode.tooManyConnections)
-            case .overloaded, .unavailable, .timedOut, .tooFrequent: .retry
+            // A fault of the server says nothing about the login, so it is tried again, as after a lost connection.
+            case .overloaded, .unavailable, .timedOut, .tooFrequent, .internalError: .retry
             default: isResume ? .dropLive : .end
             }
     }

@@ -7,17 +7,24 @@ extension DeviceStore {
     /// `isFront`: whether the camera on the side of the screen is used; without effect on the microphone.
     func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
-            let callNumber = self.progress.withLock { $0.calls.begin(device, opens: true) }
+            let (callNumber, muteCount) = self.progress.withLock {
+                ($0.calls.begin(device, opens: true), $0.muteCount)
+            }
             try await self.startCapture(by: device, isFront: isFront, callNumber, on: engine)
             do throws(ErrorInfo) {
                 try self.throwIfReplaced(callNumber, device)
-                try await engine.reportDevice(device, isOn: true)
-                try self.throwIfReplaced(callNumber, device)
+                // A microphone that was muted while it was being opened is reported when it is unmuted.
+                if device != .microphone || self.muteCount == muteCount {
+                    try await engine.reportDevice(device, isOn: true)
+                    try self.throwIfReplaced(callNumber, device)
+                } else {
+                    self.muteOpenedMicrophone()
+                }
             } catch {
                 self.closeAfterFailure(of: callNumber, device)
                 throw error
             }
-            if device == .microphone { self.setMicrophoneMuted(false) }
+            if device == .microphone { self.unmuteMicrophone(unlessMutedSince: muteCount) }
             self.changeState { $0[keyPath: device.status] = .on }
         }
     }
@@ -160,11 +167,30 @@ extension DeviceStore: DeviceSink {
         self.stopScreenShareNow()
     }
 
-    func setMicrophoneMuted(_ isMuted: Bool) {
+    var muteCount: Int { self.progress.withLock { $0.muteCount } }
+
+    func muteMicrophone() {
         let isChanged = self.progress.withLock { progress in
-            defer { progress.isMuted = isMuted }
-            return progress.isMuted != isMuted
+            defer { progress.isMuted = true }
+            progress.muteCount += 1
+            return !progress.isMuted
         }
-        if isChanged { self.mediaEngine?.setMicrophoneMuted(isMuted) }
+        if isChanged { self.mediaEngine?.setMicrophoneMuted(true) }
+    }
+
+    func unmuteMicrophone(unlessMutedSince muteCount: Int) {
+        let isChanged = self.progress.withLock { progress in
+            guard progress.isMuted, progress.muteCount == muteCount else { return false }
+            progress.isMuted = false
+            return true
+        }
+        if isChanged { self.mediaEngine?.setMicrophoneMuted(false) }
+    }
+
+    /// Mutes a microphone that has just been opened, if the user has muted it meanwhile.
+    ///
+    /// The media engine was told so before; but an engine may forget it when it opens the microphone.
+    private func muteOpenedMicrophone() {
+        if self.progress.withLock({ $0.isMuted }) { self.mediaEngine?.setMicrophoneMuted(true) }
     }
 }

@@ -30,6 +30,8 @@ public final class DeviceStore: Sendable {
         var seat: OwnSeat?
         /// Whether the user has muted the microphone, which stays open meanwhile.
         var isMuted = false
+        /// How often the user has muted the microphone.
+        var muteCount = 0
         /// The last calls that opened or closed a device.
         var calls = DeviceCalls()
         /// The last calls that began or ended a test of the camera.

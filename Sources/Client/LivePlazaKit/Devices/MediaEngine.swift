@@ -18,7 +18,7 @@ public protocol MediaEngine: AnyObject, Sendable {
     func openMicrophone(completion: @escaping @Sendable (DeviceError) -> Void)
     /// Closes the microphone.
     func closeMicrophone()
-    /// Mutes or unmutes the open microphone: while it is muted, others hear silence.
+    /// Mutes or unmutes the microphone, which is open or is being opened: while it is muted, others hear silence.
     func setMicrophoneMuted(_ isMuted: Bool)
     /// Switches to the camera on the side of the screen, or to the other one.
     func switchCamera(isFront: Bool)

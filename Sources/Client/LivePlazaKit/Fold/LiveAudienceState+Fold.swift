@@ -8,7 +8,7 @@ extension LiveAudienceState {
     /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
-        case .snapshot(let snapshot): self.reduce(snapshot, context.selfID)
+        case .snapshot(let snapshot): self.reduce(snapshot)
         case .counts(let counts): self.show(counts)
         case .item(let entry): self.reduce(entry.content, &context)
         // A client that does not know yet that its user is muted learns it when the server rejects a message.
@@ -18,7 +18,7 @@ extension LiveAudienceState {
         self.showAdmins(context.states.live.info.admins)
     }
 
-    private mutating func reduce(_ snapshot: Snapshot, _ selfID: UserID) {
+    private mutating func reduce(_ snapshot: Snapshot) {
         switch snapshot {
         case .details(let details): self.show(details.audience)
         case .audience(let page):
@@ -26,9 +26,6 @@ extension LiveAudienceState {
         case .mutes(let page):
             self.messageBannedUserList = page.items.map { self.knownUser($0.user, $0.userInfo) }
             // The page may be cut off before this user's own mute, which `own` always contains.
-            if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
-        case .ownMute(let page):
-            self.removeMute(of: LiveUserInfo(userID: selfID.text))
             if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
         default: break
         }
@@ -68,8 +65,7 @@ extension LiveAudienceState {
         case .messageDisabled(let user, let isDisable, _):
             let viewer = LiveUserInfo(user)
             context.events.append(.audience(.onAudienceMessageDisabled(audience: viewer, isDisable: isDisable)))
-            let isOwnMuteCovered = user.userID == context.selfID && context.coveringSnapshots.contains(.ownMute)
-            if isOwnMuteCovered || context.coveringSnapshots.contains(.mutes) { return }
+            if context.coveringSnapshots.contains(.mutes) { return }
             if isDisable { self.addMute(of: viewer) } else { self.removeMute(of: viewer) }
         default: break
         }

@@ -8,10 +8,8 @@ enum Snapshot: Sendable {
     case audience(AudiencePage)
     case statistics(LiveStatistics, at: Timestamp?)
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp?)
-    /// All mutes as one page. (A sanction is a mute or a ban.)
+    /// The mutes as one page. (A sanction is a mute or a ban.)
     case mutes(SanctionPage)
-    /// A page of mutes that is read only for this user's own mute.
-    case ownMute(SanctionPage)
     case coHostRequests(sent: [OpenCoHostRequest], received: [OpenCoHostRequest], at: Timestamp)
     case battleRequests(sent: [OpenBattleRequest], received: [OpenBattleRequest], at: Timestamp)
     /// A page of lives that could be asked to connect. If `isFirst`, it replaces the pages that were read before.
@@ -26,7 +24,6 @@ enum Snapshot: Sendable {
         case .statistics: .statistics
         case .seatRequests: .seatRequests
         case .mutes: .mutes
-        case .ownMute: .ownMute
         case .coHostRequests: .coHostRequests
         case .battleRequests: .battleRequests
         case .candidates, .gifts: nil
@@ -40,7 +37,7 @@ enum Snapshot: Sendable {
         switch self {
         case .audience(let page): page.at
         case .statistics(_, let at), .seatRequests(_, _, let at): at
-        case .mutes(let page), .ownMute(let page): page.at
+        case .mutes(let page): page.at
         case .coHostRequests(_, _, let at), .battleRequests(_, _, let at): at
         case .details, .candidates, .gifts: nil
         }

@@ -11,10 +11,8 @@ enum SnapshotName: CaseIterable, Sendable {
     case statistics
     /// The open requests for seats: all of them for hosts, a viewer's own ones for a viewer.
     case seatRequests
-    /// All mutes, for hosts.
+    /// The mutes, and whether this user is muted: all mutes for hosts, the first ones for viewers.
     case mutes
-    /// Whether this user is muted.
-    case ownMute
     /// The open requests between this live and others, for the owner.
     case coHostRequests, battleRequests
 }
@@ -41,7 +39,7 @@ extension SnapshotName {
         case .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .stage: self == .details
         case .userChanged: self == .details || self == .audience
         case .audienceJoined, .audienceLeft: self == .audience
-        case .messageDisabled: self == .mutes || self == .ownMute
+        case .messageDisabled: self == .mutes
         case .likes, .summary: self == .statistics
         default: false
         }

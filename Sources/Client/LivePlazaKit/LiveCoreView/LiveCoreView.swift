@@ -45,6 +45,8 @@ open class LiveCoreView: UIView {
     /// What the stage shows; nil before `setLiveID`.
     private var scene: StageScene?
     private var subscriptions: Set<AnyCancellable> = []
+    /// How often a live was set.
+    private var liveCount = 0
 
     /// Makes a view without a live.
     public required init(viewType: CoreViewType, frame: CGRect = .zero) {
@@ -64,6 +66,8 @@ open class LiveCoreView: UIView {
     /// Shows a live of a client.
     public func setLiveID(_ liveID: String, of plaza: LivePlaza) {
         self.subscriptions = []
+        self.liveCount += 1
+        let liveNumber = self.liveCount
         self.plaza = plaza
         let (seats, coHost, battle) = (
             plaza.seatStore(liveID: liveID), plaza.coHostStore(liveID: liveID), plaza.battleStore(liveID: liveID)
@@ -73,8 +77,10 @@ open class LiveCoreView: UIView {
             .removeDuplicates()
             .sink { [weak self] scene in
                 Self.onMain {
-                    self?.scene = scene
-                    self?.showStage()
+                    // A client with another delivery queue may have published this before the view was given its live.
+                    guard let self, self.liveCount == liveNumber else { return }
+                    self.scene = scene
+                    self.showStage()
                 }
             }
             .store(in: &self.subscriptions)

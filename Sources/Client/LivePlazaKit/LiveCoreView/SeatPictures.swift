@@ -4,15 +4,12 @@ internal import UIKit
 
 /// The views in which the pictures of a stage's users are drawn: one for each seat that has a region.
 @MainActor struct SeatPictures {
-    /// Identifies a seat of this live or of a connected live.
-    private struct SeatKey: Hashable {
-        var liveID: String
-        var index: Int
-    }
+    private typealias SeatKey = SeatVideoModel<UIImageView>.SeatKey
 
     private var views: [SeatKey: UIImageView] = [:]
-    /// The users whose video is drawn now.
-    private var users: [SeatKey: String] = [:]
+    private var video = SeatVideoModel<UIImageView>()
+    /// The renderer that draws the video now.
+    private weak var renderer: (any VideoRenderer)?
 
     /// The images on this user's own seats while the camera is closed: for a seat that fills the stage, and for smaller
     /// seats.
@@ -24,9 +21,12 @@ internal import UIKit
     mutating func show(
         _ scene: StageScene, in stage: StageLayers, ownID: String, by renderer: (any VideoRenderer)?
     ) {
+        // The app may have set another renderer since the last scene.
+        for order in self.video.use(renderer) { self.perform(order) }
+        self.renderer = renderer
         let (width, height) = (stage.view.bounds.width, stage.view.bounds.height)
         guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else {
-            for key in self.views.keys { self.remove(key, from: stage, renderer) }
+            for key in self.views.keys { self.remove(key, from: stage) }
             return
         }
         // The canvas is shown whole, in the middle of the view.
@@ -42,9 +42,9 @@ internal import UIKit
                 x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
                 height: region.h * scale)
             stage.place(view, level: RegionLevel.video.stageLevel(zorder: region.zorder))
-            self.draw(seat, key, view, scene, ownID: ownID, by: renderer)
+            self.draw(seat, key, view, scene, ownID: ownID)
         }
-        for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, from: stage, renderer) }
+        for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, from: stage) }
     }
 
     /// The view of a seat, which is made when the seat is first shown.
@@ -58,8 +58,7 @@ internal import UIKit
     }
 
     private mutating func draw(
-        _ seat: SeatInfo, _ key: SeatKey, _ view: UIImageView, _ scene: StageScene, ownID: String,
-        by renderer: (any VideoRenderer)?
+        _ seat: SeatInfo, _ key: SeatKey, _ view: UIImageView, _ scene: StageScene, ownID: String
     ) {
         let user = seat.userInfo
         let hasVideo = !user.userID.isEmpty && user.cameraStatus == .on
@@ -68,17 +67,17 @@ internal import UIKit
         // An empty seat has an empty user id, and so has a client before its login.
         view.image = !hasVideo && !ownID.isEmpty && user.userID == ownID ? image : nil
         view.isHidden = !hasVideo && view.image == nil
-        let shownUser = hasVideo ? user.userID : nil
-        if self.users[key] != shownUser {
-            self.users[key] = shownUser
-            renderer?.render(userID: shownUser, liveID: user.liveID, in: view)
-        }
+        if let order = self.video.show(hasVideo ? user.userID : nil, key, in: view) { self.perform(order) }
     }
 
-    private mutating func remove(_ key: SeatKey, from stage: StageLayers, _ renderer: (any VideoRenderer)?) {
+    private mutating func remove(_ key: SeatKey, from stage: StageLayers) {
         guard let view = self.views.removeValue(forKey: key) else { return }
-        if self.users.removeValue(forKey: key) != nil { renderer?.render(userID: nil, liveID: key.liveID, in: view) }
+        if let order = self.video.remove(key) { self.perform(order) }
         stage.remove(view)
+    }
+
+    private func perform(_ order: SeatVideoModel<UIImageView>.Order) {
+        self.renderer?.render(userID: order.userID, liveID: order.liveID, in: order.view)
     }
 }
 #endif

@@ -10,7 +10,7 @@ public struct LiveAudienceState: Sendable, Hashable {
     public var isAudienceCountStale = false
     /// The admins.
     public var adminList: [LiveUserInfo] = []
-    /// The muted users.
+    /// The muted users, this user among them: the owner and admins read at most 1,000, viewers at most 100.
     public var messageBannedUserList: [LiveUserInfo] = []
 
     /// Creates the initial state.

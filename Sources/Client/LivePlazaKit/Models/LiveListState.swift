@@ -60,22 +60,64 @@ public enum LiveKickedOutReason: Int, Sendable, Hashable {
 
 /// The final statistics of a live; apps know the class by this name, with its prefix.
 public final class TUILiveStatisticsData: NSObject, Sendable {
+    private struct Figures {
+        var totalViewers = 0
+        var totalGiftsSent = 0
+        var totalGiftCoins = 0
+        var totalUniqueGiftSenders = 0
+        var totalLikesReceived = 0
+        var totalMessageCount = 0
+        var liveDuration = 0
+    }
+
+    private let figures = Locked(Figures())
+
     /// The number of visits, including repeated ones; who comes back within a minute continues the visit.
-    public let totalViewers: Int
+    public var totalViewers: Int {
+        get { self[\.totalViewers] }
+        set { self[\.totalViewers] = newValue }
+    }
     /// The number of gifts.
-    public let totalGiftsSent: Int
+    public var totalGiftsSent: Int {
+        get { self[\.totalGiftsSent] }
+        set { self[\.totalGiftsSent] = newValue }
+    }
     /// The sum of the prices of all gifts.
-    public let totalGiftCoins: Int
+    public var totalGiftCoins: Int {
+        get { self[\.totalGiftCoins] }
+        set { self[\.totalGiftCoins] = newValue }
+    }
     /// The number of users who sent gifts.
-    public let totalUniqueGiftSenders: Int
+    public var totalUniqueGiftSenders: Int {
+        get { self[\.totalUniqueGiftSenders] }
+        set { self[\.totalUniqueGiftSenders] = newValue }
+    }
     /// The number of likes.
-    public let totalLikesReceived: Int
+    public var totalLikesReceived: Int {
+        get { self[\.totalLikesReceived] }
+        set { self[\.totalLikesReceived] = newValue }
+    }
     /// The number of messages.
-    public let totalMessageCount: Int
+    public var totalMessageCount: Int {
+        get { self[\.totalMessageCount] }
+        set { self[\.totalMessageCount] = newValue }
+    }
     /// The duration of the live in milliseconds.
-    public let liveDuration: Int
+    public var liveDuration: Int {
+        get { self[\.liveDuration] }
+        set { self[\.liveDuration] = newValue }
+    }
+
+    private subscript(figure: WritableKeyPath<Figures, Int>) -> Int {
+        get { self.figures.withLock { $0[keyPath: figure] } }
+        set { self.figures.withLock { $0[keyPath: figure] = newValue } }
+    }
+
+    /// Makes statistics of a live in which nothing has happened.
+    public override init() { super.init() }
 
     init(_ figures: LiveStatistics) {
+        super.init()
         self.totalViewers = Int(clamping: figures.totalViewers)
         self.totalGiftsSent = Int(clamping: figures.totalGiftsSent)
         self.totalGiftCoins = Int(clamping: figures.totalGiftCoins)

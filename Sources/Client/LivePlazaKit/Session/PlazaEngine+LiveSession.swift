@@ -42,7 +42,7 @@ extension PlazaEngine {
             throw error
         }
         guard let entered = self.liveSession, entered.number == session.number else { throw Self.leftMeanwhileError }
-        self.readNow([.audience, .statistics] + (self.isHost ? self.snapshotsForHosts : [.ownMute]))
+        self.readNow([.audience, .statistics] + (self.isHost ? self.snapshotsForHosts : [.mutes]))
         self.leaveOldSeat()
         return entered.fold.states.live.info
     }
@@ -141,7 +141,8 @@ extension PlazaEngine {
         _ states: LiveStates, current: LiveInfo, in stores: any LiveStoresSink, publishing events: [StoreEvent],
         changeDevices: () -> Void
     ) {
-        let changes = [self.sinks.list()?.change(ofCurrentLive: current)].compactMap { $0 } + stores.changes(to: states)
+        let listChange = self.sinks.list()?.change(ofCurrentLive: current, isRead: !states.live.info.isEmpty)
+        let changes = [listChange].compactMap { $0 } + stores.changes(to: states)
         for change in changes { change.announce() }
         for change in changes { change.show() }
         changeDevices()
@@ -222,11 +223,11 @@ extension PlazaEngine {
             self.readLater(self.snapshotsForHosts)
         } else if !replayed || awayTime >= Self.maxAwayTimeWithNotices {
             // A viewer may have been muted, unmuted or invited meanwhile.
-            self.readLater([.ownMute, .seatRequests])
+            self.readLater([.mutes, .seatRequests])
         }
     }
 
-    /// The snapshots that only hosts (the owner and the admins) read; the owner also reads the requests between lives.
+    /// The snapshots that hosts (the owner and the admins) read; the owner also reads the requests between lives.
     var snapshotsForHosts: [SnapshotName] {
         let isOwner = self.liveSession?.fold.states.live.info.liveOwner.userID == self.selfID
         return [.mutes, .seatRequests] + (isOwner ? [.coHostRequests, .battleRequests] : [])

@@ -4,7 +4,9 @@ internal import PlazaWire
 
 /// The calls that return snapshots, which are parts of a live's state.
 extension PlazaEngine {
-    /// The maximum number of mutes that are read.
+    /// The maximum number of mutes that a host reads.
+    ///
+    /// A viewer reads one page, because a live may have very many viewers.
     private static var maxMutes: Int { 1000 }
     private static var mutesPerPage: Int { 100 }
 
@@ -33,9 +35,6 @@ extension PlazaEngine {
             }
             return .seatRequests(applications: applications, invitations: invitations, at: at)
         case .mutes: return .mutes(try await self.fetchMutes(of: live))
-        case .ownMute:
-            // Each page also tells whether this user is muted, so the shortest page suffices.
-            return .ownMute(try await self.fetchMutes(of: live, ["count": 1]))
         case .coHostRequests:
             guard
                 case .coHostRequests(let sent, let received, let at) = try await self.call(
@@ -53,27 +52,22 @@ extension PlazaEngine {
 
     /// Reads the mutes of a live, and returns them as one page.
     ///
-    /// The result has the time of the first page, because it may lack changes after this time.
+    /// Each page also tells whether this user is muted, whichever page this mute is on. The result has the time of the
+    /// first page, because it may lack changes after this time.
     private func fetchMutes(of live: LiveID) async throws(ErrorInfo) -> SanctionPage {
+        let maxCount = self.isHost ? Self.maxMutes : Self.mutesPerPage
         var mutes = SanctionPage(items: [], nextOffset: 0)
         var offset = 0
         repeat {
-            let page = try await self.fetchMutes(
-                of: live, ["offset": .integer(Int64(offset)), "count": .whole(Self.mutesPerPage)])
+            let params: [String: JSONValue] = ["offset": .integer(Int64(offset)), "count": .whole(Self.mutesPerPage)]
+            guard case .sanctions(let page) = try await self.call("live.mutes", params, live: live) else {
+                throw .wrongResultKind
+            }
             if offset == 0 { mutes.at = page.at }
             mutes.items += page.items
             mutes.own = page.own
             offset = page.nextOffset
-        } while offset > 0 && mutes.items.count < Self.maxMutes
+        } while offset > 0 && offset < maxCount
         return mutes
-    }
-
-    private func fetchMutes(
-        of live: LiveID, _ params: [String: JSONValue]
-    ) async throws(ErrorInfo) -> SanctionPage {
-        guard case .sanctions(let page) = try await self.call("live.mutes", params, live: live) else {
-            throw .wrongResultKind
-        }
-        return page
     }
 }

@@ -101,8 +101,8 @@ actor PlazaEngine {
                 }
                 completion?(result)
             }
-            // On older systems two tasks may begin in the wrong order. Therefore a task runs the oldest operation that has
-            // not begun, which need not be the one that was added above.
+            // On older systems two tasks may begin in the wrong order. Therefore a task runs the oldest operation that
+            // has not begun, which need not be the one that was added above.
             engine.task { engine in await engine.operations.removeFirst()(engine) }
         }
     }
@@ -132,7 +132,7 @@ actor PlazaEngine {
     func call(
         _ method: String, _ params: [String: JSONValue] = [:], live: LiveID? = nil
     ) async throws(ErrorInfo) -> CallResult {
-        guard self.connection != nil else { throw ErrorInfo(.notLoggedIn, "log in first") }
+        try self.checkHasLogin()
         var params = params
         if let live { params["live"] = .text(live.text) }
         let bytes = try OutgoingFrame.params(params)
@@ -140,6 +140,11 @@ actor PlazaEngine {
             self.startCall(method, bytes, live, continuation)
         }
         return try result.get()
+    }
+
+    /// Throws `notLoggedIn` unless the client has begun a login that has not ended.
+    func checkHasLogin() throws(ErrorInfo) {
+        if self.connection == nil { throw ErrorInfo(.notLoggedIn, "log in first") }
     }
 
     /// Publishes a fault that no store shows.

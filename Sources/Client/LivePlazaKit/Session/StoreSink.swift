@@ -20,7 +20,8 @@ protocol ListSink: AnyObject, Sendable {
     /// The change of the state to another live, or to another info of the live, that the client is in; nil for none.
     ///
     /// `info`: empty if the client is in no live.
-    func change(ofCurrentLive info: LiveInfo) -> StateChange?
+    /// `isRead`: whether `info` has more than the live's id. Until then the list keeps what it shows of the live.
+    func change(ofCurrentLive info: LiveInfo, isRead: Bool) -> StateChange?
     func publish(_ event: LiveListEvent)
 }
 
@@ -44,8 +45,15 @@ protocol DeviceSink: AnyObject, Sendable {
     func closedByHost(_ device: Device)
     /// Closes all devices, because the user is in no live any more.
     func closeAll()
-    /// Mutes or unmutes the open microphone.
-    func setMicrophoneMuted(_ isMuted: Bool)
+    /// How often the user has muted the microphone.
+    var muteCount: Int { get }
+    /// Mutes the open microphone, or one that is being opened.
+    func muteMicrophone()
+    /// Unmutes the open microphone, unless the user has muted it since `muteCount` had this value.
+    ///
+    /// A microphone is unmuted when the server has agreed. A mute in the meantime must win: nobody may hear the user
+    /// after it.
+    func unmuteMicrophone(unlessMutedSince muteCount: Int)
 }
 
 /// The stores in which an engine shows its states.

@@ -29,7 +29,8 @@ public final class BattleStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - config: whether the hosts must accept, and the battle's duration in seconds (0 for the app's maximum).
-    ///   - userIDList: the ids of the hosts to ask, all of them in `CoHostStore.state.value.connected`.
+    ///   - userIDList: the ids of the hosts to ask, who are in `CoHostStore.state.value.connected`. A user who is not
+    ///     gets the code 4, and the others are asked.
     ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
     ///   - completion: gets the battle, whose times are 0 until it begins. Errors: `noSuchConnection`,
     ///     `inAnotherBattle`, `battlePending`, `noValidRoom`, `battleTooFrequent`, `badParameter`, `needsOwner`.
@@ -46,7 +47,7 @@ public final class BattleStore: @unchecked Sendable {
         try await self.stores.handle.run(self.requestOperation(config, userIDList, timeout))
     }
 
-    /// Withdraws a request to some hosts before the battle begins.
+    /// Withdraws a request to some hosts before the battle begins; users who were not asked are ignored.
     ///
     /// Errors of the completion: `noSuchBattle`, `notWhileFighting`, `noPermission`.
     public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {
@@ -98,12 +99,17 @@ public final class BattleStore: @unchecked Sendable {
         StoreCall(method, ["battle": .text(battleID)], then: .battleAnswered(battle: battleID))
     }
 
+    /// The code of a user who is no host of the connection, as the server has it for lives.
+    private static let notConnectedCode = 4
+
     private func requestOperation(
         _ config: BattleConfig, _ users: [String], _ timeout: TimeInterval
     ) -> StoreOperation<(BattleInfo, [String: Int])> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
-            let hosts = try engine.livesOfHosts(users, in: liveID)
+            try engine.checkHasLogin()
+            let hosts = engine.livesOfHosts(users, in: liveID)
+            if hosts.isEmpty, !users.isEmpty { throw engine.noHostError(in: liveID) }
             let call = StoreCall(
                 "battle.request",
                 [
@@ -124,40 +130,47 @@ public final class BattleStore: @unchecked Sendable {
                 battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
                 endTime: UInt(clamping: end?.seconds ?? 0))
             // The server gives codes by live, the app gets them by user. A live without a code was asked, and its code
-            // for the app is 0.
+            // for the app is 0. Users who are no hosts of the connection were not named to the server.
             let codeOfLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
-            let codeOfUser = hosts.map { ($0.user, codeOfLive[$0.live] ?? 0) }
-            return (info, Dictionary(codeOfUser, uniquingKeysWith: { first, _ in first }))
+            var codeOfUser: [String: Int] = [:]
+            for user in users { codeOfUser[user] = Self.notConnectedCode }
+            for host in hosts { codeOfUser[host.user] = codeOfLive[host.live] ?? 0 }
+            return (info, codeOfUser)
         }
     }
 
     private func cancelOperation(_ battle: String, _ users: [String]) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
-            let hosts = try engine.livesOfHosts(users, in: liveID)
-            let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(hosts.map(\.live))]
-            let change = LocalChange.battleRequestCancelled(battle: battle, lives: hosts.map(\.live))
+            let lives = engine.livesOfHosts(users, in: liveID).map(\.live)
+            // If none of the users was asked, the own live, which is never asked, stands for them: the server then
+            // still tells whether there is such a request.
+            let targets = lives.isEmpty && !users.isEmpty ? [liveID] : lives
+            let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(targets)]
+            let change = LocalChange.battleRequestCancelled(battle: battle, lives: lives)
             _ = try await engine.perform(StoreCall("battle.cancel", params, then: change), in: liveID)
         }
     }
 }
 
 extension PlazaEngine {
-    /// The lives of connected hosts, because the protocol identifies hosts by their lives.
+    /// The lives of those users who are hosts of the connection; the protocol identifies hosts by their lives.
     ///
-    /// - Throws: `noSuchConnection` if a user is not a host of the connection.
-    fileprivate func livesOfHosts(
-        _ users: [String], in liveID: String
-    ) throws(ErrorInfo) -> [(user: String, live: String)] {
+    /// - Returns: the users in their order, each once.
+    fileprivate func livesOfHosts(_ users: [String], in liveID: String) -> [(user: String, live: String)] {
         let connected = self.states(of: liveID).coHost.connected
         var hosts: [(user: String, live: String)] = []
-        for user in users {
-            guard let host = connected.first(where: { $0.userID == user }) else {
-                throw ErrorInfo(
-                    code: ReplyCode.noSuchConnection.code, message: "\(user) is not a host of this connection")
-            }
-            hosts.append((user, host.liveID))
+        for user in users where !hosts.contains(where: { $0.user == user }) {
+            if let host = connected.first(where: { $0.userID == user }) { hosts.append((user, host.liveID)) }
         }
         return hosts
+    }
+
+    /// The error of a battle request that names no host of the connection, or is made without a connection.
+    fileprivate func noHostError(in liveID: String) -> ErrorInfo {
+        if self.states(of: liveID).coHost.connected.isEmpty {
+            return ErrorInfo(code: ReplyCode.noSuchConnection.code, message: "the live is in no connection")
+        }
+        return ErrorInfo(code: ReplyCode.noValidRoom.code, message: "none of these users is a host of this connection")
     }
 }

@@ -257,6 +257,7 @@ extension PlazaEngine {
     /// The live that the client is in.
     fileprivate var currentLive: LiveID {
         get throws(ErrorInfo) {
+            try self.checkHasLogin()
             if self.currentLiveID.isEmpty {
                 throw ErrorInfo(code: ReplyCode.notInRoom.code, message: "join a live first")
             }
@@ -267,11 +268,13 @@ extension PlazaEngine {
 
 extension LiveListStore: ListSink {
     /// Shows new info of the live that the client is in, also in the list; called on the delivery queue.
-    func change(ofCurrentLive info: LiveInfo) -> StateChange? {
+    func change(ofCurrentLive info: LiveInfo, isRead: Bool) -> StateChange? {
         var state = self.state.value
         if state.currentLive == info { return nil }
         state.currentLive = info
-        if let index = state.liveList.firstIndex(where: { $0.liveID == info.liveID }) { state.liveList[index] = info }
+        if isRead, let index = state.liveList.firstIndex(where: { $0.liveID == info.liveID }) {
+            state.liveList[index] = info
+        }
         return self.state.change(to: state)
     }
 

@@ -58,11 +58,14 @@ public final class LiveSeatStore: @unchecked Sendable {
     }
 
     /// Mutes the user's microphone at once, and reports to the server that it is closed.
+    ///
+    /// The microphone stays muted until a later call unmutes or opens it, also if an earlier call to unmute or open it
+    /// has not ended yet.
     public func muteMicrophone() {
         let liveID = self.stores.handle.liveID
         // No completion: nobody waits for the report, and an error is dropped.
         self.stores.handle.run(nil as CompletionClosure?) { engine async throws(ErrorInfo) in
-            engine.sinks.devices()?.setMicrophoneMuted(true)
+            engine.sinks.devices()?.muteMicrophone()
             try await engine.reportDevice(.microphone, isOn: false, in: liveID)
         }
     }
@@ -82,8 +85,9 @@ public final class LiveSeatStore: @unchecked Sendable {
     private var unmuteOperation: StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
+            let muteCount = engine.sinks.devices()?.muteCount ?? 0
             try await engine.reportDevice(.microphone, isOn: true, in: liveID)
-            engine.sinks.devices()?.setMicrophoneMuted(false)
+            engine.sinks.devices()?.unmuteMicrophone(unlessMutedSince: muteCount)
         }
     }
 

@@ -18,7 +18,7 @@ final class ReplayNetwork: Transport {
 
     /// The methods whose calls the replayed client makes, too: by itself, or because the replay calls its stores.
     private static let repeatedMethods: Set<String> = [
-        "login", "live.join", "live.create", "live.leave", "live.get", "live.summary", "audience.list", "stage.get",
+        "login", "live.join", "live.create", "live.leave", "live.get", "live.summary", "audience.list", "live.mutes",
         "seat.requests", "cohost.requests", "battle.requests", "ping",
     ]
 

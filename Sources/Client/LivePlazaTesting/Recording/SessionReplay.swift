@@ -6,7 +6,13 @@ internal import PlazaWire
 /// Shows the stores of a recorded client as they were at any moment of its recording.
 ///
 /// The replayed client logs in, and enters and leaves lives, at the times at which the recorded client did. It receives
-/// the recorded frames. It does not repeat other calls of the app, because the frames contain their effects.
+/// the recorded frames. It does not repeat other calls of the app, so it does not show what a store changes only
+/// because of the reply to such a call:
+///
+/// - the list of lives, the gifts, the candidates for a connection, and an audience list that the app has read;
+/// - the end of a request that the user has answered or cancelled itself, and the invitations and the co-host requests
+///   that the user has sent, until the client reads the open requests again;
+/// - that the user is muted, if the client has learned it only by the refusal of a message.
 ///
 /// ```swift
 /// let replay = SessionReplay(recording)
@@ -102,7 +108,7 @@ public final class SessionReplay: Sendable {
             info.liveID = live
             self.plaza.liveListStore.createLive(info, completion: nil)
         case "live.leave": self.plaza.liveListStore.leaveLive(completion: nil)
-        // The received frames contain the effects of all other calls.
+        // The received frames contain most effects of the other calls; the type's documentation names the rest.
         default: break
         }
         self.queue.drain()

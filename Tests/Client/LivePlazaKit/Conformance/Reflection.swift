@@ -13,6 +13,7 @@ enum Reflection {
         case let value as any BinaryInteger: return Int64(exactly: value).map { .integer($0) } ?? .null
         case let value as any BinaryFloatingPoint: return Self.number(Double(value))
         case let value as [String: Any]: return .object(value.mapValues { Self.json($0) })
+        case let value as TUILiveStatisticsData: return Self.json(value)
         default: break
         }
         let mirror = Mirror(reflecting: value)
@@ -32,6 +33,19 @@ enum Reflection {
         let mirror = Mirror(reflecting: payload)
         let isTuple = mirror.displayStyle == .tuple
         return (label ?? "", isTuple ? .object(Self.members(of: mirror)) : Self.json(payload))
+    }
+
+    /// The class computes its properties, which a mirror does not show.
+    private static func json(_ value: TUILiveStatisticsData) -> JSONValue {
+        [
+            "totalViewers": .integer(Int64(value.totalViewers)),
+            "totalGiftsSent": .integer(Int64(value.totalGiftsSent)),
+            "totalGiftCoins": .integer(Int64(value.totalGiftCoins)),
+            "totalUniqueGiftSenders": .integer(Int64(value.totalUniqueGiftSenders)),
+            "totalLikesReceived": .integer(Int64(value.totalLikesReceived)),
+            "totalMessageCount": .integer(Int64(value.totalMessageCount)),
+            "liveDuration": .integer(Int64(value.liveDuration)),
+        ]
     }
 
     private static func members(of mirror: Mirror) -> [String: JSONValue] {

@@ -133,6 +133,61 @@ import Testing
         #expect(self.isMicrophoneOn)
     }
 
+    /// `isSeatFirst`: whether the seats with the reported devices come before the replies to the reports.
+    ///
+    /// Rules: R7.19.
+    @Test(arguments: [false, true])
+    func `a microphone that is muted while an unmute is under way stays muted and open`(isSeatFirst: Bool) {
+        let media = TestMedia()
+        self.devices.mediaEngine = media
+        let seats = self.plaza.seatStore(liveID: "concert")
+        seats.muteMicrophone()
+        self.harness.queue.drain()
+        self.answerReport()
+        self.receiveSeat(revision: 3, isCameraOn: true, isMicrophoneOn: false)
+        seats.unmuteMicrophone(completion: nil)
+        seats.muteMicrophone()
+        self.harness.queue.drain()
+        if isSeatFirst {
+            self.receiveSeat(revision: 4, isCameraOn: true, isMicrophoneOn: true)
+            self.answerReport()
+            #expect(media.isMuted)
+            self.receiveSeat(revision: 5, isCameraOn: true, isMicrophoneOn: false)
+            self.answerReport()
+        } else {
+            self.answerReport()
+            #expect(media.isMuted)
+            self.answerReport()
+            self.receiveSeat(revision: 4, isCameraOn: true, isMicrophoneOn: true)
+            self.receiveSeat(revision: 5, isCameraOn: true, isMicrophoneOn: false)
+        }
+        #expect(media.isMuted && self.isMicrophoneOn)
+        // A later unmute counts.
+        seats.unmuteMicrophone(completion: nil)
+        self.harness.queue.drain()
+        self.answerReport()
+        #expect(!media.isMuted && self.isMicrophoneOn)
+    }
+
+    /// Rules: R7.19.
+    @Test func `a microphone that is muted while its opening is reported stays muted and open`() {
+        let media = TestMedia()
+        self.devices.mediaEngine = media
+        self.devices.closeLocalMicrophone()
+        self.harness.queue.drain()
+        self.answerReport()
+        self.receiveSeat(revision: 3, isCameraOn: true, isMicrophoneOn: false)
+        self.devices.openLocalMicrophone(completion: nil)
+        self.harness.queue.drain()
+        self.plaza.seatStore(liveID: "concert").muteMicrophone()
+        self.harness.queue.drain()
+        self.answerReport()
+        self.receiveSeat(revision: 4, isCameraOn: true, isMicrophoneOn: true)
+        self.answerReport()
+        self.receiveSeat(revision: 5, isCameraOn: true, isMicrophoneOn: false)
+        #expect(media.isMuted && self.isMicrophoneOn)
+    }
+
     @Test func `a camera that the server turns off is closed, although the user did not close the camera`() {
         self.receiveSeat(revision: 3, isCameraOn: false, isMicrophoneOn: true)
         #expect(!self.isCameraOn && self.isMicrophoneOn)

@@ -5,6 +5,7 @@
 final class TestMedia: MediaEngine {
     private struct State {
         var isCameraOn = false
+        var isMuted = false
         /// The completions of the camera's openings, in the order of the openings.
         var completions: [@Sendable (DeviceError) -> Void] = []
     }
@@ -13,6 +14,8 @@ final class TestMedia: MediaEngine {
 
     /// Whether the camera captures.
     var isCameraOn: Bool { self.state.withLock { $0.isCameraOn } }
+    /// Whether the microphone is muted.
+    var isMuted: Bool { self.state.withLock { $0.isMuted } }
 
     /// Ends an opening of the camera, and turns the camera on unless there is an error; the first opening has number 1.
     func answerOpening(_ number: Int, _ fault: DeviceError) {
@@ -29,7 +32,7 @@ final class TestMedia: MediaEngine {
     func closeCamera() { self.state.withLock { $0.isCameraOn = false } }
     func openMicrophone(completion: @escaping @Sendable (DeviceError) -> Void) { completion(.noError) }
     func closeMicrophone() {}
-    func setMicrophoneMuted(_ isMuted: Bool) {}
+    func setMicrophoneMuted(_ isMuted: Bool) { self.state.withLock { $0.isMuted = isMuted } }
     func startScreenShare(appGroup: String) {}
     func stopScreenShare() {}
     func switchCamera(isFront: Bool) {}

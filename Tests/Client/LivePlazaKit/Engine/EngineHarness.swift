@@ -37,7 +37,7 @@ final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
 
     func publish(_ events: [StoreEvent]) {}
 
-    func change(ofCurrentLive info: LivePlazaKit.LiveInfo) -> StateChange? {
+    func change(ofCurrentLive info: LivePlazaKit.LiveInfo, isRead: Bool) -> StateChange? {
         self.add(.currentLive(info.liveID))
         return nil
     }

@@ -231,7 +231,6 @@ const changes = {
   details: /^item\.(infoChanged|metadataChanged|adminSet|adminRevoked|userChanged|stage)$|^counts$/,
   audience: /^item\.(audienceJoined|audienceLeft|userChanged)$/,
   mutes: /^item\.messageDisabled$/,
-  ownMute: /^item\.messageDisabled$/,
   seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|applicationCancelled|invited|invitationAnswered|invitationCancelled)$/,
   coHostRequests: /^notice\.coHostRequest|^local\.coHostRequest/,
   battleRequests: /^notice\.battleRequest|^local\.battle(Answered|RequestCancelled)$/,

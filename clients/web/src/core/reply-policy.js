@@ -64,6 +64,8 @@ const endings = new Map([
 export function loginVerdict(error, isResume) {
   const code = endings.get(error.code);
   if (code !== undefined) return { verdict: 'closed', code };
-  if (isRetriable(error) || error.code === ReplyCode.tooFrequent) return { verdict: 'again' };
+  // A fault of the server says nothing about the login, so it is tried again, as after a lost connection.
+  const isFault = error.code === ReplyCode.internalError;
+  if (isRetriable(error) || error.code === ReplyCode.tooFrequent || isFault) return { verdict: 'again' };
   return { verdict: isResume ? 'lost' : 'end' };
 }

@@ -5,6 +5,9 @@ import { array, object, text, whole } from '../core/read.js';
 import { initial } from '../core/state/battle.js';
 import { LiveStore, liveStores } from './live-store.js';
 
+/** The code of a user who is no host of the connection, as the server has it for lives. */
+const notConnected = 4;
+
 /**
  * Battles between connected hosts. Scores are set by the app's server alone; the app decides who won.
  *
@@ -41,8 +44,8 @@ export class BattleStore extends LiveStore {
    * `battlePending`.
    *
    * @param {{ config?: Partial<import('../index.js').BattleConfig>, userIDList: readonly string[], timeout?: number }} request
-   *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of `CoHostStore.state.connected`;
-   *   seconds to answer, 1 to 1,800 (10)
+   *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of `CoHostStore.state.connected`:
+   *   one that is not gets the code 4, and the others are asked; seconds to answer, 1 to 1,800 (10)
    * @returns {Promise<{ battleInfo: import('../index.js').BattleInfo, resultMap: Record<string, number> }>} the battle, whose
    *   times are 0 until it begins, and a code for each host: 0 asked, 1 no such live, 2 named twice, 3 in a battle, 4 not
    *   connected
@@ -50,7 +53,9 @@ export class BattleStore extends LiveStore {
    *   `battleTooFrequent`, `badParameter`, `needsOwner`
    */
   async requestBattle({ config = {}, userIDList, timeout }) {
+    this.session.checkHasLogin();
     const lives = this.#livesOf(userIDList);
+    if (lives.size === 0 && userIDList.length > 0) throw this.#noHostError();
     const { duration = 0, needResponse = false, extensionInfo = '' } = config;
     const params = { to: [...lives.values()], duration, needResponse, timeout, extensionInfo };
     // The battle has its id from the server, so its requests have no names before the reply.
@@ -70,12 +75,16 @@ export class BattleStore extends LiveStore {
         battleID: text(reply.battle, 'battle'), config: { duration, needResponse, extensionInfo },
         startTime: seconds(reply.startTime, 'startTime'), endTime: seconds(reply.endTime, 'endTime'),
       },
-      resultMap: Object.fromEntries([...lives].map(([user, live]) => [user, codes.get(live) ?? 0])),
+      // Users who are no hosts of the connection were not named to the server.
+      resultMap: Object.fromEntries(userIDList.map((user) => {
+        const live = lives.get(user);
+        return [user, live === undefined ? notConnected : codes.get(live) ?? 0];
+      })),
     };
   }
 
   /**
-   * Takes a request back before the battle begins.
+   * Takes a request back before the battle begins. Users who were not asked are ignored.
    *
    * @param {{ battleId: string, userIdList: readonly string[] }} request
    * @returns {Promise<void>}
@@ -83,7 +92,10 @@ export class BattleStore extends LiveStore {
    */
   async cancelBattleRequest({ battleId, userIdList }) {
     const lives = [...this.#livesOf(userIdList).values()];
-    await this.callAndChange('battle.cancel', { battle: battleId, to: lives }, ...lives.map((invitee) => (
+    // If none of them was asked, the own live, which is never asked, stands for them: the server then still tells whether
+    // there is such a request.
+    const to = lives.length === 0 && userIdList.length > 0 ? [this.liveID] : lives;
+    await this.callAndChange('battle.cancel', { battle: battleId, to }, ...lives.map((invitee) => (
       { type: 'local.battleRequestCancelled', body: { battle: battleId, invitee }, snapshot: 'battleRequests' })));
   }
 
@@ -121,18 +133,26 @@ export class BattleStore extends LiveStore {
   }
 
   /**
-   * The lives of connected hosts.
+   * The lives of those users who are hosts of the connection.
    *
    * @param {readonly string[]} users
    * @returns {Map<string, string>} live by user
    */
   #livesOf(users) {
     const { connected } = this.session.statesOf(this.liveID).coHost;
-    return new Map(users.map((user) => {
-      const host = connected.find((other) => other.userID === user);
-      if (host === undefined) throw plazaError('noSuchConnection', `${user} is not a host of this connection`);
-      return [user, host.liveID];
+    const lives = new Map(connected.map(({ userID, liveID }) => [userID, liveID]));
+    return new Map(users.flatMap((user) => {
+      const live = lives.get(user);
+      return live === undefined ? [] : [[user, live]];
     }));
+  }
+
+  /** The error of a battle request that names no host of the connection, or is made without a connection. */
+  #noHostError() {
+    const { connected } = this.session.statesOf(this.liveID).coHost;
+    return connected.length === 0
+      ? plazaError('noSuchConnection', 'the live is in no connection')
+      : plazaError('noValidRoom', 'none of these users is a host of this connection');
   }
 }
 

@@ -53,8 +53,10 @@ export class LikeStore extends LiveStore {
   sendLike(taps = {}) {
     const { count = 1 } = taps;
     this.#taps = Math.min(maxCount, this.#taps + Math.max(1, Math.floor(count)));
+    // What is gathered comes first, because it may still wait to be sent when the pause has just ended.
+    if (this.#gathering !== undefined) return this.#gathering;
     if (!this.#isPaused) return this.#send();
-    this.#gathering ??= this.#pause.then(() => this.#send());
+    this.#gathering = this.#pause.then(() => this.#send());
     return this.#gathering;
   }
 

@@ -175,6 +175,7 @@ export class LiveListStore extends Store {
 
   /** @returns {string} */
   #current() {
+    this.#session.checkHasLogin();
     const { liveID } = this.#session;
     if (liveID === '') throw plazaError('notInRoom', 'join a live first');
     return liveID;

@@ -51,8 +51,6 @@ function step(state, { type, body }, { selfID, states, emit, isCovered }) {
       const muted = array(page.items, 'items').map((item) => mutedUser(state, item));
       return withOwn({ ...state, messageBannedUserList: muted }, page.own);
     }
-    case 'snapshot.ownMute':
-      return withOwn({ ...state, messageBannedUserList: without(state.messageBannedUserList, selfID) }, object(body.page, 'page').own);
     case 'item.audienceJoined': {
       const audience = userInfo(body.user);
       // The owner is never among the audience.
@@ -82,7 +80,7 @@ function step(state, { type, body }, { selfID, states, emit, isCovered }) {
       const audience = userInfo(body.user);
       const isDisable = bool(body.isDisable, 'isDisable');
       emit('onAudienceMessageDisabled', { audience, isDisable });
-      if (isCovered('mutes') || (audience.userID === selfID && isCovered('ownMute'))) return state;
+      if (isCovered('mutes')) return state;
       const others = without(state.messageBannedUserList, audience.userID);
       return { ...state, messageBannedUserList: isDisable ? [...others, audience] : others };
     }

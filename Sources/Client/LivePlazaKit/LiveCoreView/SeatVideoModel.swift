@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides when a renderer must begin or end to draw a user's video in a seat's view.
+///
+/// A renderer is told each change once. If the app sets another renderer, the former one ends all that it draws, and
+/// the new one begins with the users that are shown. The renderer is referenced weakly.
+struct SeatVideoModel<View: AnyObject> {
+    /// Identifies a seat of this live or of a connected live.
+    struct SeatKey: Hashable {
+        var liveID: String
+        var index: Int
+    }
+
+    /// What a renderer is told.
+    struct Order {
+        /// The user whose video is drawn; nil if nothing is drawn any more.
+        let userID: String?
+        let liveID: String
+        let view: View
+    }
+
+    private struct Drawing {
+        var userID: String
+        let view: View
+    }
+
+    private weak var renderer: AnyObject?
+    /// What the renderer draws now.
+    private var drawings: [SeatKey: Drawing] = [:]
+
+    /// Sets the renderer that gets the next orders; nil for none.
+    ///
+    /// - Returns: the orders for the former renderer.
+    mutating func use(_ renderer: AnyObject?) -> [Order] {
+        // A released renderer is nil here, so that a new one at the same address is not taken for it.
+        if let renderer, renderer === self.renderer { return [] }
+        let formerDrawings = self.drawings
+        self.renderer = renderer
+        self.drawings = [:]
+        return formerDrawings.map { Order(userID: nil, liveID: $0.key.liveID, view: $0.value.view) }
+    }
+
+    /// Shows a user's video, or none, in the view of a seat.
+    ///
+    /// - Returns: the order for the renderer; nil if the renderer need not do anything, or if there is none.
+    mutating func show(_ userID: String?, _ seat: SeatKey, in view: View) -> Order? {
+        guard self.renderer != nil, self.drawings[seat]?.userID != userID else { return nil }
+        self.drawings[seat] = userID.map { Drawing(userID: $0, view: view) }
+        return Order(userID: userID, liveID: seat.liveID, view: view)
+    }
+
+    /// Ends the video of a seat that is not shown any more.
+    ///
+    /// - Returns: the order for the renderer, as in `show`.
+    mutating func remove(_ seat: SeatKey) -> Order? {
+        guard let drawing = self.drawings.removeValue(forKey: seat) else { return nil }
+        return Order(userID: nil, liveID: seat.liveID, view: drawing.view)
+    }
+}
