@@ -233,8 +233,8 @@ let testTargets: [Target] = [
         "FuzzTargets", in: "../Tests/Fuzz/Targets",
         [
             "MachineKit", "PlazaModel", "PlazaWire", "DirectoryCore", "AudienceCore", "BarrageCore", "StageCore",
-            "GatewayCore", "ClientAddress", "WebSocket", "Tokens", "HTTPClient", "RedisClient", "KafkaClient",
-            "ServiceShell", "Presence", "Webhooks", "ProtocolClient", "Observability",
+            "GatewayCore", "Gateway", "ClientAddress", "WebSocket", "HTTPServer", "Tokens", "HTTPClient",
+            "RedisClient", "KafkaClient", "ServiceShell", "Presence", "Webhooks", "ProtocolClient", "Observability",
         ]),
     library(
         "TestSupport", in: "../Tests/TestSupport",

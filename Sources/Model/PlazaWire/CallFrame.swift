@@ -62,7 +62,7 @@ package struct CallFrame: Sendable {
             guard let params else { return try Wire.decode(from: Array("{}".utf8)) }
             guard !self.json.hasLongMarkRun(at: params) else {
                 throw .badField(
-                    path: "params", message: "has more than \(StrictJSON.maxMarks) combining marks in a row")
+                    path: "params", message: "has more than \(String.maxMarks) combining marks in a row")
             }
             return try Wire.decode(from: self.json, at: params)
         } catch {

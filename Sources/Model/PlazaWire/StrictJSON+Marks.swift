@@ -1,41 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
-/// Combining marks in texts of clients.
-///
-/// Swift compares and hashes strings by canonical equivalence. For that it sorts each run of combining marks by
-/// insertion, which takes a time that grows with the square of the run's length: 32,000 marks took 0.4 s. Therefore a
-/// text with a long run is rejected before anything compares or hashes the text. Unicode's stream-safe format (UAX #15,
-/// section 13) has the same limit, which no writing system reaches.
 extension StrictJSON {
-    /// The maximum number of combining marks in a row.
-    package static let maxMarks = 30
-
-    /// Whether a name or a string in the value at `index` has more than `maxMarks` combining marks in a row.
+    /// Whether a name or a string in the value at `index` has more than `String.maxMarks` combining marks in a row.
+    ///
+    /// Such a text is rejected before anything compares or hashes it, which would take long.
     func hasLongMarkRun(at index: Int) -> Bool {
         (index..<self.index(after: index)).contains { entryIndex in
-            self.entries[entryIndex].kind == .text && Self.hasLongMarkRun(self.text(at: entryIndex))
-        }
-    }
-
-    /// Whether a text has more than `maxMarks` combining marks in a row.
-    package static func hasLongMarkRun(_ text: String) -> Bool {
-        // Each combining mark has at least two bytes, so a shorter text cannot have too many.
-        guard text.utf8.count > 2 * Self.maxMarks else { return false }
-        var run = 0
-        for scalar in text.unicodeScalars {
-            run = Self.isMark(scalar) ? run + 1 : 0
-            if run > Self.maxMarks { return true }
-        }
-        return false
-    }
-
-    /// Whether a scalar is sorted when a string is compared.
-    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        // The frequent scalars that are not marks (Latin letters, Chinese characters, Korean syllables) need no
-        // look-up.
-        case 0..<0x300, 0x4E00...0x9FFF, 0xAC00...0xD7A3: false
-        default: scalar.properties.canonicalCombiningClass != .notReordered
+            self.entries[entryIndex].kind == .text && self.text(at: entryIndex).hasLongMarkRun
         }
     }
 }

@@ -29,8 +29,8 @@ package struct TokenVerifier: Sendable {
         guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
             let payload = Base64URL.decode(parts[1]), Base64URL.decode(parts[2]) != nil,
             // The signature is not verified yet, so anybody may have written the header. The decoder would take long to
-            // compare characters that are not ASCII.
-            headerBytes.allSatisfy({ $0 < 0x80 }),
+            // compare texts with many combining marks. In ASCII they can only be escape sequences.
+            headerBytes.allSatisfy({ $0 < 0x80 }), (try? Wire.checkClientJSON(headerBytes, at: "the header")) != nil,
             let header = try? JSONDecoder().decode(TokenHeader.self, from: Data(headerBytes)),
             !header.hasCriticalExtensions
         else { throw .malformed }
@@ -54,6 +54,14 @@ package struct TokenVerifier: Sendable {
 
     /// Decodes the payload; the error names the claim that is missing or has another type.
     private static func decode(_ payload: [UInt8]) throws(TokenError) -> ClaimSet {
+        // As with the header: the decoder hashes the names, and `verify` looks up the app, before the signature is
+        // verified.
+        do throws(WireError) {
+            try Wire.checkClientJSON(payload, at: "the payload")
+        } catch {
+            guard case .badField = error else { throw .badClaims(validationError: "the payload is not a JSON object") }
+            throw .badClaims(validationError: error.message)
+        }
         do {
             return try JSONDecoder().decode(ClaimSet.self, from: Data(payload))
         } catch DecodingError.keyNotFound(let key, _) {

@@ -23,8 +23,9 @@ import Testing
         #expect([NoResponseReason.timeout, .alreadySeated].map(\.rawValue) == [0, 1])
     }
 
-    /// The reference names these cases without numbers, so the numbers are LivePlazaKit's own. They must not change,
-    /// because apps may have stored them.
+    /// The reference names these cases without numbers, so the numbers are LivePlazaKit's own.
+    ///
+    /// They must not change, because apps may have stored them.
     @Test func `numbers that no reference gives`() {
         #expect([Gender.unknown, .male, .female].map(\.rawValue) == [0, 1, 2])
         #expect([AllowType.allowAny, .needConfirm, .denyAny].map(\.rawValue) == [0, 1, 2])

@@ -22,6 +22,7 @@ public enum FuzzTargetList {
             ("Leases", LeasesFuzz.self), ("DirectoryRows", DirectoryRowsFuzz.self),
             ("BarrageRows", BarrageRowsFuzz.self), ("SeatRows", SeatRowsFuzz.self),
             ("ConnectionRows", ConnectionRowsFuzz.self), ("Client", ClientFuzz.self),
+            ("Requests", RequestsFuzz.self),
         ]
     }
 }

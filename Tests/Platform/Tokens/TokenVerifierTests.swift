@@ -210,6 +210,39 @@ enum Sample {
         }
     }
 
+    @Test func `I16 a token of combining marks is refused before its texts are compared`() throws {
+        // A token has at most 8 KiB, and a mark two bytes, or six as an escape sequence.
+        let marks = String(repeating: "\u{301}", count: 1_400) + String(repeating: "\u{334}", count: 1_400)
+        let escaped = String(repeating: #"\u0301"#, count: 450) + String(repeating: #"\u0334"#, count: 450)
+        var payloads: [String] = []
+        for text in [marks, escaped] {
+            payloads += [
+                #"{"app":"\#(text)","sub":"alice","exp":1800000060}"#, #"{"\#(text)":1,"app":"demo"}"#,
+                #"{"app":"demo","sub":"alice","exp":1800000060,"role":"\#(text)"}"#,
+            ]
+        }
+        let headers = [#"{"alg":"HS256","kid":"\#(escaped)"}"#, #"{"\#(escaped)":1}"#]
+        // The signatures are wrong, which shows that they are not verified before.
+        func encoded(_ header: String, _ payload: String) -> String {
+            "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(payload.utf8))).AAAA"
+        }
+        let tooManyMarks = TokenError.badClaims(
+            validationError: "the payload has more than 30 combining marks in a row")
+        let cases =
+            payloads.map { (encoded(Self.header, $0), tooManyMarks) }
+            + headers.map { (encoded($0, Self.payload), TokenError.malformed) }
+        let verifier = try Sample.verifier()
+        let start = ContinuousClock.now
+        for _ in 0..<20 {
+            for (token, error) in cases {
+                #expect(throws: error) { try verifier.verify(token, at: .seconds(Sample.now)) }
+            }
+        }
+        // A look-up of the app alone took about 4 ms for each token of marks. The limit is far above the time of the
+        // scans.
+        #expect(ContinuousClock.now - start < .seconds(2))
+    }
+
     @Test func `text that is not a token is malformed`() throws {
         let token = try Sample.token(Self.header, Self.payload)
         let parts = token.split(separator: ".").map(String.init)

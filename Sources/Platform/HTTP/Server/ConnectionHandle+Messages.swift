@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CMicrohttpd
 internal import Glibc
-internal import MachineKit
 
 /// The messages of a connection: reads its requests and queues its responses.
 extension ConnectionHandle {
@@ -9,61 +8,20 @@ extension ConnectionHandle {
     ///
     /// May only be called in `handleRequest`, which the daemon calls.
     ///
+    /// - Parameters:
+    ///   - method: the method as received.
+    ///   - path: the path as received.
+    ///   - query: the query as received.
+    ///   - limits: the limits of the head and of the announced body.
     /// - Returns: the request, still without a body, and the failure if the request must be rejected.
     func readRequest(
         method: String, path: String, query: [UInt8], limits: HTTPLimits
     ) -> (request: HTTPRequest, failure: HTTPFailure?) {
-        let method = HTTPMethod(rawValue: method)
         let headers = self.readHeaders(limit: limits.headers)
         let headBytes = unsafe plaza_mhd_head_bytes(self.pointer)
         // Before all else, because the daemon may have no memory left for another response.
-        if headers.isTruncated || headBytes > limits.headBytes { return (HTTPRequest.unreadable, .headersTooLarge) }
-        var byName: [String: String] = [:]
-        // Combining marks take long to hash and to compare. So a name that is not a token is not hashed. In a value,
-        // each byte that is not ASCII becomes the control character SUB (0x1A), which no rule for a value allows.
-        if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (HTTPRequest.unreadable, .badRequest) }
-        for (name, anyValue) in headers.pairs {
-            let value = String(ascii: anyValue.utf8, replacing: 0x1A)
-            byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
-        }
-        let encodedItems = query.split(separator: UInt8(ascii: "&"))
-        let isQueryTooLong = encodedItems.count > limits.queryItems
-        var items: [HTTPQueryItem] = []
-        for encodedItem in isQueryTooLong ? [] : encodedItems {
-            guard let item = HTTPQueryItem(encoded: encodedItem) else { return (HTTPRequest.unreadable, .badRequest) }
-            items.append(item)
-        }
-        guard let request = HTTPRequest(method: method, path: path, query: items, headers: byName) else {
-            return (HTTPRequest.unreadable, .badRequest)
-        }
-        if isQueryTooLong { return (request, .headersTooLarge) }
-        // This server and a proxy in front of it could read such requests differently. Then one of them would take a
-        // part of a body for another request (request smuggling). The checks below reject these requests.
-        if let coding = byName["transfer-encoding"] {
-            guard coding.lowercased() == "chunked", byName["content-length"] == nil else {
-                return (request, .badRequest)
-            }
-        }
-        if let text = byName["content-length"] {
-            // `UInt64` alone would accept a sign.
-            guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let length = UInt64(text)
-            else { return (request, .badRequest) }
-            if length > UInt64(limits.bodyBytes) { return (request, .payloadTooLarge) }
-        }
-        return (request, nil)
-    }
-
-    /// Whether a header's name consists of the characters that RFC 9110, section 5.6.2, allows.
-    private static func isToken(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
+        if headers.isTruncated || headBytes > limits.headBytes { return (.unreadable, .headersTooLarge) }
+        return HTTPHead(method: method, path: path, query: query, headers: headers.pairs).request(within: limits)
     }
 
     /// Queues a response at the daemon.
@@ -107,20 +65,6 @@ extension ConnectionHandle {
         _ = unsafe MHD_get_connection_values_n(
             self.pointer, .HEADER_KIND, collectHeader, Unmanaged.passUnretained(collector).toOpaque())
         return collector
-    }
-}
-
-extension HTTPRequest {
-    /// An empty request, which stands for a request that is rejected because it cannot be read.
-    fileprivate static var unreadable: HTTPRequest { HTTPRequest() }
-
-    private init() {
-        self.method = HTTPMethod(rawValue: "")
-        self.path = ""
-        self.segments = []
-        self.query = []
-        self.headers = [:]
-        self.body = []
     }
 }
 

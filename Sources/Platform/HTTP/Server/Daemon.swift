@@ -199,7 +199,7 @@ private func handleRequest(
             // response is written here, and the connection is closed.
             let response = HTTPResponse.failure(.headersTooLarge, body: core.failureBody)
             pendingResponse.observe(response)
-            handle.sendHeadTooLarge(response, withBody: method != HTTPMethod.head.rawValue)
+            handle.sendHeadTooLarge(response, withBody: !method.utf8.elementsEqual(HTTPMethod.head.rawValue.utf8))
             return .NO
         }
         guard var response = core.decide(on: exchange, failure, handle) else { return .YES }

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClientAddress
+internal import MachineKit
 
 /// A request's method.
 ///
-/// It is in upper case. Any token is accepted here; the router decides which methods are served.
+/// Any token of at most 32 bytes is accepted from a peer; the router decides which methods are served.
 package struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
     /// The method as written in the request line.
     package let rawValue: String
 
-    /// Makes a method from its text in the request line.
+    /// The longest method that is accepted, in bytes.
+    private static let maxBytes = 32
+
+    /// Makes a method from a text that this program chose.
     package init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Makes a method from the text that a peer sent.
+    ///
+    /// Methods are hashed and compared, which takes long for a text with many combining marks.
+    ///
+    /// - Returns: nil if the text is no token, or is longer than any method.
+    init?(sentText text: String) {
+        guard text.utf8.count <= Self.maxBytes, text.isHTTPToken else { return nil }
+        self.init(rawValue: text)
+    }
 
     /// The method as written in the request line.
     package var description: String { self.rawValue }
@@ -53,15 +67,19 @@ package struct HTTPRequest: Sendable, Equatable {
 
     /// Builds a request.
     ///
-    /// - Returns: nil when the path does not begin with a slash, or when `PercentEncoding.decode` rejects a part of it.
+    /// - Returns: nil when the path does not begin with a slash, or when `PercentEncoding.decodeText` rejects a part of
+    ///   it.
     package init?(
         method: HTTPMethod, path: String, query: [HTTPQueryItem] = [], headers: [String: String] = [:],
         body: [UInt8] = []
     ) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []
-        for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let segment = PercentEncoding.decode(part) else { return nil }
+        // The path is split by its bytes: to find a character, Swift compares characters, which may be long runs of
+        // combining marks.
+        let parts = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for part in parts {
+            guard let segment = PercentEncoding.decodeText(Substring(part)) else { return nil }
             segments.append(segment)
         }
         self.method = method
@@ -72,15 +90,30 @@ package struct HTTPRequest: Sendable, Equatable {
         self.body = body
     }
 
+    /// Makes an empty request.
+    init() {
+        self.method = HTTPMethod(rawValue: "")
+        self.path = ""
+        self.segments = []
+        self.query = []
+        self.headers = [:]
+        self.body = []
+    }
+
     /// The largest body of a rejected request that is read and discarded, so that its connection can stay open.
     private static let maxSmallBodyBytes = 16 << 10
 
+    /// The size of the body that the headers announce, in bytes; nil if it is unknown, because the body is chunked.
+    package var announcedBodyBytes: Int? {
+        if self.headers["transfer-encoding"] != nil { return nil }
+        return self.headers["content-length"].map { Int($0) ?? .max } ?? 0
+    }
+
     /// Whether the headers announce no body, or one that is small enough to be read and discarded.
     var hasSmallBody: Bool {
-        // The length of a chunked body is unknown. A client that sends `Expect` has not sent its body yet.
-        if self.headers["transfer-encoding"] != nil || self.headers["expect"] != nil { return false }
-        let announcedBytes = self.headers["content-length"].map { Int($0) ?? .max } ?? 0
-        return announcedBytes <= Self.maxSmallBodyBytes
+        // A client that sends `Expect` has not sent its body yet.
+        if self.headers["expect"] != nil { return false }
+        return self.announcedBodyBytes.map { $0 <= Self.maxSmallBodyBytes } ?? false
     }
 
     /// The token of an `Authorization: Bearer` header.
@@ -104,12 +137,13 @@ package struct HTTPQueryItem: Sendable, Equatable {
         self.value = value
     }
 
-    /// Decodes one form-encoded item, in which a plus stands for a blank; nil when it is malformed.
+    /// Decodes one form-encoded item, in which a plus stands for a blank; nil when it is malformed, or when its name or
+    /// value has more than `String.maxMarks` combining marks in a row.
     init?(encoded: ArraySlice<UInt8>) {
         let withBlanks = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         let parts = withBlanks.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         let texts = parts.compactMap { part in
-            String(validating: part, as: UTF8.self).flatMap { PercentEncoding.decode($0) }
+            String(validating: part, as: UTF8.self).flatMap { PercentEncoding.decodeText($0) }
         }
         guard let name = texts.first, texts.count == parts.count else { return nil }
         self.init(name: name, value: texts.count > 1 ? texts[1] : "")
@@ -136,6 +170,13 @@ package enum PercentEncoding {
             }
         }
         return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Decodes a part of a path or of a query, which may then be compared and hashed.
+    ///
+    /// - Returns: nil when `decode` rejects the text, or when more than `String.maxMarks` combining marks are in a row.
+    static func decodeText(_ text: some StringProtocol) -> String? {
+        self.decode(text).flatMap { $0.hasLongMarkRun ? nil : $0 }
     }
 
     private static func hexDigit(_ byte: UInt8) -> UInt8? {

@@ -119,7 +119,8 @@ import Testing
     /// Requests that are malformed, cut off or missing.
     private static let malformedRequests = [
         "\u{0}\u{1}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
-        "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", "G\u{301}T / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "\(String(repeating: "G", count: 33)) / HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 20_000))\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 40_000))\r\n\r\n",
         "GET / HTTP/1.1\r\nHos", "G", "",

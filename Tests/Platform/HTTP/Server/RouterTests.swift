@@ -62,6 +62,16 @@ import Testing
         #expect(Self.matchText(.get, path) == "unreadable")
     }
 
+    /// Rules: R13.45.
+    @Test func `a part of a path has at most thirty combining marks in a row, as it is or percent-encoded`() {
+        let marks = String(repeating: "\u{301}", count: 30)
+        #expect(Self.matchText(.get, "/v1/lives/a\(marks)") == "info live=a\(marks)")
+        #expect(Self.matchText(.get, "/v1/lives/a\(marks)\u{301}") == "unreadable")
+        #expect(Self.matchText(.get, "/v1/lives/a\(String(repeating: "%CC%81", count: 31))") == "unreadable")
+        // A slash stands for itself, whatever marks follow it.
+        #expect(Self.matchText(.get, "/v1/lives/\u{301}a") == "info live=\u{301}a")
+    }
+
     @Test func `the handler for requests without a route may answer instead of a 404`() throws {
         var router = Router<HTTPHeadHandler>()
         router.add(.get, "/found") { _ in .reject(HTTPResponse(status: 200)) }

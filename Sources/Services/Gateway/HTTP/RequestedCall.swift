@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPServer
+internal import PlazaWire
+
+/// What an HTTP request asks for, whoever sends it: the route, and the call's parameters, without the token.
+///
+/// The fuzz target of requests uses it, because it has no gateway; `GatewayAPI` makes the same steps.
+package enum RequestedCall: Sendable {
+    /// A call with its method and its parameters in JSON.
+    case call(method: String, params: [UInt8])
+    /// The request is rejected with this status.
+    case rejected(status: Int)
+    /// No operation has the request's method and path.
+    case unrouted
+
+    private static let router: Router<Route> = {
+        var router = Router<Route>()
+        for route in RouteTable.all { router.add(route.method, route.path, route) }
+        return router
+    }()
+
+    /// Reads a request whose body is complete.
+    package init(_ request: HTTPRequest) {
+        guard case .found(let route, let values) = Self.router.match(request.method, request.segments) else {
+            self = .unrouted
+            return
+        }
+        var request = request
+        request.parameters = values
+        do throws(APIError) {
+            let parameters = try RouteInput.parameters(of: request, route)
+            self = .call(method: route.method(of: request), params: Wire.encode(JSONValue.object(parameters)))
+        } catch {
+            self = .rejected(status: error.status)
+        }
+    }
+}
