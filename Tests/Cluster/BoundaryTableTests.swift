@@ -22,9 +22,10 @@ import Testing
         options.extraArguments[.gateway] =
             [
                 "connections-per-user", "logins-per-minute", "joins-per-minute", "joins-of-live-per-minute",
-                "gifts-per-second", "device-changes-per-second", "reads-per-second", "sanctions-per-second",
-                "calls-per-user", "server-connections-per-app", "server-logins-per-minute", "server-calls-per-second",
-                "server-reads-per-second",
+                "replays-per-minute", "creations-per-second", "gifts-per-second", "device-changes-per-second",
+                "reads-per-second", "sanctions-per-second", "calls-per-user", "server-connections-per-app",
+                "server-logins-per-minute", "server-calls-per-second", "server-reads-per-second",
+                "server-settings-per-second",
             ].flatMap { ["--\($0)", "1000000"] } + ["--reads-percent", "100"]
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)

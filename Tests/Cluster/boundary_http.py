@@ -5,7 +5,7 @@ import json
 import re
 import urllib.parse
 
-from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MAX_WAITS, NUMBERS, RAW, READ_LIMIT, TEXTS, VALUES, paths, replaced,
+from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MARKS, MAX_WAITS, NUMBERS, RAW, READ_LIMIT, TEXTS, VALUES, paths, replaced,
                             token)
 
 # The heads with the two longest values are a little and a lot over the limit of 16 KiB.
@@ -15,6 +15,9 @@ HEADER_VALUES = ["", "a" * 300, "a" * 9000, "a" * 16300, "a" * 40000, "\x01", "Ã
 # handshake and two operations get these values.
 MORE_HEADER_VALUES = NUMBERS + [text for text in TEXTS + RAW if not set(text) & set("\r\n")]
 OPERATIONS_WITH_ALL_HEADER_VALUES = {"getLive", "sendText"}
+# Methods: texts that do not end the method, and the longest token that may be one.
+METHODS = ["G" * 32, "G" * 33, "get", "\u0301" * 4000 + "\u0334" * 3800] + \
+    [text for text in TEXTS if text and not set(text) & set(" \x00\x07\x1b\x7f")]
 
 
 async def exchange(host, port, data):
@@ -132,6 +135,12 @@ class Operation:
                     self.add(case, target(parameter["name"], quoted), body_text, {404, 405} if text == "" else set())
                 elif parameter["in"] == "query":
                     self.add(case, target() + f"?{parameter['name']}={quoted}", body_text)
+            # A path may also have characters that are not percent-encoded.
+            if parameter["in"] == "path":
+                self.add(f"path {parameter['name']} = marks", target(parameter["name"], MARKS), body_text)
+        for text in TEXTS + NUMBERS:
+            self.add(f"query name {text[:60]!r}", target() + f"?{urllib.parse.quote(text, safe='')}=1", body_text)
+        self.add("query name of marks", target() + f"?{MARKS}=1", body_text)
         for header in ("Authorization", "Idempotency-Key", "Idempotency-Age", "Content-Length", "Content-Type", "X-Forwarded-For",
                        "Accept", "traceparent", "Expect", "Origin", "If-None-Match", "Accept-Encoding"):
             for value in HEADER_VALUES + (MORE_HEADER_VALUES if self.name in OPERATIONS_WITH_ALL_HEADER_VALUES else []):
@@ -198,6 +207,9 @@ async def drive_case(report, documented, address, operation, case, data, statuse
 async def drive_http(report, documented, http, limit):
     """Every parameter of a path or query, every body field and every header of every operation of the description."""
     address = (http.hostname, http.port)
+    for method in METHODS:
+        request = f"{method} /v1/lives HTTP/1.1\r\nHost: {http.netloc}\r\nConnection: close\r\n\r\n"
+        await respond(report, address, f"method {method[:60]!r}", request.encode(), {400, 405, 414, 429, 431})
     request = f"GET /openapi.json HTTP/1.1\r\nHost: {http.netloc}\r\nConnection: close\r\n\r\n"
     response = await respond(report, address, "description", request.encode(), {200})
     document = json.loads(response[2])

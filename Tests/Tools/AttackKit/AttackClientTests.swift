@@ -140,9 +140,9 @@ import Testing
     }
 
     @Test func `the payload attacks send nearly the largest bodies and frames that a gateway accepts`() throws {
-        // The marks have three kinds of calls, in turn.
+        // The marks have three kinds of calls, in turn, and over HTTP then four kinds of heads.
         let attacks: [(PayloadAttack.Payload, index: Int)] = [
-            (.numbers, 1), (.deep, 1), (.marks, 1), (.marks, 2), (.marks, 3),
+            (.numbers, 1), (.deep, 1), (.marks, 7), (.marks, 1), (.marks, 2),
         ]
         for (payload, index) in attacks {
             var client = Self.client(PayloadAttack(payload, over: .http), index: index)
@@ -154,6 +154,12 @@ import Testing
             var webSocketClient = Self.client(PayloadAttack(payload, over: .webSocket), index: index)
             let message = try #require(Self.texts(webSocketClient.takeTurn()).first)
             #expect((55_000..<Self.maxFrameBytes).contains(message.utf8.count))
+        }
+        for index in 3..<7 {
+            var client = Self.client(PayloadAttack(.marks, over: .http), index: index)
+            let head = try #require(Self.texts(client.opened()).first)
+            // A head may have at most 16 KiB.
+            #expect((15_000...16_384).contains(head.utf8.count))
         }
     }
 

@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The policy and settings of an app, in the form in which the fan-out needs them for each message.
 ///
-/// The rules are built once for each revision of the settings.
+/// The rules are built once for each revision of the settings; the filter is built again only if the words differ.
 package final class AppRules: Sendable {
     /// The feed's budget.
     package let budget: FeedBudget
@@ -13,16 +13,21 @@ package final class AppRules: Sendable {
     /// Whether the app's backend gets webhook events.
     package let hasWebhooks: Bool
     /// The filter of the words that no message may contain.
-    package let filter: WordFilter
+    package var filter: WordFilter { self.compiledFilter.filter }
     /// The gifts of the catalogue by id, without translations, as feeds contain them.
     package let gifts: [GiftID: Gift]
+    private let compiledFilter: CompiledWordFilter
 
     /// Creates the rules of an app with the given policy and settings.
-    package init(_ policy: AppPolicy, _ settings: AppSettings = AppSettings()) {
+    ///
+    /// `earlierRules` are the rules of the app for an earlier revision of its settings, if there was one.
+    package init(_ policy: AppPolicy, _ settings: AppSettings = AppSettings(), after earlierRules: AppRules? = nil) {
         self.budget = FeedBudget(total: policy.feedBudget)
         self.messagesPerUser = max(1, policy.messagesPerUserPerSecond)
         self.hasWebhooks = policy.hasWebhooks
-        self.filter = WordFilter(settings.words)
+        var compiledFilter = earlierRules?.compiledFilter ?? CompiledWordFilter()
+        compiledFilter.update(settings.words)
+        self.compiledFilter = compiledFilter
         var giftsByID: [GiftID: Gift] = [:]
         for category in settings.gifts {
             // `nil` removes the translations, which clients find in the catalogue.
@@ -69,9 +74,10 @@ package struct AppRulesTable: Sendable {
     package mutating func updateSettings(_ table: AppTable) {
         for app in table.apps {
             let revision = table.revision(of: app)
-            let currentRevision = self.index(of: app).map { self.entries[$0].revision } ?? 0
-            if revision != currentRevision {
-                self.set(AppRules(self.policies[app], table[app]), of: app, revision: revision)
+            let current = self.index(of: app).map { self.entries[$0] }
+            if revision != current?.revision ?? 0 {
+                let rules = AppRules(self.policies[app], table[app], after: current?.rules)
+                self.set(rules, of: app, revision: revision)
             }
         }
     }

@@ -16,24 +16,28 @@ extension DirectoryMachine {
     }
 }
 
-/// The word filters of all apps, built once for each revision of an app's settings.
+/// The word filters of all apps; a filter is built when the words of its app change.
 struct WordFilterTable: Sendable {
     private struct Entry: Sendable {
+        /// The revision of the settings that the filter is for.
         var revision: Int64
-        var filter: WordFilter
+        var compiled = CompiledWordFilter()
     }
 
     private var entries: [AppID: Entry] = [:]
 
     /// The filter of `app`; nil if the app has no settings.
-    subscript(app: AppID) -> WordFilter? { self.entries[app]?.filter }
+    subscript(app: AppID) -> WordFilter? { self.entries[app]?.compiled.filter }
 
-    /// Builds the filters of the apps whose settings have changed.
+    /// Builds the filters of the apps whose words have changed.
     mutating func update(from table: AppTable) {
         for app in table.apps {
             let revision = table.revision(of: app)
             if self.entries[app]?.revision == revision { continue }
-            self.entries[app] = Entry(revision: revision, filter: WordFilter(table[app].words))
+            var entry = self.entries[app] ?? Entry(revision: revision)
+            entry.revision = revision
+            entry.compiled.update(table[app].words)
+            self.entries[app] = entry
         }
     }
 }

@@ -9,11 +9,13 @@ internal import PlazaWire
 extension ShardCalls {
     /// Answers a read from the read model.
     ///
-    /// - Throws: The error with which the read is rejected; `overloaded`, with the time after which to retry, if reads
-    ///   have used their share of the shard's time.
+    /// - Throws: The error with which the read is rejected; `tooFrequent` or `overloaded`, with the time after which to
+    ///   retry, if the caller has made too many reads, or reads have used their share of the shard's time.
     func answerRead(
         _ read: ParsedCall, _ frame: CallFrame, _ client: Client, stopwatch: Stopwatch
     ) throws(ReplyError) {
+        // Each answer counts, even if the read has the id of an open call, which `admit` does not count.
+        if self.isRepeated(frame.id, client) { try self.count(frame, client) }
         if let wait = self.readTime.wait(at: MonotonicClock.now), !self.isNeededToEnter(read, client) {
             self.gateway.metrics.refused(.readTime)
             throw ReplyError(

@@ -90,6 +90,7 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
         case .createAndJoin(let live, let effect):
+            try self.admitLive(effect, frame.id, client)
             try self.admitJoin(to: live, ofCreate: frame.id, client)
             try self.forward(
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
@@ -103,6 +104,7 @@ final class ShardCalls {
         case .leave(let live, let effect):
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live):
+            try self.admitLive(effect, frame.id, client)
             if let count = parsed.sanctionedUserCount { try self.admitSanctions(of: count, frame.id, client) }
             // Equal reads of many clients share one record and its answer.
             let waitsForSharedAnswer = try self.shard.sharedReads.addCall(
@@ -181,6 +183,7 @@ final class ShardCalls {
     func canForward(
         _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
+        if self.isRepeated(id, client) { return false }
         // Calls that wait for a backend's decision or for a shared read are not forwarded yet, but count as open.
         let waitingCallCount = client.pendingCalls.count + client.waitingReads.count
         switch client.core.verdict(on: id, purpose, in: live, waiting: waitingCallCount) {
@@ -260,44 +263,6 @@ final class ShardCalls {
     private func makeToken() -> UInt64 {
         defer { self.nextTokenCounter = (self.nextTokenCounter &+ 1) & 0xFFFF_FFFF_FFFF }
         return UInt64(self.shard.number) << 48 | max(1, self.nextTokenCounter)
-    }
-
-    /// Checks the rate limit for the call's kind, and counts the call.
-    ///
-    /// A call with a server's token may concern many users, so an app's servers have limits of their own. A call that
-    /// repeats an open call is not counted.
-    ///
-    /// - Throws: `tooFrequent`, with the time after which to retry.
-    private func admit(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
-        if self.isRepeated(frame.id, client) { return }
-        let admission = self.gateway.admission
-        switch client.role {
-        case .user:
-            if let call = MeteredCall(method: frame.method) { try admission.admit(call, of: client.userKey) }
-        case .server:
-            try admission.admit(.call, ofServersOf: client.app)
-            if let count = ServerCall.readCount(method: frame.method) {
-                try admission.admit(.read, ofServersOf: client.app, counting: count)
-            }
-        }
-    }
-
-    /// Checks the rate limit for a ban, unban or mute, and counts the call once for each user that it names.
-    ///
-    /// - Throws: `tooFrequent`, with the time after which to retry.
-    private func admitSanctions(of userCount: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
-        if self.isRepeated(id, client) { return }
-        switch client.role {
-        case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
-        // `admit` has counted the call once; that count stays even if the call is rejected here.
-        case .server: try self.gateway.admission.admitServerCall(naming: userCount, of: client.app)
-        }
-    }
-
-    /// Returns whether a call repeats an open call; rate limits do not apply to it.
-    private func isRepeated(_ id: Int64, _ client: Client) -> Bool {
-        client.core.hasOpenCall(id) || client.isWaitingRead(id)
-            || client.pendingCalls.contains(where: { $0.id == id })
     }
 }
 

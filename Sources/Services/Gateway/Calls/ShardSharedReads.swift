@@ -72,7 +72,9 @@ final class ShardSharedReads {
             method: frame.method, live: live, stopwatch: stopwatch)
         switch self.gateway.sharedReads.withLock({ $0.addCall(read, waiting, at: MonotonicClock.now) }) {
         case .forward: return false
-        case .full: throw ReplyError(.overloaded, "too many calls wait for an answer", retryAfter: 1000)
+        case .full:
+            self.gateway.metrics.refused(.sharedReads)
+            throw ReplyError(.overloaded, "too many calls wait for an answer", retryAfter: 1000)
         case .wait(let mustRequest):
             client.waitingReads.append((frame.id, self.shard.now))
             if mustRequest { self.gateway.sendRequest(for: read) }

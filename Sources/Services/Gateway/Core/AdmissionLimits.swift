@@ -2,7 +2,8 @@
 package import MachineKit
 package import PlazaModel
 
-/// The limits of one address, user, connection, app or app's servers at a gateway (R12.6 to R12.10, R12.13 to R12.15).
+/// The limits of one address, user, connection, app or app's servers at a gateway (R12.6 to R12.10, R12.13 to R12.15,
+/// R12.19 to R12.22).
 package struct AdmissionLimits: Hashable, Sendable {
     /// Open WebSockets of one address; many phones may share the address of a mobile network.
     package var connectionsPerAddress = 1_000
@@ -12,6 +13,8 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var connectionsPerUser = 20
     /// Open WebSockets of one app; nil: only the gateway's limit applies.
     package var connectionsPerApp: Int?
+    /// Lives of one app, also those that ended minutes ago; each gateway keeps all of them in memory (R12.21).
+    package var livesPerApp = 100_000
     /// Calls of one app per second that a gateway forwards to the services; nil: no limit (R12.13).
     package var callsPerApp: Int?
     /// Calls of one user per second that a gateway forwards to the services, on all connections together (R12.15).
@@ -24,6 +27,9 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var serverCalls = RateLimit(1_000)
     /// Reads of an app's servers per second by WebSocket.
     package var serverReads = RateLimit(200)
+    /// Changes of an app's settings per second, by WebSocket and HTTP together; each publishes all settings of the app
+    /// (R12.20).
+    package var serverSettings = RateLimit(20)
     /// Frames of a connection per second, including control frames.
     package var frames = RateLimit(200)
     /// Bytes of a connection per second: 1 MiB.
@@ -38,6 +44,11 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var memberships = RateLimit(60, per: .seconds(60))
     /// Joins and resumes of a user to the same live per minute; each may count as a viewer (R12.8).
     package var joinsOfLive = RateLimit(30, per: .seconds(60))
+    /// Replays of a user per minute that read the feed again; one of many records counts several times (R12.22).
+    package var replays = RateLimit(20, per: .seconds(60))
+    /// Lives that a user creates per second, by WebSocket and HTTP together; each causes work in all services, and
+    /// calls of the app's backend (R12.19).
+    package var creations = RateLimit(5)
     /// Gifts of a user per second.
     package var gifts = RateLimit(20)
     /// Changes of a user's microphone and camera per second.
@@ -73,6 +84,10 @@ package enum MeteredCall: Hashable, Sendable {
     case membership
     /// A join or resume of this live, which has a limit of its own.
     case join(LiveID)
+    /// A replay of feed items that are no longer cached, for a client that resumes or joins.
+    case replay
+    /// The creation of a live.
+    case creation
     case gift
     case deviceChange
     case read
@@ -81,11 +96,12 @@ package enum MeteredCall: Hashable, Sendable {
 
     /// Creates the kind that follows from a method's name alone; nil if there is none.
     ///
-    /// The callers add `.login`, and kinds that need the call's parameters: `.join`, and `.sanction` for a ban, unban
-    /// or mute, which may name several users. All other methods are limited only by the rate of frames.
+    /// The callers add `.login` and `.replay`, and kinds that need the call's parameters: `.join`, and `.sanction` for a
+    /// ban, unban or mute, which may name several users. All other methods are limited only by the rate of frames.
     package init?(method: String) {
         switch method {
         case "live.join", "live.leave": self = .membership
+        case "live.create": self = .creation
         case "gift.send": self = .gift
         case "seat.device", "seat.lockDevice": self = .deviceChange
         case "live.list", "live.get", "live.summary", "metadata.get", "audience.list", "audience.count",
@@ -118,6 +134,8 @@ package enum MeteredCall: Hashable, Sendable {
         switch self {
         case .login: .logins
         case .membership, .join: .memberships
+        case .replay: .replays
+        case .creation: .creations
         case .gift: .gifts
         case .deviceChange: .deviceChanges
         case .read: .reads
@@ -133,6 +151,13 @@ package enum ServerCall: Hashable, Sendable {
     case call
     /// A read.
     case read
+    /// A change of the app's settings: its words or its gifts.
+    case settings
+
+    /// Whether a call of this method changes the app's settings.
+    package static func isChangeOfSettings(method: String) -> Bool {
+        method.hasPrefix("app.") && MeteredCall(method: method) != .read
+    }
 
     /// How many reads a call of this method counts as; nil if it is not a read.
     ///
@@ -148,6 +173,7 @@ package enum ServerCall: Hashable, Sendable {
         case .login: .serverLogins
         case .call: .serverCalls
         case .read: .serverReads
+        case .settings: .serverSettings
         }
     }
 }

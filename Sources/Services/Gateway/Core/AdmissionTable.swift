@@ -131,6 +131,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .login: self.limits.logins
             case .membership: self.limits.memberships
             case .join: self.limits.joinsOfLive
+            case .replay: self.limits.replays
+            case .creation: self.limits.creations
             case .gift: self.limits.gifts
             case .deviceChange: self.limits.deviceChanges
             case .read: self.limits.reads
@@ -175,6 +177,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .login: self.limits.serverLogins
             case .call: self.limits.serverCalls
             case .read: self.limits.serverReads
+            case .settings: self.limits.serverSettings
             }
         return self.admit(.servers(call), of: app, limit: limit, counting: count, at: now)
     }

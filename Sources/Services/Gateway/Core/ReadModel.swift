@@ -6,6 +6,8 @@ package import PlazaModel
 /// Records carry epochs and revisions (counts: times), so a late or repeated record changes nothing.
 package struct ReadModel: Sendable {
     private var lives: [LiveKey: LiveRecord] = [:]
+    /// The number of records in `lives` of each app.
+    private var liveCounts: [AppID: Int] = [:]
     private var stages: [LiveKey: StageRecord] = [:]
     private var counts: [LiveKey: CountRecord] = [:]
     /// The apps' settings and gifts.
@@ -17,6 +19,9 @@ package struct ReadModel: Sendable {
     /// The number of lives' records, including those of ended lives that are not removed yet.
     package var liveRecordCount: Int { self.lives.count }
 
+    /// The number of an app's lives, including those that have ended and are not removed yet.
+    package func liveCount(of app: AppID) -> Int { self.liveCounts[app, default: 0] }
+
     /// Applies a live's record.
     ///
     /// - Returns: False if the record is not newer than the stored one.
@@ -26,7 +31,7 @@ package struct ReadModel: Sendable {
         {
             return false
         }
-        self.lives[record.key] = record
+        if self.lives.updateValue(record, forKey: record.key) == nil { self.liveCounts[record.app, default: 0] += 1 }
         return true
     }
 
@@ -61,7 +66,9 @@ package struct ReadModel: Sendable {
     @discardableResult package mutating func apply(_ record: AppRecord) -> Bool { self.apps.apply(record) }
 
     /// Removes a live's record; this happens some minutes after the live ended.
-    package mutating func removeLive(_ key: LiveKey) { self.lives[key] = nil }
+    package mutating func removeLive(_ key: LiveKey) {
+        if self.lives.removeValue(forKey: key) != nil { self.liveCounts[key.app, default: 1] -= 1 }
+    }
     /// Removes a stage's record.
     package mutating func removeStage(_ key: LiveKey) { self.stages[key] = nil }
     /// Removes a viewer count's record.

@@ -12,6 +12,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case httpResponseTimeout
     case httpUnreadResponses
     case httpRate
+    case httpBodyBytes
     case httpRefusedTokens
     case httpTokenChecks
     case httpMalformed
@@ -20,6 +21,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case connectionsPerAddress
     case connectionsPerUser
     case connectionsPerApp
+    case livesPerApp
     case callsPerApp
     case callsPerUser
     case handshakes
@@ -33,15 +35,19 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case outputStalled
     case logins
     case memberships
+    case replays
+    case creations
     case gifts
     case deviceChanges
     case reads
     case readTime
+    case sharedReads
     case sanctions
     // Calls of apps' servers, and requests to them.
     case serverConnections
     case serverLogins
     case serverCalls
     case serverReads
+    case serverSettings
     case webhooks
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
-internal import PlazaModel
+package import PlazaModel
 
 /// The queue of replay requests for the reader that all shards share.
 ///
@@ -9,6 +9,9 @@ internal import PlazaModel
 ///
 /// A request for messages is a search: it reads backwards in steps, each by one scan, and is put back into the queue
 /// until it has found enough messages.
+///
+/// If several apps use the gateway, none gets more than half of the queue, of the scans, and of the memory for items
+/// that were read (R12.22): a user can ask for items far back again and again.
 package struct ReplayQueue: Sendable {
     /// A queued request and, if it is for messages, the progress of its search.
     package struct Entry: Hashable, Sendable {
@@ -54,16 +57,48 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// The queued requests by partition.
-    private var entriesByPartition: [Int: [Entry]] = [:]
+    /// Identifies the requests of one app for one partition.
+    private struct Lane: Hashable {
+        var partition: Int
+        var app: AppID
+    }
+
+    /// The order in which lanes are served: the lowest priority value comes first.
+    private struct Priority: Comparable {
+        /// The number of the app's scans.
+        var scanCount: Int
+        /// When the app's last scan began: the number of scans that had begun before.
+        var lastScanNumber: Int
+        /// The deadline of the lane's first request.
+        var deadline: MonotonicTime
+        var lane: Lane
+
+        static func < (a: Self, b: Self) -> Bool {
+            (a.scanCount, a.lastScanNumber, a.deadline, a.lane.partition, a.lane.app.text)
+                < (b.scanCount, b.lastScanNumber, b.deadline, b.lane.partition, b.lane.app.text)
+        }
+    }
+
+    /// The queued requests by partition and app; no list is empty.
+    private var entriesByLane: [Lane: [Entry]] = [:]
+    /// The number of queued requests of each app.
+    private var countsByApp: [AppID: Int] = [:]
     /// The number of queued requests.
     package private(set) var count = 0
+    /// The number of scans that have begun.
+    private var scanNumber = 0
+    /// The number of the last scan of each app; apps come from verified tokens, so there are no more than configured.
+    private var lastScanNumbers: [AppID: Int] = [:]
+    /// The number of parts into which everything is divided; an app gets at most one of them.
+    private let parts: Int
 
     /// Creates an empty queue.
-    package init() {}
+    ///
+    /// - Parameter hasSeveralApps: Whether each app gets at most half of everything.
+    package init(hasSeveralApps: Bool = false) { self.parts = hasSeveralApps ? 2 : 1 }
 
     /// The partitions with queued requests.
-    package var partitions: [Int] { Array(self.entriesByPartition.keys) }
+    package var partitions: Set<Int> { Set(self.entriesByLane.keys.lazy.map(\.partition)) }
 
     /// Adds a request.
     ///
@@ -72,69 +107,109 @@ package struct ReplayQueue: Sendable {
     ///   - request: The items to read.
     ///   - partition: The live's feed partition.
     ///   - deadline: The request's deadline.
-    /// - Returns: False if the queue is full.
+    /// - Returns: False if the queue is full, or if the live's app has its share of the queue.
     package mutating func add(
         _ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime
     ) -> Bool {
-        guard self.count < ReplayLimits.maxQueuedRequests else { return false }
-        self.entriesByPartition[partition, default: []].append(Entry(id, request, deadline: deadline))
-        self.count += 1
+        let app = request.key.app
+        guard self.count < ReplayLimits.maxQueuedRequests,
+            self.countsByApp[app, default: 0] < ReplayLimits.maxQueuedRequests / self.parts
+        else { return false }
+        self.insert([Entry(id, request, deadline: deadline)], into: Lane(partition: partition, app: app))
         return true
     }
 
     /// Puts back requests that need another scan, or whose scan failed; the limit of the queue does not apply to them.
     package mutating func putBack(_ entries: [Entry], partition: Int) {
-        if entries.isEmpty { return }
-        self.entriesByPartition[partition, default: []].append(contentsOf: entries)
-        self.count += entries.count
+        for entry in entries { self.insert([entry], into: Lane(partition: partition, app: entry.request.key.app)) }
     }
 
     /// Removes the requests that the next scan serves, and returns the scan.
     ///
-    /// The scan reads the partition whose first request has the earliest deadline, and serves as many of the
-    /// partition's requests as one scan can.
+    /// The scan is one of the app with the fewest running scans, of those the app whose last scan began first: an app
+    /// with many requests does not delay the few of another. Of the app's partitions it reads the one whose first
+    /// request has the earliest deadline, and serves as many of the partition's requests as one scan can.
     ///
-    /// - Parameter busyPartitions: The partitions that are being read; no further scan of them may begin.
+    /// - Parameters:
+    ///   - busyPartitions: The partitions that are being read; no further scan of them may begin.
+    ///   - usage: What the replays of each app use at the moment.
     /// - Returns: Nil if no scan can begin.
-    package mutating func nextScan(excluding busyPartitions: Set<Int>) -> ReplayScan? {
-        let available = self.entriesByPartition.filter { !busyPartitions.contains($0.key) }
-        guard
-            let partition = available.min(by: { a, b in
-                let (first, second) = (a.value[0].deadline, b.value[0].deadline)
-                return first != second ? first < second : a.key < b.key
-            })?.key, let entries = self.entriesByPartition.removeValue(forKey: partition)
-        else { return nil }
-        var bounds = entries[0].bounds
-        var merged: [Entry] = []
-        var remaining: [Entry] = []
-        for entry in entries {
-            let range = entry.bounds
-            let union = min(bounds.lowerBound, range.lowerBound)..<max(bounds.upperBound, range.upperBound)
-            // Records between the ranges of two requests are read needlessly, so only nearby ranges are merged.
-            let isNear = union.count <= bounds.count + range.count + Int(ReplayLimits.firstStepRecords)
-            if isNear, union.count <= Int(ReplayLimits.maxScanRecords) {
-                bounds = union
-                merged.append(entry)
-            } else {
-                remaining.append(entry)
-            }
+    package mutating func nextScan(
+        excluding busyPartitions: Set<Int>, usage: [AppID: ReplayUsage] = [:]
+    ) -> ReplayScan? {
+        var priorities: [Priority] = []
+        for (lane, entries) in self.entriesByLane where !busyPartitions.contains(lane.partition) {
+            let used = usage[lane.app] ?? ReplayUsage()
+            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.parts,
+                used.unsentBytes < ReplayLimits.maxUnsentBytes / self.parts
+            else { continue }
+            priorities.append(
+                Priority(
+                    scanCount: used.scanCount, lastScanNumber: self.lastScanNumbers[lane.app] ?? 0,
+                    deadline: entries[0].deadline, lane: lane))
         }
-        if !remaining.isEmpty { self.entriesByPartition[partition] = remaining }
-        self.count -= merged.count
-        return ReplayScan(partition: partition, bounds: bounds, for: merged)
+        guard let lane = priorities.min()?.lane, let first = self.entriesByLane[lane]?.first else { return nil }
+        var bounds = first.bounds
+        var merged = self.removeEntries(of: lane, near: &bounds, maxRecords: Int(ReplayLimits.maxScanRecords))
+        // Requests of other apps are served by the same scan, unless they would make it much longer: an app must not
+        // slow down the scans of others.
+        let maxRecords = min(2 * bounds.count + Int(ReplayLimits.firstStepRecords), Int(ReplayLimits.maxScanRecords))
+        let otherLanes = self.entriesByLane.keys.filter { $0.partition == lane.partition && $0.app != lane.app }
+        for otherLane in otherLanes.sorted(by: { $0.app.text < $1.app.text }) {
+            merged += self.removeEntries(of: otherLane, near: &bounds, maxRecords: maxRecords)
+        }
+        self.scanNumber += 1
+        self.lastScanNumbers[lane.app] = self.scanNumber
+        return ReplayScan(partition: lane.partition, app: lane.app, bounds: bounds, for: merged)
     }
 
     /// Removes the requests whose deadline has passed, and returns their outcomes.
     package mutating func removeExpired(at now: MonotonicTime) -> [ReplayOutcome] {
         if self.count == 0 { return [] }
         var outcomes: [ReplayOutcome] = []
-        for partition in self.entriesByPartition.keys.sorted() {
-            guard let entries = self.entriesByPartition[partition] else { continue }
-            outcomes += entries.lazy.filter { $0.deadline <= now }.map(\.outcome)
-            let remaining = entries.filter { $0.deadline > now }
-            self.entriesByPartition[partition] = remaining.isEmpty ? nil : remaining
+        let lanes = self.entriesByLane.keys.sorted { a, b in
+            (a.partition, a.app.text) < (b.partition, b.app.text)
         }
-        self.count -= outcomes.count
+        for lane in lanes {
+            outcomes += self.removeEntries(of: lane) { $0.deadline <= now }.map(\.outcome)
+        }
         return outcomes
+    }
+
+    /// Adds requests at the end of a lane.
+    private mutating func insert(_ entries: [Entry], into lane: Lane) {
+        self.entriesByLane[lane, default: []].append(contentsOf: entries)
+        self.countsByApp[lane.app, default: 0] += entries.count
+        self.count += entries.count
+    }
+
+    /// Removes the requests of a lane whose ranges are near `bounds`, and extends `bounds` by their ranges, up to
+    /// `maxRecords` records.
+    private mutating func removeEntries(
+        of lane: Lane, near bounds: inout Range<Int64>, maxRecords: Int
+    ) -> [Entry] {
+        self.removeEntries(of: lane) { entry in
+            let range = entry.bounds
+            let union = min(bounds.lowerBound, range.lowerBound)..<max(bounds.upperBound, range.upperBound)
+            // Records between the ranges of two requests are read needlessly, so only nearby ranges are merged.
+            let isNear = union.count <= bounds.count + range.count + Int(ReplayLimits.firstStepRecords)
+            guard isNear, union.count <= maxRecords else { return false }
+            bounds = union
+            return true
+        }
+    }
+
+    /// Removes the requests of a lane that satisfy a condition, and returns them.
+    private mutating func removeEntries(of lane: Lane, where isRemoved: (Entry) -> Bool) -> [Entry] {
+        var removed: [Entry] = []
+        var remaining: [Entry] = []
+        for entry in self.entriesByLane[lane] ?? [] {
+            if isRemoved(entry) { removed.append(entry) } else { remaining.append(entry) }
+        }
+        self.entriesByLane[lane] = remaining.isEmpty ? nil : remaining
+        self.count -= removed.count
+        let appCount = self.countsByApp[lane.app, default: 0] - removed.count
+        self.countsByApp[lane.app] = appCount > 0 ? appCount : nil
+        return removed
     }
 }

@@ -15,6 +15,8 @@ package enum ReplayLimits {
     package static let maxSearchedRecords: Int64 = 50_000
     /// The number of records that the first step of such a search reads; each further step reads twice as many.
     package static let firstStepRecords: Int64 = 2000
+    /// How many records a request may have to read to count once for its user's limit (R12.22).
+    package static let recordsPerCount: Int64 = 50_000
     /// The largest number of queued requests.
     package static let maxQueuedRequests = 10_000
     /// The largest number of partitions that are read concurrently.
@@ -27,6 +29,20 @@ package enum ReplayLimits {
     package static let resumeTimeout = Milliseconds.seconds(3)
     /// How long a new viewer waits for the search for earlier messages.
     package static let historyTimeout = Milliseconds.seconds(1)
+}
+
+/// What the replays of one app use of the replay reader.
+package struct ReplayUsage: Hashable, Sendable {
+    /// The number of its scans that run.
+    package var scanCount: Int
+    /// The bytes of its items that were read and are not sent yet.
+    package var unsentBytes: Int
+
+    /// Creates a usage; by default nothing is used.
+    package init(scanCount: Int = 0, unsentBytes: Int = 0) {
+        self.scanCount = scanCount
+        self.unsentBytes = unsentBytes
+    }
 }
 
 /// Identifies a replay request.
@@ -76,6 +92,20 @@ package struct ReplayRequest: Hashable, Sendable {
         self.beforeNumber = beforeNumber
         self.endOffset = endOffset
     }
+
+    /// How many times the request counts for its user's limit: once for each 50,000 records that it may have to read.
+    ///
+    /// The client chooses where the scan of a resume begins, because the token is not signed.
+    package var userCount: Int {
+        let recordCount =
+            switch self.target {
+            case .items(_, let startOffset):
+                // A plan has no more, so the subtraction cannot overflow for a valid request.
+                min(max(startOffset, self.endOffset) - startOffset, ReplayLimits.maxScanRecords)
+            case .messages: min(self.endOffset, ReplayLimits.maxSearchedRecords)
+            }
+        return Int(max(1, (recordCount + ReplayLimits.recordsPerCount - 1) / ReplayLimits.recordsPerCount))
+    }
 }
 
 /// The reason why items are not replayed; the raw values are metric labels.
@@ -89,7 +119,9 @@ package enum ReplayRefusal: String, Hashable, Sendable, CaseIterable {
     case tooMany
     /// The items are no longer in the log, or the token is wrong.
     case gone
-    /// The queue of requests is full.
+    /// The user has made too many requests (R12.22).
+    case tooFrequent
+    /// The queue of requests is full, or the app has its share of it.
     case full
     /// The deadline passed before the items were read.
     case late

@@ -35,6 +35,8 @@ package struct ReplayScan: Sendable {
 
     /// The partition.
     package let partition: Int
+    /// The app whose scan it is; requests of other apps may be served, too.
+    package let app: AppID
     /// The offsets to read.
     package private(set) var bounds: Range<Int64>
     /// Whether the scan has ended.
@@ -51,8 +53,9 @@ package struct ReplayScan: Sendable {
     /// The oldest offset in the partition's log; 0 if it was not looked up.
     private var logStart: Int64 = 0
 
-    init(partition: Int, bounds: Range<Int64>, for entries: [ReplayQueue.Entry]) {
+    init(partition: Int, app: AppID, bounds: Range<Int64>, for entries: [ReplayQueue.Entry]) {
         self.partition = partition
+        self.app = app
         self.bounds = bounds
         self.entries = entries
         self.isFinished = bounds.isEmpty

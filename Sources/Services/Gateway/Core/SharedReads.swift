@@ -45,7 +45,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         case wait(mustRequest: Bool)
         /// Forward the call by itself: too many lives are read at once.
         case forward
-        /// Refuse the call: too many calls wait.
+        /// Refuse the call: too many calls wait, of all apps or of the live's app.
         case full
     }
 
@@ -82,11 +82,19 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     package static var deadline: Milliseconds { .seconds(10) }
 
     private var entries: [SharedRead: Entry] = [:]
+    /// The largest number of calls of one app that wait (R12.23).
+    private let maxWaitingPerApp: Int
     /// The number of calls that wait.
     package private(set) var waitingCount = 0
+    /// The number of calls of each app that wait; no number is 0.
+    private var waitingCounts: [AppID: Int] = [:]
 
     /// Creates an empty collection.
-    package init() {}
+    ///
+    /// - Parameter hasSeveralApps: Whether each app gets at most half of the places for calls that wait.
+    package init(hasSeveralApps: Bool = false) {
+        self.maxWaitingPerApp = hasSeveralApps ? Self.maxWaiting / 2 : Self.maxWaiting
+    }
 
     /// The number of reads that are tracked.
     package var readCount: Int { self.entries.count }
@@ -99,10 +107,12 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///   - now: The current time.
     /// - Returns: Whether the call waits, and whether a request must be sent to the service now.
     package mutating func addCall(_ read: SharedRead, _ waiter: Waiter, at now: MonotonicTime) -> Verdict {
-        guard self.waitingCount < Self.maxWaiting else { return .full }
+        guard self.waitingCount < Self.maxWaiting,
+            self.waitingCounts[read.key.app, default: 0] < self.maxWaitingPerApp
+        else { return .full }
         if self.entries[read] == nil, self.entries.count >= Self.maxReads { return .forward }
         self.entries[read, default: Entry()].nextCalls.append(WaitingCall(waiter: waiter, waitsSince: now))
-        self.waitingCount += 1
+        self.changeWaitingCount(by: 1, of: read)
         return .wait(mustRequest: self.beginRequest(read, at: now))
     }
 
@@ -119,7 +129,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         guard let calls = self.entries[read]?.currentCalls else { return ([], false) }
         self.entries[read]?.currentCalls = []
         self.entries[read]?.hasOpenRequest = false
-        self.waitingCount -= calls.count
+        self.changeWaitingCount(by: -calls.count, of: read)
         return (calls.map(\.waiter), self.beginRequest(read, at: now))
     }
 
@@ -167,6 +177,13 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         if count == 0 { return }
         overdue += calls[..<count].map(\.waiter)
         self.entries[read]?[keyPath: list].removeFirst(count)
-        self.waitingCount -= count
+        self.changeWaitingCount(by: -count, of: read)
+    }
+
+    /// Changes the numbers of calls that wait: of all calls, and of the app whose live is read.
+    private mutating func changeWaitingCount(by change: Int, of read: SharedRead) {
+        self.waitingCount += change
+        let count = self.waitingCounts[read.key.app, default: 0] + change
+        self.waitingCounts[read.key.app] = count > 0 ? count : nil
     }
 }

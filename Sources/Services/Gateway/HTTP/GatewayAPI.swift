@@ -134,8 +134,21 @@ struct GatewayAPI: Sendable {
             // user, too.
             try self.rates.admit(identity, route.method(of: request))
             try Self.checkRole(of: identity, route)
+            let announcedBytes = request.announcedBodyBytes
+            if let rejection = self.rejection(ofBodyWith: announcedBytes ?? 0, from: identity) {
+                return .reject(rejection)
+            }
             // The server calls the closure when it has read the body.
-            return .read { request, responder in self.serve(request, route, identity, responder) }
+            return .read { request, responder in
+                // A chunked body announces no length, so it is counted before it is decoded, which takes the most time.
+                if announcedBytes == nil,
+                    let rejection = self.rejection(ofBodyWith: request.body.count, from: identity)
+                {
+                    responder.complete(rejection)
+                } else {
+                    self.serve(request, route, identity, responder)
+                }
+            }
         } catch {
             if error.status == 401 {
                 self.gateway.metrics.refused(.httpRefusedTokens)
@@ -144,6 +157,17 @@ struct GatewayAPI: Sendable {
                 self.gateway.metrics.refused(.httpRate)
             }
             return .reject(error.response)
+        }
+    }
+
+    /// Counts the bytes of a caller's body; returns the rejecting response if the caller has sent too many.
+    private func rejection(ofBodyWith byteCount: Int, from identity: TokenIdentity) -> HTTPResponse? {
+        do throws(ReplyError) {
+            try self.rates.admitBody(ofBytes: byteCount, of: identity)
+            return nil
+        } catch {
+            self.gateway.metrics.refused(.httpBodyBytes)
+            return APIError(error).response
         }
     }
 
@@ -203,6 +227,8 @@ struct GatewayAPI: Sendable {
                     try self.gateway.checkExists(LiveKey(identity.app, requiredLive))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
+                try self.admitCostlyCall(method, identity)
+                try self.gateway.checkLiveCount(for: effect)
                 var record = TopicRecord(effect)
                 if let trace = request.headers[TraceContext.headerName].flatMap({ TraceContext($0) }) {
                     record.headers.append((TraceContext.headerName, trace.bytes))
@@ -226,6 +252,19 @@ struct GatewayAPI: Sendable {
             }
         } catch {
             throw APIError(error)
+        }
+    }
+
+    /// Counts a call that has a rate of its own over WebSocket and HTTP together.
+    private func admitCostlyCall(_ method: String, _ identity: TokenIdentity) throws(ReplyError) {
+        switch identity.role {
+        case .user:
+            // The other calls of users with a rate of their own can only be made in a live, or by WebSocket.
+            guard MeteredCall(method: method) == .creation else { return }
+            try self.gateway.admission.admit(.creation, of: identity.userKey)
+        case .server:
+            guard ServerCall.isChangeOfSettings(method: method) else { return }
+            try self.gateway.admission.admit(.settings, ofServersOf: identity.app)
         }
     }
 

@@ -6,9 +6,10 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// Limits the HTTP requests per second at this gateway (R13.1).
+/// Limits the HTTP requests per second at this gateway (R13.1), and the bytes of their bodies (R13.46).
 ///
-/// There is a limit for each method that an app's servers call, and one for each user. An address has limits for
+/// There is a limit for each method that an app's servers call, and one for each user. A user, and an app's servers
+/// together, have a limit for the bytes of all their bodies. An address has limits for
 /// refused tokens, for tokens that must be checked, for requests without a token, and for files of the browser pages.
 /// Requests with a valid token that was checked before do not count for their address, because the server of an app
 /// sends all of its requests from one address.
@@ -19,6 +20,8 @@ final class HTTPRequestRates: Sendable {
     private enum CallerKey: Hashable {
         case server(AppID, method: String)
         case user(UserKey)
+        case bodiesOfServers(AppID)
+        case bodiesOfUser(UserKey)
     }
 
     /// Identifies a rate limit of an address.
@@ -139,12 +142,30 @@ final class HTTPRequestRates: Sendable {
         try self.count(furtherCount, against: .user(identity.userKey), rate: rate)
     }
 
-    private func count(_ requestCount: Int, against key: CallerKey, rate: Int) throws(ReplyError) {
-        let now = MonotonicClock.now
-        let wait = self.callerRates.withLock {
-            $0.admit(key, limit: RateLimit(rate), counting: requestCount, at: now)
+    /// Counts the bytes of a request's body: all requests share one thread, and a long body takes long to decode.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitBody(ofBytes byteCount: Int, of identity: TokenIdentity) throws(ReplyError) {
+        // Most requests have no body, and need no bucket.
+        guard byteCount > 0 else { return }
+        switch identity.role {
+        case .server:
+            try self.count(
+                byteCount, against: .bodiesOfServers(identity.app), rate: self.settings.serverBodyBytesPerSecond,
+                of: "bytes of bodies")
+        case .user:
+            try self.count(
+                byteCount, against: .bodiesOfUser(identity.userKey), rate: self.settings.userBodyBytesPerSecond,
+                of: "bytes of bodies")
         }
+    }
+
+    private func count(
+        _ count: Int, against key: CallerKey, rate: Int, of what: String = "requests"
+    ) throws(ReplyError) {
+        let now = MonotonicClock.now
+        let wait = self.callerRates.withLock { $0.admit(key, limit: RateLimit(rate), counting: count, at: now) }
         guard let wait else { return }
-        throw ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count))
+        throw ReplyError(.tooFrequent, "\(rate) \(what) a second are possible", retryAfter: max(1, wait.count))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPServer
+internal import MachineKit
 internal import PlazaWire
 
 /// One operation of the HTTP API: a request that is converted to a call, like those that clients send over WebSocket.
@@ -86,7 +87,11 @@ struct Route: Sendable {
     static let userID = Self.identifier(32)
 
     /// Returns the call's method: `call`, or the part of the request's path that contains it.
-    func method(of request: HTTPRequest) -> String { self.call ?? request.parameters["method"] ?? "" }
+    ///
+    /// No method has characters that are not ASCII. They are replaced before the method is hashed and compared.
+    func method(of request: HTTPRequest) -> String {
+        self.call ?? request.parameters["method"].map { String(ascii: $0.utf8) } ?? ""
+    }
 }
 
 extension Route.PathPart {

@@ -66,14 +66,14 @@ enum RouteInput {
     /// - Throws: Status 400 with the name of the item that is unknown, missing, repeated or invalid.
     private static func query(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         var values: [String: JSONValue] = [:]
+        // Kept apart, so that an element is added without a copy of the list.
+        var lists: [String: [JSONValue]] = [:]
         for item in request.query {
             guard let declared = route.query.first(where: { $0.name == item.name }) else {
                 throw APIError(.badParameter, "\(item.name.prefix(64)) is not known here")
             }
             if declared.isList {
-                var elements: [JSONValue] = []
-                if case .array(let earlierElements)? = values[declared.field] { elements = earlierElements }
-                values[declared.field] = .array(elements + [.text(item.value)])
+                lists[declared.field, default: []].append(.text(item.value))
                 continue
             }
             guard values[declared.field] == nil else {
@@ -88,6 +88,7 @@ enum RouteInput {
             }
             values[declared.field] = .integer(number)
         }
+        for (field, elements) in lists { values[field] = .array(elements) }
         for declared in route.query {
             guard let value = values[declared.field] else {
                 if declared.isRequired { throw APIError(.badParameter, "\(declared.name) is missing") }

@@ -14,8 +14,8 @@ final class Tables: Sendable {
         var notices = NoticeRing()
         var ranking: Ranking
         /// The compiled word filters of apps whose backends decide about messages, each with the revision of the app's
-        /// settings that it was compiled from.
-        var wordFilters: [AppID: (revision: Int64, filter: WordFilter)] = [:]
+        /// settings that it is for.
+        var wordFilters: [AppID: (revision: Int64, compiled: CompiledWordFilter)] = [:]
     }
 
     private let state: Locked<State>
@@ -35,11 +35,12 @@ final class Tables: Sendable {
         let (cached, revision, words) = self.state.withLock { state in
             (state.wordFilters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
         }
-        if let cached, cached.revision == revision { return cached.filter }
+        if let cached, cached.revision == revision { return cached.compiled.filter }
         // Compiling the filter takes long, and all threads use the lock, so it is compiled outside the lock.
-        let filter = WordFilter(words)
-        self.state.withLock { $0.wordFilters[app] = (revision, filter) }
-        return filter
+        var compiled = cached?.compiled ?? CompiledWordFilter()
+        compiled.update(words)
+        self.state.withLock { [compiled] in $0.wordFilters[app] = (revision, compiled) }
+        return compiled.filter
     }
 
     /// Changes the model with `body`, and removes the buffered replies that can be sent then.

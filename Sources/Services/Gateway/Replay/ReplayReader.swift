@@ -17,7 +17,7 @@ final class ReplayReader: ReplaySource {
     private let log: Log
     private let kafka: KafkaSettings
     private let loop: ConsumerLoop
-    private let queue = Locked(ReplayQueue())
+    private let queue: Locked<ReplayQueue>
     /// The bytes of the items that were read and are not sent yet.
     private let reservations = ReplayReservation.Sum()
     private let recordCounter: Counter
@@ -40,6 +40,7 @@ final class ReplayReader: ReplaySource {
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode, registry: MetricsRegistry) {
         self.gateway = gateway
+        self.queue = Locked(ReplayQueue(hasSeveralApps: gateway.settings.hasSeveralApps))
         self.log = gateway.log
         var settings = kafka
         // Little is prefetched, because a scan is short and records beyond its end are not needed.
@@ -139,7 +140,12 @@ final class ReplayReader: ReplaySource {
     ) throws(KafkaError) {
         while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.byteCount < ReplayLimits.maxUnsentBytes {
             let scannedPartitions = Set(scans.keys)
-            guard var scan = self.queue.withLock({ $0.nextScan(excluding: scannedPartitions) }) else { return }
+            var usage = self.reservations.byteCounts.mapValues { ReplayUsage(unsentBytes: $0) }
+            for running in scans.values { usage[running.scan.app, default: ReplayUsage()].scanCount += 1 }
+            let nextScan = self.queue.withLock { [usage] in
+                $0.nextScan(excluding: scannedPartitions, usage: usage)
+            }
+            guard var scan = nextScan else { return }
             // The requests have left the queue. They are stored in `scans` first, so that an error does not lose them.
             scans[scan.partition] = RunningScan(scan: scan)
             let topicPartition = Self.topicPartition(scan.partition)
@@ -198,8 +204,10 @@ final class ReplayReader: ReplaySource {
             scans[partition] = nil
             let result = scan.finish()
             for group in result.groups {
+                // A group without outcomes has only searches that continue.
+                guard let app = group.outcomes.first?.request.key.app else { continue }
                 self.gateway.replayReceived(
-                    group.outcomes, ReplayReservation(bytes: group.bytes, of: self.reservations))
+                    group.outcomes, ReplayReservation(bytes: group.bytes, of: app, in: self.reservations))
             }
             self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
             // A scan without offsets was never assigned to the consumer.

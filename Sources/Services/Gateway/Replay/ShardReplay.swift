@@ -138,12 +138,19 @@ final class ShardReplay {
     }
 
     /// Sends a request to the replay reader; the client waits for its outcome.
+    ///
+    /// If the client's user has made too many requests, the client continues without a replay at once (R12.22).
     private func sendRequest(_ request: ReplayRequest, _ join: PendingJoin, _ live: ShardLive, timeout: Milliseconds) {
         self.lastWaitNumber += 1
         let id = ReplayID(shard: self.shard.number, number: self.lastWaitNumber)
         let pending = PendingReplay(live: live, join: join, deadline: self.shard.now + timeout)
         join.client.backlog = Client.Backlog(
             lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(id.number))
+        do throws(ReplyError) {
+            try self.gateway.admission.admit(.replay, of: join.client.userKey, counting: request.userCount)
+        } catch {
+            return self.complete(pending, .refused(.tooFrequent), nil)
+        }
         // `shard.now` is the clock's time at the beginning of the loop's turn. The reader's thread compares its
         // deadline with the clock itself, so that deadline begins now.
         if self.gateway.requestReplay(id, request, deadline: MonotonicClock.now + timeout) {

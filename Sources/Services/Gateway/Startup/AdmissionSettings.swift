@@ -44,6 +44,8 @@ package struct AdmissionSettings: Sendable {
             "connections-per-app", default: 0, range: 0...10_000_000,
             help: "WebSockets of one app; 0: half of all if there are several apps, otherwise all.")
         limits.connectionsPerApp = connectionsPerApp == 0 ? nil : connectionsPerApp
+        limits.livesPerApp = readCount(
+            "lives-per-app", limits.livesPerApp, "Lives of one app; beyond it no further ones are created.")
         let callsPerApp = reader.int(
             "calls-per-app", default: 0, range: 0...10_000_000,
             help: "Calls of one app a second that go to the services; 0: 5000 if there are several apps, else no limit."
@@ -60,6 +62,11 @@ package struct AdmissionSettings: Sendable {
             "joins-per-minute", limits.memberships, "Joins, resumes and leaves of one user a minute.")
         limits.joinsOfLive = readRate(
             "joins-of-live-per-minute", limits.joinsOfLive, "Joins and resumes of one user to one live a minute.")
+        limits.replays = readRate(
+            "replays-per-minute", limits.replays,
+            "Replays of one user a minute that read the feed again; each 50,000 records count once.")
+        limits.creations = readRate(
+            "creations-per-second", limits.creations, "Lives that one user creates a second, by WebSocket and HTTP.")
         limits.gifts = readRate("gifts-per-second", limits.gifts, "Gifts of one user a second.")
         limits.deviceChanges = readRate(
             "device-changes-per-second", limits.deviceChanges, "Device changes of one user a second.")
@@ -81,6 +88,9 @@ package struct AdmissionSettings: Sendable {
         limits.serverReads = readRate(
             "server-reads-per-second", limits.serverReads,
             "Reads of one app's servers a second, by WebSocket; a page of live.list counts as 20.")
+        limits.serverSettings = readRate(
+            "server-settings-per-second", limits.serverSettings,
+            "Changes of one app's words and gifts a second, by WebSocket and HTTP.")
         limits.anonymousRequests = readRate(
             "http-anonymous-per-second", limits.anonymousRequests,
             "HTTP requests of one address a second without a token, or for resources that need none, such as pages.")
@@ -115,6 +125,7 @@ package struct AdmissionSettings: Sendable {
     package func apply(to settings: inout GatewaySettings, appCount: Int) {
         settings.maxConnections = self.maxConnections
         settings.admission = self.limits
+        settings.hasSeveralApps = appCount > 1
         if appCount > 1 {
             settings.admission.connectionsPerApp = self.limits.connectionsPerApp ?? max(1, self.maxConnections / 2)
             settings.admission.callsPerApp = self.limits.callsPerApp ?? Self.defaultCallsPerApp

@@ -31,7 +31,7 @@ package final class Gateway: Sendable {
     let tables: Tables
     let sessionRegistry = SessionRegistry()
     /// The calls that share an answer: the gateway requests it once, and all of them wait for it.
-    let sharedReads = Locked(SharedReads<WaitingRead>())
+    let sharedReads: Locked<SharedReads<WaitingRead>>
     /// The caches of the feeds that this gateway reads, and the shards that are subscribed to each live's feed.
     package let feeds: FeedHub
     /// The mailbox of each shard, by the shard's number.
@@ -85,6 +85,7 @@ package final class Gateway: Sendable {
         let metrics = GatewayMetrics(registry)
         self.metrics = metrics
         self.admission = AdmissionControl(settings, metrics)
+        self.sharedReads = Locked(SharedReads(hasSeveralApps: settings.hasSeveralApps))
         self.tables = Tables(gateway: settings.id)
         let mailboxes = (0..<settings.shards).map { _ in Mailbox<MailboxMessage>(capacity: Self.mailboxCapacity) }
         self.mailboxes = mailboxes

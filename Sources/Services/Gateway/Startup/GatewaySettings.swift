@@ -40,6 +40,8 @@ package struct GatewaySettings: Sendable {
     package var sendBufferBytes: Int32 = 0
     /// The limits of one address, user, connection or app.
     package var admission = AdmissionLimits()
+    /// Whether several apps use the gateway; then none gets more than half of what they share.
+    package var hasSeveralApps = false
     /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false
     /// The largest size of all incomplete messages, those that were received only in part, of all WebSockets together:
@@ -52,6 +54,10 @@ package struct GatewaySettings: Sendable {
     package var serverListsPerSecond = 10
     /// How many HTTP requests per second one user may make; further requests get status 429.
     package var userRequestsPerSecond = 20
+    /// How many bytes the bodies of one user's HTTP requests may have per second: 1 MiB (R13.46).
+    package var userBodyBytesPerSecond = 1 << 20
+    /// How many bytes the bodies of the HTTP requests of an app's servers may have per second: 16 MiB.
+    package var serverBodyBytesPerSecond = 16 << 20
     /// The largest number of open HTTP connections of one address; of a client behind a trusted proxy, the largest
     /// number of open requests.
     package var httpConnectionsPerAddress = 100

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON that costs more CPU time to parse than to send.
+/// JSON, and heads of HTTP requests, that cost more CPU time to parse than to send.
 package struct PayloadAttack: Attack {
     /// What the JSON consists of.
     package enum Payload: Sendable {
@@ -19,6 +19,9 @@ package struct PayloadAttack: Attack {
     package let turnInterval: Duration?
     /// The parameters of the calls; each connection uses one of them, chosen by its index.
     private let params: [String]
+    /// Request lines without a version, such as `GET /v1/lives`; some connections over HTTP send one of them instead of
+    /// a call.
+    private let requestLines: [String]
 
     /// An attack with this payload.
     package init(_ payload: Payload, over channel: AttackChannel) {
@@ -26,6 +29,7 @@ package struct PayloadAttack: Attack {
         self.channel = channel
         self.turnInterval = isHTTP ? nil : .milliseconds(100)
         let bytes = isHTTP ? Self.bodyBytes : Self.messageBytes
+        var requestLines: [String] = []
         switch payload {
         case .numbers:
             self.name = isHTTP ? "numbers-http" : "numbers-websocket"
@@ -42,7 +46,9 @@ package struct PayloadAttack: Attack {
             ]
         case .marks:
             self.name = isHTTP ? "marks-http" : "marks-websocket"
-            self.summary = "member names and strings of combining marks, \(isHTTP ? "in HTTP bodies" : "in messages")"
+            self.summary =
+                "member names and strings of combining marks, "
+                + (isHTTP ? "in HTTP bodies, methods, paths and queries" : "in messages")
             // 40 bytes are left for the rest of the message. A mark has two bytes.
             let text = Self.marks((bytes - 40) / 4)
             // A long member name, which a decoder compares with the names that it knows, and a long id of a live.
@@ -51,7 +57,21 @@ package struct PayloadAttack: Attack {
             // are 61 bytes.
             let acceptedMarks = String(repeating: Self.marks(15) + "a", count: (bytes - 40) / 61)
             self.params = ["{\"live\":\"\(text)\"}", longName, "{\"live\":\"\(acceptedMarks)\"}"]
+            requestLines = isHTTP ? Self.requestLinesOfMarks : []
         }
+        self.requestLines = requestLines
+    }
+
+    /// Request lines whose method, query or path consists of combining marks: as they are, and percent-encoded.
+    private static var requestLinesOfMarks: [String] {
+        let marks = Self.marks(Self.headBytes / 4)
+        // A mark has six bytes in percent-encoding.
+        let count = Self.headBytes / 12
+        let encoded = String(repeating: "%CC%81", count: count) + String(repeating: "%CC%B4", count: count)
+        return [
+            "\(marks) /openapi.json", "GET /v1/lives?\(marks)=1", "GET /v1/lives?order=\(encoded)",
+            "GET /v1/lives/a\(marks)/stage",
+        ]
     }
 
     /// Combining marks in the order that takes the longest to sort, which a comparison of two texts does.
@@ -68,7 +88,14 @@ package struct PayloadAttack: Attack {
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The connections share 20 users.
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
-        let params = self.params[setting.index % self.params.count]
+        // Seven forms of `marks-http`, so that each of them is sent with and without a token.
+        let form = setting.index % (self.params.count + self.requestLines.count)
+        if form >= self.params.count {
+            let head = HTTPRequestText.head(
+                self.requestLines[form - self.params.count], token: setting.index % 4 == 0 ? nil : token)
+            return SingleShot(.raw("\(head)\r\n"))
+        }
+        let params = self.params[form]
         if self.channel == .http {
             // A quarter of the requests has no token. A gateway must reject these before it reads their bodies.
             let call = HTTPRequestText.call(
@@ -80,6 +107,8 @@ package struct PayloadAttack: Attack {
 
     /// The maximum size of a body in bytes.
     private static let bodyBytes = 256 << 10
+    /// A little less than the maximum size of a head in bytes, which leaves room for the token.
+    private static let headBytes = 15 << 10
     /// A little less than the maximum size of a message, in bytes.
     private static let messageBytes = 60_000
 }

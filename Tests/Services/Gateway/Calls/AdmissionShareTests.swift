@@ -61,6 +61,29 @@ import Tokens
         #expect(try clientOfOtherApp.call("live.create", "{\"live\":\"hall\"}").error?.code != .overloaded)
     }
 
+    /// Rules: R12.21.
+    @Test func `an app has at most its limit of lives, and owners come back to those that run`() throws {
+        let cluster = try FakeCluster { $0.admission.livesPerApp = 2 }
+        for live in ["one", "two"] { cluster.create(live) }
+        let (server, _) = try cluster.client("shop", role: .server)
+        let refused = try server.call("live.create", #"{"live":"three","owner":"eve"}"#).error
+        #expect(refused?.code == .overloaded && refused?.retryAfter == 5000)
+        let (eve, _) = try cluster.client("eve")
+        for params in [#"{"live":"three"}"#, #"{"live":"three","join":true}"#] {
+            #expect(try eve.call("live.create", params).error?.code == .overloaded)
+        }
+        #expect(cluster.refusalCount(.livesPerApp) == 3)
+        // Anna owns the lives of the fake cluster.
+        let (anna, _) = try cluster.client("anna")
+        #expect(try anna.call("live.create", #"{"live":"one"}"#).error == nil)
+
+        let clientOfOtherApp = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", app: "other")
+        _ = try clientOfOtherApp.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
+        #expect(try clientOfOtherApp.call("live.create", #"{"live":"hall"}"#).error?.code != .overloaded)
+        #expect(cluster.refusalCount(.livesPerApp) == 3, "another app has its own limit")
+    }
+
     /// Rules: R12.14.
     @Test func `a server's ban of more users than the rate's bucket holds is admitted if the bucket is full`() throws {
         let cluster = try FakeCluster { $0.admission.serverCalls = RateLimit(5, per: .seconds(60)) }

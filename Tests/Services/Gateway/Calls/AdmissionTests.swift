@@ -283,6 +283,28 @@ import Tokens
         for _ in 0..<5 { #expect(try server.call("live.list", #"{"count":50}"#).error == nil) }
     }
 
+    /// Rules: R12.19.
+    @Test func `a user creates lives at a rate over all its connections, whether it joins them or not`() throws {
+        let cluster = try FakeCluster { $0.admission.creations = RateLimit(2, per: .seconds(60)) }
+        let (first, _) = try cluster.client("bob")
+        let (second, _) = try cluster.client("bob")
+        #expect(try first.call("live.create", #"{"live":"one"}"#).error == nil)
+        #expect(try second.call("live.create", #"{"live":"two"}"#).error == nil)
+        // The next one is admitted after 30 s, less the time that the calls have taken.
+        let refused = try first.call("live.create", #"{"live":"three"}"#).error
+        #expect(refused?.code == .tooFrequent && (15_000...30_000).contains(refused?.retryAfter ?? 0))
+        #expect(try second.call("live.create", #"{"live":"three","join":true}"#).error?.code == .tooFrequent)
+        #expect(cluster.refusalCount(.creations) == 2)
+
+        let (eve, _) = try cluster.client("eve")
+        #expect(try eve.call("live.create", #"{"live":"four"}"#).error == nil, "another user has its own rate")
+        let (server, _) = try cluster.client("shop", role: .server)
+        for number in 0..<5 {
+            let params = #"{"live":"live\#(number)","owner":"owner\#(number)"}"#
+            #expect(try server.call("live.create", params).error == nil, "the rate is of users")
+        }
+    }
+
     @Test func `close codes that clients make up are counted under one metric label`() throws {
         let cluster = try FakeCluster()
         // 4104 is a code that only the gateway gives; the others mean nothing to the gateway.

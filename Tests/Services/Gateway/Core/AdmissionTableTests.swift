@@ -228,7 +228,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("live.join", .membership), ("live.leave", .membership), ("gift.send", .gift),
+            ("live.join", .membership), ("live.leave", .membership), ("live.create", .creation), ("live.end", nil),
+            ("gift.send", .gift),
             ("seat.device", .deviceChange),
             ("gift.list", .read), ("live.bans", .read), ("live.mutes", .read), ("audience.kick", .sanction),
             ("live.list", .read), ("barrage.sendText", nil), ("ping", nil), ("nothing", nil),

@@ -87,6 +87,22 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(model.live(Sample.key("arena")) == nil)
     }
 
+    /// Rules: R12.21.
+    @Test func `an app's lives are counted until their records are removed, each once`() {
+        var model = ReadModel()
+        model.apply(Sample.live("arena"))
+        model.apply(Sample.live("arena", revision: 2, name: "changed"))
+        model.apply(Sample.live("bistro"))
+        #expect(model.liveCount(of: Sample.app) == 2 && model.liveCount(of: "other") == 0)
+        model.apply(Sample.live("arena", revision: 3, ended: .endedByHost))
+        #expect(model.liveCount(of: Sample.app) == 2, "an ended live still takes memory")
+        for _ in 0..<2 { model.removeLive(Sample.key("arena")) }
+        model.removeLive(LiveKey("other", "bistro"))
+        #expect(model.liveCount(of: Sample.app) == 1 && model.liveCount(of: "other") == 0)
+        model.apply(Sample.live("arena", epoch: 11))
+        #expect(model.liveCount(of: Sample.app) == 2)
+    }
+
     @Test func `counts and stages of an earlier live with the same id, and older counts, are ignored`() {
         var model = ReadModel()
         // The live has epoch 20; epoch 10 is an earlier one.

@@ -130,4 +130,26 @@ import Testing
         _ = reads.requestEnded(requestedRead, at: self.time(1))
         #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
     }
+
+    /// Rules: R12.23.
+    @Test func `I16 one of several apps gets half of the places for waiting calls, and other apps' calls wait, too`() {
+        var reads = SharedReads<Int>(hasSeveralApps: true)
+        let otherRead = SharedRead(.audience, of: LiveKey("other", "concert"), epoch: 7)
+        _ = reads.addCall(Self.read, 0, at: self.time(0))
+        for number in 1..<Reads.maxWaiting / 2 {
+            #expect(reads.addCall(Self.read, number, at: self.time(0)) == .wait(mustRequest: false))
+        }
+        #expect(reads.addCall(Self.read, -1, at: self.time(0)) == .full)
+        let summary = SharedRead(.summary, of: LiveKey("demo", "hall"), epoch: 1)
+        #expect(reads.addCall(summary, -1, at: self.time(0)) == .full, "the share is that of all lives of the app")
+        #expect(reads.addCall(otherRead, 1, at: self.time(0)) == .wait(mustRequest: true))
+        // The answer serves call 0, so one more call of the app may wait.
+        _ = reads.requestEnded(Self.read, at: self.time(1))
+        #expect(reads.addCall(summary, 1, at: self.time(1)) == .wait(mustRequest: true))
+        #expect(reads.addCall(summary, -1, at: self.time(1)) == .full)
+        // Calls that were never answered leave their places, too.
+        let overdueCount = reads.sweep(at: self.time(20_000)).overdue.count
+        #expect(overdueCount == Reads.maxWaiting / 2 + 1 && reads.waitingCount == 0)
+        #expect(reads.addCall(summary, 1, at: self.time(20_001)) != .full)
+    }
 }

@@ -13,7 +13,7 @@ import Tokens
 /// What the HTTP API checks before it reads a request's body: the token, and rates of tokens, addresses and servers.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct APIAdmissionTests {
     /// A gateway with its HTTP API on a port.
-    private final class ServedGateway {
+    final class ServedGateway {
         let cluster: FakeCluster
         let server: WebServer
 
@@ -31,11 +31,18 @@ import Tokens
         ///
         /// The result is empty if there is no response within `seconds`, because the server waits for the body.
         func announceBody(ofBytes bytes: Int, token: String, waitingSeconds seconds: Double = 10) throws -> String {
+            try self.response(
+                to: "POST /v1/lives HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Length: \(bytes)\r\n\r\n",
+                waitingSeconds: seconds)
+        }
+
+        /// Sends a text on a new connection; returns the response's first bytes, which are empty if none come within
+        /// `seconds`.
+        func response(to text: String, waitingSeconds seconds: Double = 10) throws -> String {
             let socket = try WireClient.connect(self.server.port)
             defer { close(socket) }
-            let head =
-                "POST /v1/lives HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\nContent-Length: \(bytes)\r\n\r\n"
-            let sent = Array(head.utf8)
+            let sent = Array(text.utf8)
             _ = unsafe sent.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&entry, 1, Int32(seconds * 1000)) == 1 else { return "" }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
 import Gateway
+import GatewayCore
 import Glibc
 import HTTPServer
+import MachineKit
 import Observability
+import PlazaModel
 import PlazaWire
 import Testing
 import Tokens
@@ -59,6 +62,49 @@ import Tokens
                 status: Int(text.dropFirst(9).prefix(3)) ?? 0, head: String(parts.first ?? ""),
                 body: parts.count > 1 ? String(parts[1]) : "")
         }
+    }
+
+    /// Rules: R12.19.
+    @Test func `lives that a user creates by HTTP count with those that it creates by WebSocket`() throws {
+        let served = try ServedGateway { $0.admission.creations = RateLimit(2, per: .seconds(60)) }
+        let (client, _) = try served.cluster.client("bob")
+        #expect(try client.call("live.create", #"{"live":"one"}"#).error == nil)
+        func create(_ live: String) throws -> Response {
+            try served.request(
+                "POST", "/v1/call/live.create", #"{"live":"\#(live)"}"#, token: FakeCluster.Tokens.token("bob"))
+        }
+        #expect(try create("two").status == 200)
+        let refused = try create("three")
+        #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: "))
+        #expect(try client.call("live.create", #"{"live":"three"}"#).error?.code == .tooFrequent)
+        #expect(served.cluster.refusalCount(.creations) == 2)
+    }
+
+    /// Rules: R12.20.
+    @Test func `changes of an app's settings have a rate of their own, by WebSocket and HTTP together`() throws {
+        let served = try ServedGateway { $0.admission.serverSettings = RateLimit(3, per: .seconds(60)) }
+        let (server, _) = try served.cluster.client("shop", role: .server)
+        // The fake cluster answers no change of settings. The reply to the ping shows that both were counted.
+        try server.begin("app.setWords", #"{"words":["bad"]}"#)
+        try server.begin("app.removeGift", #"{"gift":"rose"}"#)
+        #expect(try server.getsPong())
+        for _ in 0..<5 { #expect(try server.call("app.get").error == nil, "a read is no change") }
+        // A change that is rejected for its parameters is not counted by HTTP, because it changes nothing.
+        #expect(try served.request("PUT", "/v1/app/words", #"{"words":[7]}"#).status == 400)
+        try server.begin("app.addWords", #"{"words":["worse"]}"#)
+        #expect(try server.getsPong())
+        let refused = try served.request("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#)
+        #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: "))
+        #expect(try server.call("app.setWords", #"{"words":[]}"#).error?.code == .tooFrequent)
+        #expect(served.cluster.refusalCount(.serverSettings) == 2)
+    }
+
+    /// Rules: R12.21.
+    @Test func `a live beyond the app's limit is refused with 503 and a time to retry`() throws {
+        let served = try ServedGateway { $0.admission.livesPerApp = 1 }
+        served.cluster.create("arena")
+        let refused = try served.request("POST", "/v1/lives", #"{"live":"bistro","owner":"eve"}"#)
+        #expect(refused.status == 503 && refused.head.contains("\r\nRetry-After: 5"))
     }
 
     /// Rules: R13.14.

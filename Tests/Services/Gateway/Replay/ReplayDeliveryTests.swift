@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
+import GatewayCore
 import MachineKit
 import PlazaModel
 import PlazaWire
@@ -123,6 +124,38 @@ import Testing
             #expect(try client.itemNumbers(upTo: 100) == Array(61...100))
         }
         try cluster.expectLedgerBalances(eve)
+    }
+
+    /// Rules: R12.22.
+    @Test func `a user who needs too many replays is told to load a snapshot, and other users are served`() throws {
+        let cluster = try FakeCluster { $0.admission.replays = RateLimit(2, per: .seconds(3600)) }
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...50 { cluster.publishText(self.room) }
+        #expect(try eve.itemNumbers(upTo: 50) == Array(1...50))
+        cluster.expireCachedItems()
+        let point = self.point(after: 20, offset: cluster.offset(of: 20, in: self.room))
+        var clients: [WireClient] = []
+        for session in ["phone", "tablet", "laptop"] {
+            let (bob, login) = try cluster.client("bob", session: session, resume: point)
+            clients.append(bob)
+            #expect(self.resumed(login)?.isReplayed == (session != "laptop"))
+        }
+        #expect(cluster.replayRefusalCount("tooFrequent") == 1 && cluster.refusalCount(.replays) == 1)
+        #expect(cluster.state.withLock { $0.replayRequests.count } == 2, "the reader is not asked")
+        #expect(try clients[0].itemNumbers(upTo: 50) == Array(21...50))
+        let (carol, login) = try cluster.client("carol", session: "phone", resume: point)
+        #expect(self.resumed(login)?.isReplayed == true)
+        #expect(try carol.itemNumbers(upTo: 50) == Array(21...50))
+        // The feed continues for everybody. What is still cached is replayed without the reader, however often.
+        cluster.publishText(self.room)
+        for client in [clients[2], carol, eve] { #expect(try client.itemNumbers(upTo: 51) == [51]) }
+        for session in ["watch", "desk", "car"] {
+            let recent = self.point(after: 50, offset: cluster.offset(of: 50, in: self.room))
+            let (bob, login) = try cluster.client("bob", session: session, resume: recent)
+            #expect(self.resumed(login)?.isReplayed == true)
+            #expect(try bob.itemNumbers(upTo: 51) == [51])
+        }
     }
 
     @Test func `a gateway that has just started serves clients that were connected to another gateway`() throws {

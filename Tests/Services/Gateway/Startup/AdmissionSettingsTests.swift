@@ -30,14 +30,16 @@ import Testing
         var expected = AdmissionLimits()
         expected.connectionsPerApp = 50_000
         expected.callsPerApp = 5000
-        #expect(defaults.admission == expected)
+        #expect(defaults.admission == expected && defaults.hasSeveralApps)
 
         let changed = try self.settings(from: [
             "--max-connections", "5000", "--connections-per-app", "7", "--calls-per-app", "11",
-            "--connections-per-user", "3",
+            "--connections-per-user", "3", "--lives-per-app", "14",
             "--calls-per-user", "5", "--server-connections-per-app", "6", "--server-logins-per-minute", "7",
-            "--server-calls-per-second", "8", "--server-reads-per-second", "10", "--reads-percent", "70",
-            "--joins-per-minute", "9", "--trusted-proxies", "10.0.0.0/8,fd00::1", "--proxy-protocol",
+            "--server-calls-per-second", "8", "--server-reads-per-second", "10", "--server-settings-per-second", "13",
+            "--reads-percent", "70",
+            "--joins-per-minute", "9", "--replays-per-minute", "15", "--creations-per-second", "12",
+            "--trusted-proxies", "10.0.0.0/8,fd00::1", "--proxy-protocol",
         ])
         #expect(
             changed.maxConnections == 5000 && changed.admission.connectionsPerApp == 7 && changed.speaksProxyProtocol)
@@ -47,6 +49,9 @@ import Testing
         #expect(changed.admission.serverCalls == RateLimit(8) && changed.admission.serverReads == RateLimit(10))
         #expect(changed.admission.readPercent == 70)
         #expect(changed.admission.memberships == RateLimit(9, per: .seconds(60)))
+        #expect(changed.admission.replays == RateLimit(15, per: .seconds(60)))
+        #expect(changed.admission.creations == RateLimit(12))
+        #expect(changed.admission.serverSettings == RateLimit(13) && changed.admission.livesPerApp == 14)
         #expect(changed.trustedProxies.contains(try #require(IPAddress("10.9.9.9"))))
     }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import GatewayCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+import Tokens
+
+@testable import Gateway
+
+/// Calls with the id of a call that is still open.
+///
+/// One reply answers a call and its repetition, so the repetition does not count for a rate. But a client may give the
+/// id to another call, or to a read that the gateway answers from memory.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RepeatedIDTests {
+    private static let roomParams = #"{"live":"room"}"#
+    private static let kickParams = #"{"live":"room","user":"carol"}"#
+
+    /// Rules: R12.8.
+    @Test func `a read with the id of an open call counts, because it gets an answer of its own`() throws {
+        let cluster = try FakeCluster { $0.admission.reads = RateLimit(3, per: .seconds(60)) }
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        cluster.state.withLock { $0.answersCalls = false }
+        // A call that was forwarded, and a read that waits for an answer that several clients share; it counts itself.
+        let kick = try client.begin("audience.kick", Self.kickParams)
+        let summary = try client.begin("live.summary", Self.roomParams)
+        for id in [kick, summary] { #expect(try client.call("gift.list", id: id).error == nil) }
+        // The next read is admitted after 20 s, less the time that the calls have taken.
+        for (method, id) in [("gift.list", kick), ("live.get", summary)] {
+            let refused = try client.call(method, Self.roomParams, id: id).error
+            #expect(refused?.code == .tooFrequent && (5_000...20_000).contains(refused?.retryAfter ?? 0))
+        }
+        #expect(cluster.refusalCount(.reads) == 2)
+        // A repetition of the open read gets no reply of its own, so it is neither counted nor refused.
+        try client.begin("live.summary", Self.roomParams, id: summary)
+        #expect(try client.getsPong())
+        #expect(cluster.refusalCount(.reads) == 2)
+    }
+
+    /// Rules: R12.14.
+    @Test func `a read of an app's server with the id of an open call counts as a call and as a read`() throws {
+        let cluster = try FakeCluster {
+            $0.admission.serverReads = RateLimit(3, per: .seconds(60))
+            $0.admission.serverCalls = RateLimit(10, per: .seconds(600))
+        }
+        cluster.create("room")
+        let (server, _) = try cluster.client("shop", role: .server)
+        cluster.state.withLock { $0.answersCalls = false }
+        let id = try server.begin("live.end", Self.roomParams)
+        for _ in 0..<3 { #expect(try server.call("gift.list", id: id).error == nil) }
+        #expect(try server.call("gift.list", id: id).error?.code == .tooFrequent)
+        #expect(cluster.refusalCount(.serverReads) == 1)
+        // Five calls have counted: the end of the live, and four reads. A repetition of the end does not.
+        for _ in 0..<5 { try server.begin("live.end", Self.roomParams, id: id) }
+        for _ in 0..<5 { #expect(try server.call("ping").error == nil) }
+        #expect(try server.call("ping").error?.code == .tooFrequent)
+    }
+
+    /// Rules: R12.8.
+    @Test func `another call with the id of a read that waits is not forwarded, and does not take its answer`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        cluster.state.withLock { $0.answersCalls = false }
+        let id = try client.begin("live.summary", Self.roomParams)
+        for _ in 0..<5 { try client.begin("audience.kick", Self.kickParams, id: id) }
+        #expect(try client.getsPong())
+        #expect(cluster.recordCount { $0.topic == .directoryInbox } == 0)
+        // A kick with an id of its own is forwarded.
+        try client.begin("audience.kick", Self.kickParams)
+        #expect(try client.getsPong())
+        #expect(cluster.recordCount { $0.topic == .directoryInbox } == 1)
+        cluster.answer(try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil })
+        #expect(try client.answer(to: id) == .success(result: FakeCluster.summaryResult))
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import Gateway
+
+/// The parameters that are read from paths and queries.
+@Suite struct RouteInputTests {
+    /// Rules: R13.4.
+    @Test func `a query item that may be repeated gives a list in its order, which has a limit`() throws {
+        let route = try #require(RouteTable.all.first { $0.query.contains { $0.isList && $0.name == "word" } })
+        let item = try #require(route.query.first { $0.isList })
+        guard case .list(_, let range, _) = item.schema else { throw Failure.noList }
+        func request(_ words: [String]) -> HTTPRequest? {
+            HTTPRequest(
+                method: route.method, path: "/", query: words.map { HTTPQueryItem(name: item.name, value: $0) })
+        }
+        let words = (0..<range.upperBound).map { "word\($0)" }
+        let parameters = try RouteInput.parameters(of: try #require(request(words)), route)
+        #expect(parameters[item.field] == .array(words.map { .text($0) }))
+
+        // The server accepts 1,000 query items. They are collected in a time in proportion to their number.
+        let tooMany = try #require(request((0..<1_000).map { "word\($0)" }))
+        let error = #expect(throws: APIError.self) { try RouteInput.parameters(of: tooMany, route) }
+        #expect(error?.status == 400 && error?.error.code == .badParameter)
+    }
+
+    /// Rules: R13.4.
+    @Test func `a method in the path is ASCII before anything compares it`() throws {
+        let route = try #require(RouteTable.all.first { $0.path == "/v1/call/{method}" })
+        var request = try #require(HTTPRequest(method: route.method, path: "/v1/call/x"))
+        request.parameters["method"] = "live.g\u{301}et"
+        #expect(route.method(of: request) == "live.g??et")
+        request.parameters["method"] = "live.get"
+        #expect(route.method(of: request) == "live.get")
+    }
+
+    private enum Failure: Error { case noList }
+}

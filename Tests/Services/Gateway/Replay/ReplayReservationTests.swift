@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Testing
+
+@testable import Gateway
+
+/// The memory of items that were read and are not sent yet, by app.
+@Suite struct ReplayReservationTests {
+    /// Rules: R12.22.
+    @Test func `I16 bytes count for their app as long as somebody holds the reservation`() {
+        let sum = ReplayReservation.Sum()
+        var reservations = [("demo", 5), ("demo", 7), ("other", 3)].map { app, bytes in
+            ReplayReservation(bytes: bytes, of: AppID(app), in: sum)
+        }
+        #expect(sum.byteCounts == ["demo": 12, "other": 3] && sum.byteCount == 15)
+        // A client that still sends holds its reservation.
+        let held = reservations.removeFirst()
+        reservations = []
+        #expect(sum.byteCounts == ["demo": 5])
+        withExtendedLifetime(held) {}
+    }
+}
