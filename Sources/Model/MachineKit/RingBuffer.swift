@@ -48,7 +48,7 @@ package struct RingBuffer<Element> {
     }
 
     private mutating func grow() {
-        var larger = [Element?](repeating: nil, count: min(self.limit, max(8, self.slots.count * 2)))
+        var larger = [Element?](repeating: nil, count: min(self.limit, max(2, self.slots.count * 2)))
         for index in 0..<self.count { larger[index] = self.slots[(self.head + index) % self.slots.count] }
         self.slots = larger
         self.head = 0

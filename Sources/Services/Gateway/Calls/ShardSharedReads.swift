@@ -55,13 +55,14 @@ final class ShardSharedReads {
         _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
         stopwatch: Stopwatch
     ) throws(ReplyError) -> Bool {
+        // Removes the calls whose answer was lost, which happens only if the shard's mailbox was full. A sweep fails
+        // each overdue call, at most a second after the deadline, so an older call has lost its answer. As long as it
+        // was here, a repeat would wait for that answer, also one that is forwarded by itself.
+        let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
+        client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         guard let (kind, key) = Self.sharedRead(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
         else { return false }
-        // Removes the calls whose answer was lost, which happens only if the shard's mailbox was full. A sweep fails
-        // each overdue call, at most a second after the deadline, so an older call has lost its answer.
-        let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
-        client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         // The client resent a call that still waits: one reply answers both.
         if client.isWaitingRead(frame.id) { return true }
         // A call with this id was forwarded already: its reply answers both.

@@ -41,8 +41,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     package init(_ limits: AdmissionLimits, connectionsPerApp: Int) {
         self.limits = limits
         self.connectionsPerApp = max(1, connectionsPerApp)
-        // A user who logs in and joins uses three rate limits: logins, memberships and joins of the live. Four for
-        // each connection leave a reserve.
+        // A user who logs in, joins and resumes uses four rate limits: logins, memberships, joins of the live and
+        // replays.
         self.maxRateLimitsPerApp = max(Self.maxRateLimits, 4 * self.connectionsPerApp)
     }
 

@@ -146,13 +146,20 @@ private struct AppNotices: Sendable {
     private(set) var byteCount = 0
     /// The user and the id of each notice, and the time at which it was read, oldest first.
     ///
-    /// A notice that its user's limit has removed may still be here.
-    private var order = RingBuffer<(user: UserKey, id: NoticeID, readAt: MonotonicTime)>(limit: NoticeRing.maxNotices)
+    /// The place of a notice that its user's limit has removed may still be here. Such places are at most as many as the
+    /// notices, so that all fit.
+    private var order = Self.emptyOrder()
+
+    private typealias Place = (user: UserKey, id: NoticeID, readAt: MonotonicTime)
+
+    private static func emptyOrder() -> RingBuffer<Place> { RingBuffer(limit: 2 * NoticeRing.maxNotices + 2) }
 
     mutating func append(_ entry: NoticeRing.Entry, at now: MonotonicTime) {
         let user = entry.notice.to
-        if self.order.count == self.order.limit { self.removeOldest() }
-        if self.entriesByUser[user]?.count == NoticeRing.maxNoticesOfUser { self.removeFirst(of: user) }
+        if self.entriesByUser[user]?.count == NoticeRing.maxNoticesOfUser {
+            self.removeFirst(of: user)
+            self.removeEmptyPlaces()
+        }
         let limit = NoticeRing.maxNoticesOfUser
         guard self.order.append((user, entry.id, now)),
             self.entriesByUser[user, default: RingBuffer(limit: limit)].append(entry)
@@ -169,6 +176,18 @@ private struct AppNotices: Sendable {
     mutating func removeOldest() {
         guard let oldest = self.order.popFirst() else { return }
         if self.entriesByUser[oldest.user]?.first?.id == oldest.id { self.removeFirst(of: oldest.user) }
+    }
+
+    /// Removes the places without notices if they are more than the others.
+    private mutating func removeEmptyPlaces() {
+        guard self.order.count > 2 * self.count + 1 else { return }
+        var order = Self.emptyOrder()
+        while let place = self.order.popFirst() {
+            // The ids of a user's notices are increasing.
+            let first = self.entriesByUser[place.user]?.first
+            if let first, first.id.offset <= place.id.offset { _ = order.append(place) }
+        }
+        self.order = order
     }
 
     private mutating func removeFirst(of user: UserKey) {

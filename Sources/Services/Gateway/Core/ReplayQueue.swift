@@ -140,9 +140,7 @@ package struct ReplayQueue: Sendable {
         var priorities: [Priority] = []
         for (lane, entries) in self.entriesByLane where !busyPartitions.contains(lane.partition) {
             let used = usage[lane.app] ?? ReplayUsage()
-            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.parts,
-                used.unsentBytes < ReplayLimits.maxUnsentBytes / self.parts
-            else { continue }
+            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.parts, self.hasRoom(used) else { continue }
             priorities.append(
                 Priority(
                     scanCount: used.scanCount, lastScanNumber: self.lastScanNumbers[lane.app] ?? 0,
@@ -154,13 +152,20 @@ package struct ReplayQueue: Sendable {
         // Requests of other apps are served by the same scan, unless they would make it much longer: an app must not
         // slow down the scans of others.
         let maxRecords = min(2 * bounds.count + Int(ReplayLimits.firstStepRecords), Int(ReplayLimits.maxScanRecords))
-        let otherLanes = self.entriesByLane.keys.filter { $0.partition == lane.partition && $0.app != lane.app }
+        let otherLanes = self.entriesByLane.keys.filter {
+            $0.partition == lane.partition && $0.app != lane.app && self.hasRoom(usage[$0.app] ?? ReplayUsage())
+        }
         for otherLane in otherLanes.sorted(by: { $0.app.text < $1.app.text }) {
             merged += self.removeEntries(of: otherLane, near: &bounds, maxRecords: maxRecords)
         }
         self.scanNumber += 1
         self.lastScanNumbers[lane.app] = self.scanNumber
         return ReplayScan(partition: lane.partition, app: lane.app, bounds: bounds, for: merged)
+    }
+
+    /// Whether an app that uses this much may have more read for it.
+    private func hasRoom(_ used: ReplayUsage) -> Bool {
+        used.unsentBytes < ReplayLimits.maxUnsentBytes / self.parts
     }
 
     /// Removes the requests whose deadline has passed, and returns their outcomes.

@@ -295,6 +295,19 @@ extension DeliveryLedger {
         #expect(ring.count == 0 && ring.byteCount == 0)
     }
 
+    @Test func `I16 many notices of one user do not push out those of other users`() {
+        var ring = NoticeRing()
+        let eve = UserKey("demo", "eve")
+        _ = ring.append(Self.entry(0, to: eve), at: 0)
+        for offset in 1...Int64(4 * NoticeRing.maxNotices) {
+            _ = ring.append(Self.entry(offset, to: UserKey("demo", "bob")), at: 0)
+        }
+        #expect(ring.count == NoticeRing.maxNoticesOfUser + 1)
+        #expect(ring.entries(of: eve, after: NoticeID(partition: 0, offset: -1)).count == 1)
+        ring.prune(at: 60_001)
+        #expect(ring.count == 0 && ring.byteCount == 0)
+    }
+
     @Test func `I16 an app with many notices does not push out those of another app`() {
         var ring = NoticeRing()
         let bob = UserKey("quiet", "bob")

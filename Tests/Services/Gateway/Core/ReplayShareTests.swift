@@ -69,6 +69,21 @@ import Testing
     }
 
     /// Rules: R12.22.
+    @Test func `I16 a scan does not serve an app that has its share of the memory, and serves others`() {
+        /// The app of the first scan, and the number of requests that it leaves.
+        func firstScan(unsentBytes: Int) -> (app: AppID?, remaining: Int) {
+            var queue = ReplayQueue(hasSeveralApps: true)
+            queue.expectAccepted(Self.resume(0..<10, of: "demo"), number: 1, deadline: MonotonicTime(milliseconds: 1))
+            queue.expectAccepted(Self.resume(0..<10, of: "other"), number: 2, deadline: MonotonicTime(milliseconds: 2))
+            let scan = queue.nextScan(excluding: [], usage: ["demo": ReplayUsage(unsentBytes: unsentBytes)])
+            return (scan?.app, queue.count)
+        }
+        let half = ReplayLimits.maxUnsentBytes / 2
+        #expect(firstScan(unsentBytes: half - 1) == ("demo", 0))
+        #expect(firstScan(unsentBytes: half) == ("other", 1))
+    }
+
+    /// Rules: R12.22.
     @Test func `apps take turns in a partition, whatever the deadlines and the number of their requests`() {
         var queue = ReplayQueue(hasSeveralApps: true)
         // The ranges are too far apart for one scan.
