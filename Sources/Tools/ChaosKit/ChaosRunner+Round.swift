@@ -75,9 +75,9 @@ extension ChaosRunner {
             }
         }
         var result = Self.makeResult(round, plan, load, history)
-        result.findings += RoundCoverage.findings(in: history).map(\.description)
-        // Without a fault nothing excuses a finding, so the findings stay.
+        // Without a fault nothing excuses what the checker finds. Only the round need not show everything.
         result.invalid = reasonNotInjected
+        if reasonNotInjected == nil { result.findings += RoundCoverage.findings(in: history).map(\.description) }
         target.backend?.forget(livesNamed: name, until: start)
         return result
     }

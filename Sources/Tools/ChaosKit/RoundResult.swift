@@ -116,7 +116,8 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// The verdict, as a run prints it.
     var verdict: String {
         let verdict = self.findings.isEmpty ? "held" : "BROKEN: \(self.findings.joined(separator: "; "))"
-        return self.invalid.map { "not counted: \($0); \(verdict)" } ?? verdict
+        guard let reason = self.invalid else { return verdict }
+        return self.findings.isEmpty ? "not counted: \(reason)" : "not counted: \(reason); \(verdict)"
     }
 
     package init(

@@ -64,6 +64,23 @@ struct HistoryReducerTests {
             ])
     }
 
+    @Test func `for a message that Kafka alone has twice, both copies in its log and the call are shown`() throws {
+        let lines = try Self.lines("I15") { history in
+            var log = FeedHistory(client: "Kafka", live: Fixture.live, steps: history.feeds[0].steps)
+            log.replaceItem(3, by: Fixture.text(3, "two"))
+            history.logs = [log]
+            // A gap hides from both clients what Kafka has instead of item 3.
+            history.battles = [:]
+            history.replaceItem(3, by: .gap)
+        }
+        #expect(
+            lines == [
+                "--:--:--.--- bob in concert sends \"two\": acknowledged as item 2",
+                "01:00:00.002 Kafka in concert item 2 of epoch 1: gets the text \"two\"",
+                "01:00:00.003 Kafka in concert item 3 of epoch 1: gets the text \"two\"",
+            ])
+    }
+
     @Test func `for swapped items both items are shown, and for different contents both clients' copies`() throws {
         let swap = try Self.lines("I7") { $0.eveFeed.swapItems(-99, -98) }
         #expect(swap.count == 2 && swap.allSatisfy { $0.contains("eve") })

@@ -14,7 +14,7 @@ struct RoundCoverageTests {
         var history = Fixture.history()
         let gift = FeedContent.giftMessageID(sender: Fixture.bob.userID, gift: Fixture.rose.giftID, count: 1)
         history.calls += [
-            Fixture.message(gift, .acknowledged(number: 3)), Fixture.message("too many", .refused),
+            Fixture.message(gift, .acknowledged(number: 3)), Self.droppedText,
             CallRecord(client: "bob", live: Fixture.live, .likes(1), .acknowledged()),
             CallRecord(client: "bob", live: Fixture.live, .metadata(key: "topic", value: "a"), .acknowledged()),
         ]
@@ -24,6 +24,12 @@ struct RoundCoverageTests {
         return history
     }
 
+    private static var droppedText: CallRecord {
+        var call = Fixture.message("too many", .refused)
+        call.code = .droppedByBudget
+        return call
+    }
+
     private static func findings(_ change: (inout RoundHistory) -> Void) -> [String] {
         var history = Self.history()
         change(&history)
@@ -31,7 +37,7 @@ struct RoundCoverageTests {
     }
 
     private static func finding(_ name: String, _ promise: String) -> String {
-        "coverage: the round had not one of these: \(name) (\(promise))"
+        "coverage: the round had none of this: \(name) (\(promise))"
     }
 
     @Test func `a round with some of everything is covered`() { #expect(Self.findings { _ in } == []) }
@@ -41,16 +47,20 @@ struct RoundCoverageTests {
         #expect(Self.findings { $0.battles = [:] } == [Self.finding("a battle", "I14")])
         #expect(Self.findings { $0.listWalks = [] } == [Self.finding("a walk through the list", "I3")])
         #expect(Self.findings { $0.feeds[0].steps.removeLast() } == [Self.finding("a removal", "I6")])
-        // An unanswered gift says nothing, and a refused gift is not a dropped text.
+        // An unanswered gift says nothing.
         let gifts = Self.findings { history in
             for index in history.calls.indices where history.calls[index].isGift {
                 history.calls[index].outcome = .unanswered
             }
         }
-        #expect(gifts == [Self.finding("a gift", "I15")])
-        #expect(
-            Self.findings { $0.calls.removeAll { $0.outcome == .refused } }
-                == [Self.finding("a text that the budget drops", "I9")])
+        #expect(gifts == [Self.finding("an acknowledged gift", "I15")])
+        // A text that was refused because its sender is muted says nothing about the budget.
+        let refused = Self.findings { history in
+            for index in history.calls.indices where history.calls[index].outcome == .refused {
+                history.calls[index].code = .userMuted
+            }
+        }
+        #expect(refused == [Self.finding("a text that the budget drops", "I9")])
         let backend = Self.findings { $0.backend = BackendHistory(requests: [], log: []) }
         #expect(
             backend == [
@@ -67,11 +77,12 @@ struct RoundCoverageTests {
     }
 
     @Test func `a call that was sent after the recovery and has no answer is found`() {
-        func findings(sentAt: Int64, _ outcome: CallRecord.Outcome) -> [String] {
+        func findings(sentAt: Int64, _ outcome: CallRecord.Outcome, _ code: ReplyCode? = nil) -> [String] {
             Fixture.findings { history in
                 history.answersDueFrom = Timestamp(milliseconds: 5_000)
                 var call = Fixture.message("late", outcome)
                 call.at = Timestamp(milliseconds: sentAt)
+                call.code = code
                 history.calls.append(call)
             }
         }
@@ -80,5 +91,8 @@ struct RoundCoverageTests {
         #expect(
             findings(sentAt: 5_000, .unanswered)
                 == ["recovery: bob sends \"late\" in concert after the recovery, and gets no answer"])
+        #expect(
+            findings(sentAt: 5_000, .unanswered, .overloaded)
+                == ["recovery: bob sends \"late\" in concert after the recovery, and gets only overloaded"])
     }
 }

@@ -33,6 +33,8 @@ package struct CallRecord: Hashable, Sendable {
     package var live: LiveID
     package var call: Call
     package var outcome: Outcome
+    /// The code of the error in the reply; nil without one.
+    package var code: ReplyCode?
 
     package init(client: String, live: LiveID, _ call: Call, _ outcome: Outcome, at: Timestamp? = nil) {
         self.client = client
@@ -47,10 +49,8 @@ package struct CallRecord: Hashable, Sendable {
         if case .message(let id, _) = self.call { id.contains(FeedContent.giftMark) } else { false }
     }
 
-    /// Whether the call sent a text that the feed's budget had no room for: no other text of the workload is refused.
-    var isDroppedText: Bool {
-        if case .message(_, isMuted: false) = self.call { self.outcome == .refused && !self.isGift } else { false }
-    }
+    /// Whether the call sent a text that the feed's budget had no room for.
+    var isDroppedText: Bool { self.code == .droppedByBudget }
 
     /// What the caller does, as the predicate of a sentence.
     var action: String {

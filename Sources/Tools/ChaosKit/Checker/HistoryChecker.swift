@@ -22,6 +22,13 @@ package enum HistoryChecker {
             .requestForms, .deliveryOrder, .deliveries, .questions, .liveEvents, .memberEvents, .metadataEvents,
             .seatEvents, .battleEvents,
         ]
+
+        /// The checks that read Kafka's log of the feeds.
+        static let ofLog: [Check] =
+            ofBackend + [
+                .log, .agreement, .budgets, .ends, .messages, .battles, .totals, .metadata, .revisions, .seats,
+                .connections,
+            ]
     }
 
     /// All broken promises of a round; empty if every promise held.
@@ -234,7 +241,7 @@ package enum HistoryChecker {
         }
     }
 
-    /// Checks that each call that was sent after the recovery from the fault was answered.
+    /// Checks that each call that was sent after the recovery from the fault was decided.
     ///
     /// While the fault lasts a client may not know the outcome of a call; afterwards each call has an answer.
     private static func checkLateAnswers(_ history: RoundHistory) -> [Finding] {
@@ -244,7 +251,8 @@ package enum HistoryChecker {
         }.map { call in
             Finding(
                 promise: "recovery",
-                text: "\(call.client) \(call.action) in \(call.live) after the recovery, and gets no answer")
+                text: "\(call.client) \(call.action) in \(call.live) after the recovery, and gets "
+                    + (call.code.map { "only \($0.name)" } ?? "no answer"))
         }
     }
 

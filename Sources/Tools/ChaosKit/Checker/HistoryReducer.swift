@@ -46,18 +46,23 @@ package enum HistoryReducer {
     }
 
     /// All entries of the history that a check may need, each list in its order: for a check of the backend what it
-    /// received, and what Kafka has; for any other check the calls, the steps of the feeds, and the reads.
+    /// received, for any other check the calls and the reads; the steps of the feeds, and what Kafka has of them.
     private static func entries(of history: RoundHistory, for check: HistoryChecker.Check) -> [Entry] {
         let isOfBackend = HistoryChecker.Check.ofBackend.contains(check)
-        return isOfBackend ? Self.backendEntries(of: history) : Self.clientEntries(of: history)
+        let logEntries = HistoryChecker.Check.ofLog.contains(check) ? Self.logEntries(of: history) : []
+        return logEntries + (isOfBackend ? Self.backendEntries(of: history) : Self.clientEntries(of: history))
+    }
+
+    private static func logEntries(of history: RoundHistory) -> [Entry] {
+        history.logs.indices.flatMap { log in
+            history.logs[log].steps.indices.map { Entry.logStep(log: log, index: $0) }
+        }
     }
 
     private static func backendEntries(of history: RoundHistory) -> [Entry] {
         (history.backend?.requests ?? []).indices.map(Entry.backendRequest)
             + (history.backend?.log ?? []).indices.map(Entry.loggedEvent)
-            + history.logs.indices.flatMap { log in
-                history.logs[log].steps.indices.map { Entry.logStep(log: log, index: $0) }
-            } + Self.feedEntries(of: history) + history.battleReads.indices.map(Entry.battleRead)
+            + Self.feedEntries(of: history) + history.battleReads.indices.map(Entry.battleRead)
     }
 
     private static func feedEntries(of history: RoundHistory) -> [Entry] {
@@ -78,8 +83,8 @@ package enum HistoryReducer {
         _ entries: [Entry], of history: RoundHistory, for check: HistoryChecker.Check
     ) -> RoundHistory {
         var excerpt = history
-        if HistoryChecker.Check.ofBackend.contains(check) {
-            if excerpt.backend != nil { excerpt.backend = BackendHistory() }
+        if HistoryChecker.Check.ofBackend.contains(check), excerpt.backend != nil { excerpt.backend = BackendHistory() }
+        if HistoryChecker.Check.ofLog.contains(check) {
             for index in excerpt.logs.indices { excerpt.logs[index].steps = [] }
         }
         (excerpt.calls, excerpt.battleReads, excerpt.metadataReads, excerpt.listWalks) = ([], [], [], [])
@@ -109,7 +114,7 @@ package enum HistoryReducer {
     ) -> [Evidence.Event] {
         // A gap has no time of its own. It gets the time of the item before it.
         var events = excerpt.calls.map { (time: $0.at?.milliseconds ?? 0, event: Evidence.Event($0)) }
-        let logs = HistoryChecker.Check.ofBackend.contains(check) ? excerpt.logs : []
+        let logs = HistoryChecker.Check.ofLog.contains(check) ? excerpt.logs : []
         for feed in logs + excerpt.feeds {
             var time: Int64 = 0
             for step in feed.steps {

@@ -12,11 +12,11 @@ enum RoundCoverage {
         let acknowledged = history.calls.filter { if case .acknowledged = $0.outcome { true } else { false } }
         func hasCall(_ isWanted: (CallRecord.Call) -> Bool) -> Bool { acknowledged.contains { isWanted($0.call) } }
         var evidence = [
-            ("a text", "I8", acknowledged.contains { $0.isText }),
-            ("a gift", "I15", acknowledged.contains { $0.isGift }),
-            ("likes", "I15", hasCall { if case .likes = $0 { true } else { false } }),
-            ("a score", "I14", hasCall { if case .score = $0 { true } else { false } }),
-            ("a write of metadata", "R3.42", hasCall { if case .metadata = $0 { true } else { false } }),
+            ("an acknowledged text", "I8", acknowledged.contains { $0.isText }),
+            ("an acknowledged gift", "I15", acknowledged.contains { $0.isGift }),
+            ("acknowledged likes", "I15", hasCall { if case .likes = $0 { true } else { false } }),
+            ("an acknowledged score", "I14", hasCall { if case .score = $0 { true } else { false } }),
+            ("an acknowledged write of metadata", "R3.42", hasCall { if case .metadata = $0 { true } else { false } }),
             ("a text that the budget drops", "I9", history.calls.contains(where: \.isDroppedText)),
             ("a battle", "I14", !history.battles.isEmpty),
             ("a request", "I13", !history.requests.isEmpty),
@@ -32,7 +32,7 @@ enum RoundCoverage {
             ]
         }
         return evidence.filter { !$0.2 }.map { name, promise, _ in
-            Finding(promise: "coverage", text: "the round had not one of these: \(name) (\(promise))")
+            Finding(promise: "coverage", text: "the round had none of this: \(name) (\(promise))")
         }
     }
 }

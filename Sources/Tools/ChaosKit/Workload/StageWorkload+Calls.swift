@@ -30,6 +30,7 @@ extension StageWorkload {
     ) async -> CallRecord.Outcome {
         let index = self.record(call, by: name, in: live)
         var outcome = CallRecord.Outcome.unanswered
+        var code: ReplyCode?
         do {
             switch try await client.call(method, params) {
             case .sent(let position): outcome = .acknowledged(number: position.number)
@@ -37,9 +38,10 @@ extension StageWorkload {
             default: outcome = .acknowledged()
             }
         } catch {
+            code = error.code
             if Self.refusals.contains(error.code) { outcome = .refused }
         }
-        self.history.withLock { $0.calls[index].outcome = outcome }
+        self.history.withLock { ($0.calls[index].outcome, $0.calls[index].code) = (outcome, code) }
         return outcome
     }
 
