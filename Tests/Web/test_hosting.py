@@ -91,10 +91,49 @@ class Hosting(BrowserCase):
         expect(seats.nth(8)).to_contain_text("Seat 9: Noor Sixteen")
         host.page.get_by_role("button", name="Unlock seat 2", exact=True).click()
         expect(seats.nth(1)).to_contain_text("Free seat 2")
-        # A lock takes off the seat who sits there.
-        host.page.get_by_role("button", name=f"Take Noor Sixteen {TAG} off seat 9, and lock it").click()
+        # A lock takes off the seat who sits there, and its button says so.
+        lock = host.page.get_by_role("button", name=f"Take off and lock: Noor Sixteen {TAG}, seat 9")
+        expect(lock).to_have_text("Take off and lock")
+        lock.click()
         expect(seats.nth(8)).to_contain_text("Seat 9 is locked")
         expect(viewer.page.get_by_role("button", name="Take a seat")).to_be_visible()
+
+    def test_a_guest_who_loads_the_page_again_is_told_that_the_seat_is_left(self):
+        host = self.window("Mira Twenty")
+        live = host.go_live("Loaded again", Seats="Free for everybody")
+        guest = self.window("Noor Twenty").enter(live)
+        guest.page.get_by_role("button", name="Take a seat").click()
+        seat = host.page.locator(".plate-name", has_text="Noor Twenty")
+        expect(seat).to_be_visible()
+        guest.page.reload()
+        told = guest.toast("You left your seat when the page was loaded again")
+        expect(told).to_be_visible()
+        expect(seat).to_have_count(0)
+        # It is said once, and to no one who did not sit.
+        guest.page.reload()
+        expect(guest.page.get_by_role("button", name="Take a seat")).to_be_visible()
+        expect(told).to_have_count(0)
+        host.page.reload()
+        expect(host.page.get_by_label("Say something")).to_be_visible()
+        expect(host.toast("You left your seat")).to_have_count(0)
+
+    def test_gifts_that_are_off_cannot_be_chosen_and_the_button_says_why(self):
+        host = self.window("Mira Twenty-One")
+        live = host.go_live("Without gifts")
+        viewer = self.window("Noor Twenty-One").enter(live)
+        gift = viewer.page.get_by_role("button", name="Send a gift")
+        expect(gift).to_have_attribute("aria-disabled", "false")
+        host.page.get_by_role("tab", name="Manage").click()
+        host.page.get_by_label("Gifts are on").uncheck()
+        expect(gift).to_have_attribute("aria-disabled", "true")
+        expect(gift).to_have_attribute("title", "Gifts are off in this live.")
+        # Playwright does not press what is disabled; a finger does.
+        gift.dispatch_event("click")
+        expect(viewer.toast("Gifts are off in this live.")).to_be_visible()
+        expect(viewer.page.locator("dialog")).to_have_count(0)
+        host.page.get_by_label("Gifts are on").check()
+        expect(gift).to_have_attribute("aria-disabled", "false")
+        expect(gift).to_have_attribute("title", "Send a gift")
 
     def test_on_a_phone_the_seats_below_the_chat_are_reached(self):
         host = self.window("Mira Fifteen")
@@ -238,6 +277,11 @@ class Hosting(BrowserCase):
         cover.fill(offered[0])
         self.assertEqual(cover.evaluate("(input) => input.validationMessage"), "")
         expect(host.page.locator(".host-preview img")).to_have_attribute("src", offered[0])
+        link = host.page.get_by_label("Page of the product")
+        for address, said in (("http://shop.example/cup", "begins with https://"), ("cup", "begins with https://"), ("https://shop.example/cup", "")):
+            link.fill(address)
+            message = link.evaluate("(input) => input.validationMessage")
+            self.assertTrue(said in message if said else not message, message)
 
     def test_who_goes_live_again_is_told_that_the_live_runs_as_it_was(self):
         host = self.window("Mira Fourteen")

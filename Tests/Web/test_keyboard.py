@@ -200,6 +200,12 @@ class Keyboard(FixtureCase):
         games = page.get_by_role("tab", name="Games")
         games.click()
         expect(games).to_be_focused()
+        tabs = page.get_by_role("tab")
+        for key, index in (("End", -1), ("ArrowRight", 0), ("ArrowLeft", -1), ("Home", 0), ("ArrowRight", 1)):
+            page.keyboard.press(key)
+            expect(tabs.nth(index)).to_be_focused()
+            expect(tabs.nth(index)).to_have_attribute("aria-selected", "true")
+        games.click()
         page.get_by_role("button", name="Language").click()
         expect(page.get_by_role("tab", name="游戏")).to_have_attribute("aria-selected", "true")
         self.assertEqual(self.faults, [])

@@ -11,6 +11,12 @@ from browsing import BrowserCase, TAG
 
 PHONE = {"width": 390, "height": 844}
 
+# The scores beside the names on the stage, from left to right.
+SEAT_SCORES = """() => {
+    const left = (score) => score.closest('.plate').getBoundingClientRect().left;
+    return [...document.querySelectorAll('.plate-score')].sort((a, b) => left(a) - left(b)).map((score) => score.textContent);
+}"""
+
 
 class Lives(BrowserCase):
     def test_sign_in_browse_enter_and_chat_both_ways(self):
@@ -44,7 +50,11 @@ class Lives(BrowserCase):
         name = other.get_by_label("Your name")
         expect(name).to_have_value("")
         expect(other.get_by_text("One name is one user")).to_be_visible()
+        for wrong, said in (("   ", "Write a name"), ("Noor\tNineteen", "control characters are not allowed")):
+            name.fill(wrong)
+            self.assertIn(said, name.evaluate("(input) => input.validationMessage"))
         name.fill(f"Noor Nineteen {TAG}")
+        self.assertEqual(name.evaluate("(input) => input.validationMessage"), "")
         other.get_by_role("button", name="Sign in").click()
         expect(other.get_by_label("Say something")).to_be_visible()
         # The host is still in its live, and hears the viewer.
@@ -136,14 +146,19 @@ class Lives(BrowserCase):
             expect(window.page.locator(".battle-track")).to_be_visible()
         battle = self.cluster.call("battle.get", {"live": live})["battleInfo"]["details"]["id"]
         self.cluster.call("battle.score", {"battle": battle, "scores": [{"live": live, "score": 41}, {"live": other, "score": 59}]})
-        for window in (first, second, viewer):
-            expect(window.page.locator(".battle-side")).to_have_text(["41", "59"])
+        # In each window the side of its live stands first, as its seats do.
+        orders = ((first, ["41", "59"]), (second, ["59", "41"]), (viewer, ["41", "59"]))
+        for window, order in orders:
+            expect(window.page.locator(".battle-side")).to_have_text(order)
+            self.assertEqual(window.page.evaluate(SEAT_SCORES), order)
+            label = window.page.locator(".battle-track").get_attribute("aria-label")
+            self.assertEqual(re.findall(r": (\d+)(?=;|$)", label), order, label)
         times = [window.page.locator(".battle-clock").inner_text() for window in (first, second, viewer)]
         seconds = [int(time.split(":")[1]) for time in times]
         self.assertLessEqual(max(seconds) - min(seconds), 2, times)
-        for window in (first, second, viewer):
+        for window, order in orders:
             expect(window.page.locator(".battle-clock")).to_have_text("Battle over", timeout=45_000)
-            expect(window.page.locator(".battle-side")).to_have_text(["41", "59"])
+            expect(window.page.locator(".battle-side")).to_have_text(order)
 
     def test_markup_and_rare_characters_are_shown_as_text(self):
         hostile = "<b>x</b>\U00020bb7\U0001f98a"
@@ -161,6 +176,8 @@ class Lives(BrowserCase):
         expect(viewer.page.get_by_role("link", name="See the product")).to_have_attribute("href", "https://shop.example/cup")
         viewer.page.set_viewport_size(PHONE)
         self.assertGreater(viewer.page.locator(".product strong").bounding_box()["width"], 80)
+        name, card = (viewer.page.locator(place).bounding_box() for place in (".plate-row", ".product"))
+        self.assertGreaterEqual(card["y"], name["y"] + name["height"], "the product covers the host's name")
         expect(viewer.page.locator(".chat-row.welcome")).to_have_text(f"welcome {hostile}")
         host.say(f"say {title}")
         expect(viewer.page.locator(".chat-row", has_text=f"say {title}")).to_be_visible()

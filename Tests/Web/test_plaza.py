@@ -28,6 +28,17 @@ class Plaza(FixtureCase):
         expect(cards).to_have_count(11)
         self.assertEqual(self.faults, [])
 
+    def test_an_address_of_nothing_is_the_plaza_and_says_so(self):
+        page = self.page("#/", viewport=SIZES["desktop"])
+        told = page.locator(".toast", has_text="There is nothing at this address.")
+        expect(told).to_have_count(0)
+        for place in ("#/foo/bar", "#/live/%E0%A4%A"):
+            page.evaluate("(place) => { location.hash = place; }", place)
+            expect(told).to_be_visible()
+            expect(page.get_by_role("heading", name="Lives")).to_be_visible()
+            page.evaluate("() => document.querySelectorAll('.toast').forEach((toast) => toast.remove())")
+        self.assertEqual(self.faults, [])
+
     def test_a_search_reads_on_only_when_it_is_asked_to(self):
         page = self.page("#/", viewport=SIZES["desktop"])
         page.evaluate("""() => {

@@ -33,7 +33,9 @@ async function start() {
   // Who closes the page is gone for the others at once, and not only when the lease has ended. A page that the browser
   // keeps may come back, and then resumes.
   addEventListener('pagehide', (event) => {
-    if (!event.persisted) session.leave();
+    if (event.persisted) return;
+    shell.page?.seat?.keepPlace();
+    session.leave();
   });
   // For tests and the curious; nothing of the pages reads it.
   globalThis.livePlazaPage = { session, shell };

@@ -4,21 +4,19 @@ import { closeDialogs, fill, h } from './lib/dom.js';
 import { icon } from './lib/icons.js';
 import { language, onLanguage, setLanguage, t } from './lib/i18n.js';
 import { parsePlace, placeAddress, Router } from './lib/router.js';
-import { lazily } from './lib/lazy.js';
 import { isDark, kept, keptInWindow, onTheme, toggleTheme } from './lib/theme.js';
 import { Toasts } from './lib/toasts.js';
 import { LivePage } from './live/live-page.js';
+import { openAccount } from './live/sheets.js';
 import { endingWords, words } from './session/session.js';
 
 /** The pages; those that a viewer of a live does not need are loaded when they are first shown. */
 const pages = {
-  plaza: lazily(async () => (await import('./plaza/plaza-page.js')).PlazaPage),
+  plaza: async () => (await import('./plaza/plaza-page.js')).PlazaPage,
   live: async () => LivePage,
-  host: lazily(async () => (await import('./host/host-page.js')).HostPage),
-  sign: lazily(async () => (await import('./session/sign-in.js')).SignIn),
+  host: async () => (await import('./host/host-page.js')).HostPage,
+  sign: async () => (await import('./session/sign-in.js')).SignIn,
 };
-
-const loadAccount = lazily(async () => (await import('./session/account-sheet.js')).openAccount);
 
 /** What surrounds every page: the bar, the state of the connection, messages, and which page is shown. */
 export class Shell {
@@ -31,7 +29,7 @@ export class Shell {
     this.session = session;
     this.router = new Router((place) => this.#show(place));
     this.theme = h('button', { class: 'button round ghost', type: 'button', label: 'nav.theme', title: 'nav.theme', on: { click: toggleTheme } });
-    this.account = h('button', { class: 'button round ghost', type: 'button', label: 'nav.account', title: 'nav.account', hidden: true, on: { click: () => this.#openAccount() } });
+    this.account = h('button', { class: 'button round ghost', type: 'button', label: 'nav.account', title: 'nav.account', hidden: true, on: { click: () => openAccount({ shell: this }) } });
     this.host = h('a', { class: 'button tight primary', href: placeAddress({ page: 'host' }) }, icon('plus'), h('span', { t: 'nav.host' }));
     this.bar = h('header', { class: 'bar' },
       h('a', { class: 'brand', href: '#/' }, h('span', { class: 'brand-mark', 'aria-hidden': 'true' }), h('span', {}, 'LivePlaza')),
@@ -41,11 +39,11 @@ export class Shell {
     this.notice = h('div', { class: 'notice', role: 'status', hidden: true });
     this.main = h('main', { id: 'content', tabindex: '-1' });
     this.skip = h('a', { class: 'skip', href: '#content', t: 'app.skip', on: { click: (event) => { event.preventDefault(); this.main.focus(); } } });
-    const sample = isFixture ? h('div', { class: 'only-read', t: 'app.fixture' }) : undefined;
+    const sample = isFixture && h('div', { class: 'only-read', t: 'app.fixture' });
     this.elements = [this.skip, this.bar, this.notice, sample, this.main, this.toasts.element].filter(Boolean);
     this.#drawTheme();
     onTheme(() => this.#drawTheme());
-    onLanguage(() => this.#drawTitle());
+    onLanguage(() => this.drawTitle());
   }
 
   async start() {
@@ -71,7 +69,7 @@ export class Shell {
 
   /** Says an error in words. */
   fail(error) {
-    this.say(words(error));
+    this.say(words(error).replace(/^./, (first) => first.toUpperCase()));
   }
 
   async #show(place) {
@@ -79,7 +77,7 @@ export class Shell {
     closeDialogs();
     const isSignedIn = Boolean(this.session.user);
     const load = isSignedIn ? pages[place.page] ?? pages.plaza : pages.sign;
-    const make = await load().then((Page) => () => new Page(this, place), (error) => () => this.#failed(place, error));
+    const make = await load().then((Page) => () => new Page(this, place), (error) => () => this.#failed(error));
     // Another place was chosen, or the user has come or gone, while the page was loaded.
     if (this.#place !== place || Boolean(this.session.user) !== isSignedIn) return;
     this.#page?.dispose();
@@ -87,14 +85,19 @@ export class Shell {
     this.host.hidden = !isSignedIn || place.page === 'host';
     this.#page = make();
     fill(this.main, this.#page.element);
-    this.#drawTitle();
+    this.drawTitle();
     scrollTo(0, 0);
-    if (isSignedIn) this.main.focus({ preventScroll: true });
+    if (!isSignedIn) return;
+    this.main.focus({ preventScroll: true });
+    if (place.isUnknown) this.say(t('app.nothingHere'));
   }
 
-  /** What stands in the place of a page that could not be loaded. The address is this page's already, so its link does nothing. */
-  #failed(place, error) {
-    const again = h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: () => this.#show(place) } });
+  /**
+   * What stands in the place of a page that could not be loaded. The address is this page's already, so its link does
+   * nothing; and the browser may remember that the page failed, until the window is loaded again.
+   */
+  #failed(error) {
+    const again = h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: () => location.reload() } });
     return { element: h('div', { class: 'blank' }, h('p', { role: 'alert' }, words(error)), again), dispose() {} };
   }
 
@@ -112,10 +115,6 @@ export class Shell {
     this.say(t('app.ended', { reason: endingWords(detail) }), { lasts: 15_000 });
   }
 
-  #openAccount() {
-    loadAccount().then((openAccount) => this.session.user && openAccount(this), (error) => this.fail(error));
-  }
-
   async #nextLanguage() {
     const next = language() === 'en' ? 'zh' : 'en';
     try {
@@ -127,7 +126,7 @@ export class Shell {
   }
 
   /** The window is named as what it shows; a live that is being entered has no name yet. */
-  #drawTitle() {
+  drawTitle() {
     document.title = [this.main.querySelector('h1')?.textContent, 'LivePlaza'].filter(Boolean).join(' · ');
   }
 

@@ -7,10 +7,14 @@ import { t } from '../lib/i18n.js';
 import { GiftQueue, keyOf } from './gift-queue.js';
 
 const rows = 2;
-/** How long a gift is shown, in milliseconds: for less while more than `calm` others wait. */
+/**
+ * How long a gift is shown, in milliseconds: for less while more than `calm` others wait, and for `least` at least, after
+ * which its row takes `fade` to go.
+ */
 const lasts = 3200;
-const lastsInRush = 600;
+const least = 600;
 const calm = 4;
+const fade = 320;
 /** How many gifts wait for a lane over the stage, and how often it is looked whether one is free, in milliseconds. */
 const mostForLanes = 3;
 const lanePause = 200;
@@ -27,7 +31,8 @@ const senderOf = ({ user }) => (user ? nameOf(user) : t('gift.several'));
 /**
  * Shows gifts beside the stage, two at a time, and lets them cross it. A sender's same gifts in a row add up in one row;
  * others wait their turn, and none is left out while the page is seen. What waits is bounded (see GiftQueue) and is shown
- * for less while it is much: whatever is sent is seen within some 20 s, and half a second more for each kind of gift.
+ * for less while it is much; and while anything waits, more of the same does not keep a row. So whatever is sent is seen
+ * within some 20 s, and half a second more for each kind of gift.
  */
 export class GiftShow {
   #barrage;
@@ -35,7 +40,6 @@ export class GiftShow {
   #crossing = new GiftQueue();
   #laneTimer = 0;
   #shown = [];
-  #timers = new Set();
 
   /** @param {import('../barrage/renderer.js').BarrageRenderer} barrage what gifts cross the stage with */
   constructor(barrage) {
@@ -51,7 +55,8 @@ export class GiftShow {
     this.#cross();
     const key = keyOf(given.user, given.gift);
     const same = this.#shown.find((entry) => entry.key === key && !entry.isGoing);
-    if (same) {
+    // A row that is about to go would show it too shortly.
+    if (same && !(same.isLate && this.#waiting.length > 0)) {
       same.count += given.count;
       this.#again(same);
       return;
@@ -61,7 +66,7 @@ export class GiftShow {
   }
 
   dispose() {
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const { timer } of this.#shown) clearTimeout(timer);
     clearTimeout(this.#laneTimer);
   }
 
@@ -95,30 +100,27 @@ export class GiftShow {
     setText(entry.times, `×${entry.count}`);
     entry.times.classList.remove('again');
     requestAnimationFrame(() => entry.times.classList.add('again'));
-    // Who gives on and on does not keep many others waiting.
-    if (this.#isRush) return;
-    clearTimeout(entry.timer);
-    this.#timers.delete(entry.timer);
-    this.#keep(entry);
-  }
-
-  get #isRush() {
-    return this.#waiting.length > calm;
+    // Who gives on and on keeps nobody waiting.
+    if (this.#waiting.length === 0) this.#keep(entry);
   }
 
   #keep(entry) {
-    entry.timer = setTimeout(() => {
-      this.#timers.delete(entry.timer);
-      entry.isGoing = true;
-      entry.element.classList.add('going');
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer);
-        entry.element.remove();
-        this.#shown = this.#shown.filter((other) => other !== entry);
-        this.#next();
-      }, 320);
-      this.#timers.add(timer);
-    }, this.#isRush ? lastsInRush : lasts);
-    this.#timers.add(entry.timer);
+    const then = (time, run) => {
+      entry.timer = setTimeout(run, time);
+    };
+    clearTimeout(entry.timer);
+    entry.isLate = false;
+    then(this.#waiting.length > calm ? 0 : lasts - least, () => {
+      entry.isLate = true;
+      then(least, () => {
+        entry.isGoing = true;
+        entry.element.classList.add('going');
+        then(fade, () => {
+          entry.element.remove();
+          this.#shown = this.#shown.filter((other) => other !== entry);
+          this.#next();
+        });
+      });
+    });
   }
 }

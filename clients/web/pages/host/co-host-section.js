@@ -34,7 +34,8 @@ export class CoHostSection extends Disposer {
     this.connection = h('div', { class: 'connection' }, h('h2', {}, icon('users'), h('span', { t: 'connect.members' })), this.members.element,
       h('label', { class: 'switch' }, h('span', { t: 'fight.ask' }), this.needResponse),
       h('div', { class: 'actions' }, this.duration, this.start, this.leaveBattle, this.exit));
-    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates.element, this.more, this.connection);
+    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh,
+      h('p', { class: 'quiet small', t: 'connect.late' }), this.candidates.element, this.more, this.connection);
     this.duration.style.width = 'auto';
     this.add(coHost.subscribe(() => this.#draw()));
     this.add(battle.select((state) => this.#fights(state), () => this.#draw()));

@@ -22,6 +22,9 @@ const covers = ['cup', 'games', 'market', 'piano', 'radio'].map((name) => `/page
 const originsText = () => ({ origins: originsOfImages().join(', ') });
 const checkPicture = (address) => address !== '' && !imageAddress(address) && t('host.noPicture', originsText());
 
+/** Whether a text is the address of a product's page, as its card links to it. */
+const isLink = (address) => address.startsWith('https://') && URL.canParse(address);
+
 /** Goes live: title, cover, category, stage, seats. */
 export class HostPage extends Disposer {
   constructor(shell) {
@@ -36,10 +39,11 @@ export class HostPage extends Disposer {
     this.productName = input('host-product', { maxlength: '80' });
     this.productPrice = input('host-price', { maxlength: '20' });
     this.productCover = input('host-product-cover', { type: 'url', maxlength: '180' });
-    this.productLink = input('host-product-link', { type: 'url', maxlength: '180', pattern: 'https://.*', title: 'host.linkHint' });
+    this.productLink = input('host-product-link', { type: 'url', maxlength: '180' });
     limitBytes(this.name, 100, { isPlain: true });
     limitBytes(this.cover, 200, { isPlain: true, check: checkPicture });
     limitBytes(this.productCover, 200, { isPlain: true, check: checkPicture });
+    limitBytes(this.productLink, 200, { isPlain: true, check: (address) => address !== '' && !isLink(address) && t('host.noLink') });
     limitBytes(this.welcome, 100, { isPlain: false });
     this.category = select('host-category');
     this.template = select('host-template');

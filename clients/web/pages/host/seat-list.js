@@ -35,9 +35,18 @@ export class SeatList extends Disposer {
     const values = { number: index + 1, name: nameOf(userInfo) };
     const isTaken = userInfo.userID !== '';
     const change = isLocked ? 'host.unlock' : 'host.lock';
-    // A lock takes whoever sits there off the seat, which its button says. The owner's seat has none.
+    // A lock takes whoever sits there off the seat, which its button says and shows. The owner's seat has none.
     const isOwners = userInfo.userID === this.page.list.state.currentLive.liveOwner.userID;
-    return h('li', { class: 'person' }, h('span', { class: 'seat-text' }, t(isTaken ? 'seat.taken' : isLocked ? 'seat.locked' : 'seat.empty', values)),
-      !isOwners && h('button', { class: 'button tight', type: 'button', 'aria-label': t(isTaken ? 'host.lockTaken' : `${change}Seat`, values), on: { click: () => switchLock(this.page, seat) } }, t(change)));
+    const button = h('button', {
+      class: `button tight${isTaken ? ' danger' : ''}`, type: 'button', 'aria-label': t(isTaken ? 'host.lockTakenSeat' : `${change}Seat`, values),
+      on: { click: async () => {
+        // A second click while the call is under way asks for nothing more.
+        if (button.ariaDisabled === 'true') return;
+        button.ariaDisabled = 'true';
+        await switchLock(this.page, seat);
+        button.ariaDisabled = 'false';
+      } },
+    }, t(isTaken ? 'host.lockTaken' : change));
+    return h('li', { class: 'person' }, h('span', { class: 'seat-text' }, t(isTaken ? 'seat.taken' : isLocked ? 'seat.locked' : 'seat.empty', values)), !isOwners && button);
   }
 }

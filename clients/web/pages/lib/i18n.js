@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lazily } from './lazy.js';
 
-/** What loads the texts of each language. All have the same keys, and each is one file, which is loaded when it is chosen. */
-const languages = { en: lazily(() => load('en')), zh: lazily(() => load('zh')) };
+/** The texts of each language, from when it is first chosen. All have the same keys, and each is one file. */
+const languages = { en: undefined, zh: undefined };
 
 const pluralRules = { en: new Intl.PluralRules('en'), zh: new Intl.PluralRules('zh') };
 /** What is bound to an element: attribute (or `text`) to key and values. */
@@ -20,6 +19,8 @@ async function load(name) {
     if (!response.ok) throw new Error(String(response.status));
     return await response.json();
   } catch (error) {
+    // They are loaded again when the language is next chosen.
+    languages[name] = undefined;
     throw Object.assign(new Error(`the texts ${name} cannot be loaded: ${error.message}`), { codeName: 'textsNotLoaded' });
   }
 }
@@ -75,7 +76,7 @@ function show(element, attribute, { key, values }) {
  */
 export async function setLanguage(next) {
   wanted = next;
-  const loaded = await languages[next]();
+  const loaded = await (languages[next] ??= load(next));
   // Another language was chosen meanwhile.
   if (wanted !== next) return;
   current = next;

@@ -12,6 +12,10 @@ export class KeyedList {
 
   constructor(element) {
     this.element = element;
+    // Rows move up under the focus: a key that is held would press the button of one after another.
+    element.addEventListener('keydown', (event) => {
+      if (event.repeat && /^(Enter| )$/.test(event.key)) event.preventDefault();
+    });
   }
 
   /**

@@ -7,7 +7,8 @@ export function byteCount(text, { isPlain }) {
 }
 
 /**
- * Lets a form say that a text has more bytes than the server takes: a sign may have up to four.
+ * Lets a form say that a text has more bytes than the server takes, where a sign may have up to four, or what a plain text
+ * may not have.
  *
  * @param {{ isPlain: boolean, check?: (text: string) => string | false }} options `check` finds what else is wrong, in words
  */
@@ -15,7 +16,8 @@ export function limitBytes(input, most, { isPlain, check }) {
   input.addEventListener('input', () => {
     const text = input.value.trim();
     const isTooLong = byteCount(text, { isPlain }) > most;
-    input.setCustomValidity(isTooLong ? t('app.tooLong', { count: most, signs: Math.floor(most / 3) }) : check?.(text) || '');
+    const hasControl = isPlain && /[\0-\x1f\x7f]/.test(text);
+    input.setCustomValidity(isTooLong ? t('app.tooLong', { count: most, signs: Math.floor(most / 3) }) : hasControl ? t('app.noControl') : check?.(text) || '');
   });
   return input;
 }

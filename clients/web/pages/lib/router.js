@@ -2,22 +2,20 @@
 
 /**
  * Reads a place of the pages from the address's fragment: `#/`, `#/live/ID`, `#/host`.
- * Anything else is the plaza.
+ * Anything else is the plaza, with a word about it.
  */
 export function parsePlace(fragment) {
-  const path = String(fragment ?? '').replace(/^#\/?/, '').split('?')[0];
-  const [page, rest] = [path.split('/')[0], path.split('/').slice(1).join('/')];
-  let live;
+  const path = fragment.replace(/^#\/?/, '').split('?')[0];
+  const [page, ...rest] = path.split('/');
   try {
-    live = rest ? decodeURIComponent(rest) : undefined;
+    const live = decodeURIComponent(rest.join('/'));
+    // The names of lives: PROTOCOL.md, section 12.
+    if (page === 'live' && /^[!-.0-~]{1,48}$/.test(live)) return { page, live };
+    if (page === 'host' && !live) return { page };
   } catch {
-    return { page: 'plaza' };
+    // No text, and so no name.
   }
-  // The names of lives: PROTOCOL.md, section 12.
-  if (live !== undefined && !/^[!-.0-~]{1,48}$/.test(live)) return { page: 'plaza' };
-  if (page === 'live' && live) return { page, live };
-  if (page === 'host') return { page };
-  return { page: 'plaza' };
+  return { page: 'plaza', isUnknown: path !== '' };
 }
 
 /** The fragment of a place. */

@@ -16,6 +16,10 @@ export function openGifts(page) {
   const say = (role, ...content) => fill(body, h('div', { class: 'blank', role }, ...content));
   const show = async () => {
     const hadFocus = body.contains(document.activeElement);
+    // What has the focus in the body is replaced; who has moved it elsewhere meanwhile keeps it there.
+    const giveFocus = (selector) => {
+      if (hadFocus && [document.body, sheet].includes(document.activeElement)) body.querySelector(selector).focus();
+    };
     if (!gift.state.isGiftEnabled) return say('status', t('gift.off'));
     try {
       if (readIn.get(gift) !== language() || gift.state.usableGifts.length === 0) {
@@ -23,12 +27,13 @@ export function openGifts(page) {
         await readGifts(gift);
       }
     } catch (error) {
-      return say('alert', h('p', {}, t('gift.notRead', { reason: words(error) })), h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: show } }));
+      say('alert', h('p', {}, t('gift.notRead', { reason: words(error) })), h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: show } }));
+      return giveFocus('button');
     }
     const gifts = gift.state.usableGifts.flatMap(({ giftList }) => giftList);
     if (gifts.length === 0) return say('status', t('gift.none'));
     fill(body, ...chooser(page, sheet, gifts));
-    if (hadFocus) body.querySelector('[tabindex="0"]').focus();
+    giveFocus('[tabindex="0"]');
   };
   void show();
 }

@@ -57,11 +57,6 @@ export class LiveHead extends Disposer {
     setText(this.likes, compactCount(stores.like.state.totalLikeCount, language()));
   }
 
-  dispose() {
-    document.title = 'LivePlaza';
-    super.dispose();
-  }
-
   async #share() {
     try {
       await navigator.clipboard.writeText(location.href);

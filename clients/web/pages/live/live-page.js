@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { closeDialogs, Disposer, fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
-import { t } from '../lib/i18n.js';
+import { bindText, t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
-import { lazily } from '../lib/lazy.js';
 import { ChatPanel } from './chat-panel.js';
 import { LiveHead } from './live-head.js';
 import { SeatActions } from './seat-actions.js';
@@ -12,14 +11,14 @@ import { StagePanel } from './stage-panel.js';
 import { openGifts } from './sheets.js';
 
 /** The list of viewers. */
-const loadAudience = lazily(async () => (await import('./audience-panel.js')).AudiencePanel);
+const loadAudience = async () => (await import('./audience-panel.js')).AudiencePanel;
 /** The panel of owner and admins. */
-const loadManage = lazily(async () => (await import('../host/manage-panel.js')).ManagePanel);
+const loadManage = async () => (await import('../host/manage-panel.js')).ManagePanel;
 /** The card of a product, which few lives have. */
-const loadProduct = lazily(async () => (await import('./product-card.js')).ProductCard);
+const loadProduct = async () => (await import('./product-card.js')).ProductCard;
 
 /** What is shown after a live. */
-const loadEnding = lazily(async () => (await import('./ending.js')).Ending);
+const loadEnding = async () => (await import('./ending.js')).Ending;
 
 /** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
 export class LivePage extends Disposer {
@@ -68,6 +67,7 @@ export class LivePage extends Disposer {
     document.body.classList.remove('in-live');
     fill(this.element, h('div', { class: 'blank' }, h('div', { role: 'alert' }, h('h1', {}, text)),
       h('p', {}, h('a', { class: 'button', href: '#/', t: 'live.back' }))));
+    this.shell.drawTitle();
   }
 
   dispose() {
@@ -92,7 +92,7 @@ export class LivePage extends Disposer {
     ];
     this.side = new SideTabs(panels, this.chat.composer);
     const like = h('button', { class: 'button round', type: 'button', label: 'live.like', title: 'live.like', on: { click: () => this.#like() } }, icon('heart'));
-    const gift = h('button', { class: 'button round', type: 'button', label: 'live.gift', title: 'live.gift', on: { click: () => openGifts(this) } }, icon('gift'));
+    const gift = h('button', { class: 'button round', type: 'button', label: 'live.gift', on: { click: () => (gift.ariaDisabled === 'true' ? shell.say(t('gift.off')) : openGifts(this)) } }, icon('gift'));
     const barrage = h('button', { class: 'button round', type: 'button', 'aria-pressed': String(this.stage.barrage.isShown), label: 'live.barrageOn', title: 'live.barrageOn', on: { click: () => {
       barrage.setAttribute('aria-pressed', String(this.stage.toggleBarrage()));
     } } }, icon('text'));
@@ -104,6 +104,10 @@ export class LivePage extends Disposer {
           h('div', { class: 'actions acts' }, this.seat.element, like, gift, barrage, people, this.manageButton))),
       this.side.element);
     this.add(this.list.select(({ currentLive }) => currentLive, () => this.#roleChanged()));
+    this.add(this.stores.gift.select(({ isGiftEnabled }) => isGiftEnabled, (isOn) => {
+      gift.ariaDisabled = String(!isOn);
+      bindText(gift, 'title', isOn ? 'live.gift' : 'gift.off');
+    }));
     // The key of the card, which is not loaded yet.
     this.add(this.list.select(({ currentLive }) => Boolean(currentLive.metaData['product-name']), (hasProduct) => {
       if (hasProduct) void this.#later('product', loadProduct, product);
@@ -151,6 +155,7 @@ export class LivePage extends Disposer {
       if (!this.element.isConnected) return;
       const { element } = new Ending(detail, () => this.shell.router.go({ page: 'live', live: this.liveID }));
       fill(this.element, element);
+      this.shell.drawTitle();
       document.body.classList.remove('in-live');
       element.querySelector('h1')?.focus();
     } catch {

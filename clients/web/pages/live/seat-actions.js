@@ -4,6 +4,7 @@ import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
+import { keptInWindow } from '../lib/theme.js';
 import { voiceTemplates } from '../stage/stage-plan.js';
 import { openSeat, speak } from './sheets.js';
 
@@ -40,12 +41,19 @@ export class SeatActions extends Disposer {
     this.listen(seat, 'onLocalMicrophoneOpenedByAdmin', () => this.#say('seat.micOpened'));
     this.listen(seat, 'onLocalCameraClosedByAdmin', () => this.#say('seat.cameraClosed'));
     this.listen(seat, 'onLocalCameraOpenedByAdmin', () => this.#say('seat.cameraOpened'));
+    if (keptInWindow.get('seatIn') === page.liveID) this.#say('seat.reloaded');
+    keptInWindow.set('seatIn');
   }
 
   /** The user's own seat, if it sits in this live. */
   get ownSeat() {
     const self = this.page.shell.session.user?.userID;
     return this.page.stores.seat.state.seatList.find(({ liveID, userInfo }) => liveID === this.page.liveID && userInfo.userID === self);
+  }
+
+  /** The page is closed, or loaded again, which takes a guest off its seat: in the second case the next page tells of it. */
+  keepPlace() {
+    if (!this.page.isGone && this.page.role !== 'owner' && this.ownSeat) keptInWindow.set('seatIn', this.page.liveID);
   }
 
   /** An empty seat of the stage was chosen. */

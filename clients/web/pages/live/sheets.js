@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lazily } from '../lib/lazy.js';
 
-/** A function of a part that is loaded when it is first called. A failure is said on the page. */
+/**
+ * A function of a part that is loaded when it is first called. Of the calls until then the last one counts: who presses
+ * twice opens one dialog. A failure is said on the page.
+ */
 function opener(load, name) {
-  const part = lazily(load);
+  let latest;
   return async (page, ...rest) => {
+    latest = rest;
     try {
-      const { [name]: open } = await part();
+      const { [name]: open } = await load();
       // The live may have ended, or been left, while the part was loaded.
-      if (!page.isGone) await open(page, ...rest);
+      if (latest === rest && !page.isGone) await open(page, ...rest);
     } catch (error) {
       page.shell.fail(error);
     }
   };
 }
 
-/** What a viewer of a live needs only on request. */
+/** What is needed only on request. */
+export const openAccount = opener(() => import('../session/account-sheet.js'), 'openAccount');
 export const openGifts = opener(() => import('./gift-sheet.js'), 'openGifts');
 export const openState = opener(() => import('./state-sheet.js'), 'openState');
 export const openPerson = opener(() => import('../host/person-sheet.js'), 'openPerson');

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BarrageRenderer } from '../barrage/renderer.js';
 import { Disposer, h } from '../lib/dom.js';
-import { lazily } from '../lib/lazy.js';
 import { kept, motion } from '../lib/theme.js';
 import { StageView } from '../stage/stage-view.js';
 
 /** What rises over the stage when somebody likes the live. */
-const loadHearts = lazily(async () => (await import('../effects/hearts.js')).Hearts);
+const loadHearts = async () => (await import('../effects/hearts.js')).Hearts;
 /** What follows a battle, which few lives have. */
-const loadFollow = lazily(async () => (await import('../stage/battle-plan.js')).followBattle);
+const loadFollow = async () => (await import('../stage/battle-plan.js')).followBattle;
 /** The gifts beside the stage. */
-const loadGifts = lazily(async () => (await import('../effects/gift-show.js')).GiftShow);
+const loadGifts = async () => (await import('../effects/gift-show.js')).GiftShow;
 
 /** How long a battle that is over stays on the stage after the hosts have parted, in milliseconds. */
 const battleLasts = 8000;
@@ -71,7 +70,8 @@ export class StagePanel extends Disposer {
   /** Shows the battle as the store has it. What cannot be loaded is tried again with the next score. */
   async #follow() {
     const follow = await loadFollow().catch(() => {});
-    if (follow && !this.page.isGone) this.#fight(follow(this.#battle, this.page.stores.battle.state));
+    const { isGone, liveID, stores } = this.page;
+    if (follow && !isGone) this.#fight(follow(this.#battle, stores.battle.state, liveID, stores.coHost.state.connected));
   }
 
   /** Shows a battle, or none. One that is over stays for as long as its hosts are connected. */

@@ -66,10 +66,11 @@ export class PlazaPage extends Disposer {
   }
 
   #moveTab(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
     const tabs = [...this.tabs.children];
-    const next = tabs[(tabs.indexOf(event.currentTarget) + step + tabs.length) % tabs.length];
+    const at = tabs.indexOf(event.currentTarget);
+    const next = tabs[{ ArrowRight: (at + 1) % tabs.length, ArrowLeft: (at || tabs.length) - 1, Home: 0, End: tabs.length - 1 }[event.key]];
+    if (!next) return;
+    event.preventDefault();
     next.click();
     next.focus();
   }

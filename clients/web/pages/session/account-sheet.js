@@ -6,7 +6,9 @@ import { openSheet } from '../lib/sheet.js';
 import { keptInWindow } from '../lib/theme.js';
 
 /** Shows who is signed in, and signs out. */
-export function openAccount({ session }) {
+export function openAccount({ shell: { session } }) {
+  // The session may have ended while this was loaded.
+  if (!session.user) return;
   const { user } = session;
   const out = h('button', { class: 'button danger', type: 'button', t: 'sign.out', on: { click: async () => {
     sheet.close();

@@ -6,7 +6,7 @@ import { observedSocket, Wire } from './observed-socket.js';
 /** An error in words, for people. */
 export function words(error) {
   // What a browser says when nothing could be loaded, in its own words.
-  const isLost = error instanceof TypeError && /fetch|load|import/i.test(error.message);
+  const isLost = error instanceof TypeError && /^(Failed to fetch|Load failed|Importing a module|NetworkError|error loading)/.test(error.message);
   const name = isLost ? 'connectionLost' : error?.codeName ?? '';
   if (hasText(`error.${name}`)) return t(`error.${name}`);
   return t('error.other', { code: error?.code ?? String(error?.message ?? error) });

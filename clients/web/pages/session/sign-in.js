@@ -16,7 +16,7 @@ export class SignIn extends Disposer {
     this.error = h('p', { class: 'form-error', role: 'alert' });
     this.status = h('p', { class: 'quiet', role: 'status' });
     this.button = h('button', { class: 'button primary', type: 'submit', t: 'sign.in' });
-    limitBytes(this.name, 100, { isPlain: true });
+    limitBytes(this.name, 100, { isPlain: true, check: (name) => isDemo && !name && t('sign.noName') });
     const fields = [field('sign-name', 'sign.name', this.name)];
     if (!isDemo) fields.push(field('sign-token', 'sign.token', this.token, 'sign.tokenHint'));
     this.element = h('div', { class: 'sign' }, h('section', { class: 'panel sign-card' },

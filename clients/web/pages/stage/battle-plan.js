@@ -11,9 +11,11 @@
  *
  * @param {ShownBattle | undefined} shown
  * @param {{ currentBattleInfo: object | null, battleUsers: object[], battleScore: Record<string, number> }} state
+ * @param {string} liveID the live that is shown: its side stands first, as its seats do
+ * @param {{ liveID: string }[]} hosts `connected` of CoHostStore, in the order of whose seats the other sides follow
  * @returns {ShownBattle | undefined}
  */
-export function followBattle(shown, { currentBattleInfo, battleUsers, battleScore }) {
+export function followBattle(shown, { currentBattleInfo, battleUsers, battleScore }, liveID, hosts) {
   if (currentBattleInfo === null) {
     if (!shown) return undefined;
     const sides = shown.sides.map((side) => ({ ...side, score: battleScore[side.user.userID] ?? side.score }));
@@ -26,6 +28,10 @@ export function followBattle(shown, { currentBattleInfo, battleUsers, battleScor
   const sides = [...known, ...fresh].map((user) => ({
     user, score: battleScore[user.userID] ?? 0, hasLeft: !fighting.has(user.userID),
   }));
+  const lives = [liveID, ...hosts.map((host) => host.liveID)];
+  // Who has parted stands behind the others.
+  const place = ({ user }) => lives.indexOf(user.liveID) + 1 || lives.length + 1;
+  sides.sort((a, b) => place(a) - place(b));
   return { id: currentBattleInfo.battleID, endTime: currentBattleInfo.endTime * 1000, isOver: false, sides };
 }
 

@@ -4,11 +4,10 @@ import { fill, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
-import { lazily } from '../lib/lazy.js';
 import { place, stagePlan } from './stage-plan.js';
 
 /** What shows a battle, which few lives have. */
-const loadBattle = lazily(async () => (await import('./battle-view.js')).BattleView);
+const loadBattle = async () => (await import('./battle-view.js')).BattleView;
 
 /**
  * The stage: the server's canvas, with a tile for each of its regions.

@@ -216,13 +216,15 @@ export class ClientCore {
   }
 
   /**
-   * The system says whether it has a network. While it has none, attempts are rare.
+   * The system says whether it has a network. While it has none, attempts are rare, and an open connection is checked at
+   * once: nothing else would soon tell that it is lost.
    *
    * @param {boolean} isOnline
    * @param {number} now
    */
   setOnline(isOnline, now) {
-    return this.#link.setOnline(isOnline, now) && isOnline ? this.probe(now, 1000) : this.#take();
+    const isNews = this.#link.setOnline(isOnline, now);
+    return isNews && (isOnline || this.state === 'open') ? this.probe(now, 1000) : this.#take();
   }
 
   /**

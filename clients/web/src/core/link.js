@@ -151,7 +151,12 @@ export class Link {
   /** When `tick` must be called next; infinite if nothing is due. */
   dueAt() {
     if (this.state !== 'open') return this.#stateEndsAt;
-    return Math.min(this.#drainAt, this.tokens.renewAt, this.heartbeat.pingAt(), this.heartbeat.lostAt());
+    return Math.min(this.#drainAt, this.tokens.renewAt, this.heartbeat.pingAt(), this.#lostAt());
+  }
+
+  /** When an open connection is taken as lost: sooner while the system has no network. */
+  #lostAt() {
+    return this.heartbeat.lostAt() - (this.#isOnline ? 0 : answerTimeout / 2);
   }
 
   /**
@@ -167,7 +172,7 @@ export class Link {
     } else if (this.state === 'connecting' || this.state === 'loggingIn') {
       if (this.#stateEndsAt <= now) this.disconnect(now);
     } else if (this.state === 'open') {
-      if (Math.min(this.#drainAt, this.heartbeat.lostAt()) <= now) return this.disconnect(now);
+      if (Math.min(this.#drainAt, this.#lostAt()) <= now) return this.disconnect(now);
       if (this.tokens.renewAt > now) return;
       if (this.tokens.isRequested) return this.#tokenTimedOut(now);
       this.tokens.requested(now);

@@ -46,9 +46,10 @@ export class BattleStore extends LiveStore {
    * @param {{ config?: Partial<import('../index.js').BattleConfig>, userIDList: readonly string[], timeout?: number }} request
    *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of `CoHostStore.state.connected`:
    *   one that is not gets the code 4, and the others are asked; seconds to answer, 1 to 1,800 (10)
-   * @returns {Promise<{ battleInfo: import('../index.js').BattleInfo, resultMap: Record<string, number> }>} the battle, whose
-   *   times are 0 until it begins, and a code for each host: 0 asked, 1 no such live, 2 named twice, 3 in a battle, 4 not
-   *   connected
+   * @returns {Promise<{ battleInfo: import('../index.js').BattleInfo, resultMap: Record<string, number> }>} the battle, with
+   *   the config of the request and times that are 0 until it begins; and a code for each user: 0 asked, or fighting at
+   *   once; 1 the live has ended, 2 oneself, 3 in a battle or about to be, 4 no host of the connection. If it is 0 for
+   *   none, this fails with `noValidRoom`
    * @throws {import('../core/errors.js').PlazaError} `noSuchConnection`, `inAnotherBattle`, `battlePending`, `noValidRoom`,
    *   `battleTooFrequent`, `badParameter`, `needsOwner`
    */
@@ -84,7 +85,9 @@ export class BattleStore extends LiveStore {
   }
 
   /**
-   * Takes a request back before the battle begins. Users who were not asked are ignored.
+   * Takes the requests to these users back before the battle begins, also those that were accepted; users who were not
+   * asked, or are no hosts of the connection, are ignored. The battle begins if all others have accepted, and is off if
+   * nobody else was asked.
    *
    * @param {{ battleId: string, userIdList: readonly string[] }} request
    * @returns {Promise<void>}

@@ -78,6 +78,31 @@ describe('a page', () => {
     assert.equal(network.sockets.length, 3);
   });
 
+  it('without a network checks its connection at once, and gives it up after 5 s', async () => {
+    const { page, network, clock, plaza } = await make();
+    page.online(false);
+    assert.deepEqual(network.socket.sent.map(({ method }) => method), ['login', 'ping']);
+    page.online(false);
+    assert.equal(network.socket.sent.length, 2, 'what is no news');
+    await clock.advance(4999);
+    assert.equal(plaza.loginStore.state.connectionStatus, 'connected');
+    await clock.advance(1);
+    assert.equal(network.socket.isClosed, true);
+    assert.equal(plaza.loginStore.state.connectionStatus, 'reconnecting');
+    // The next attempt is a rare one.
+    await clock.advance(29_999);
+    assert.equal(network.sockets.length, 1);
+  });
+
+  it('that is answered without a network keeps its connection', async () => {
+    const { page, network, clock } = await make();
+    page.online(false);
+    network.socket.reply(network.socket.sent[1].id, 'done', {});
+    await clock.advance(19_999);
+    assert.equal(network.socket.isClosed, false);
+    assert.equal(network.sockets.length, 1);
+  });
+
   it('begins at a random gateway, and takes the others in turn', async () => {
     for (const [number, order] of [[0, 'abca'], [0.4, 'bcab'], [0.999999, 'cabc']]) {
       const { network, clock } = await make(() => number, ['ws://a/v1', 'ws://b/v1', 'ws://c/v1']);

@@ -71,6 +71,44 @@ test('one who gives on and on keeps no others waiting', () => {
   assert.equal(total(), 210);
 });
 
+test('one who waits is shown while two others give on and on', () => {
+  const { gifts, pass } = show();
+  const names = () => gifts.element.textContent;
+  const give = (rounds) => {
+    for (let round = 0; round < rounds; round += 1) {
+      gifts.add(given(1));
+      gifts.add(given(2));
+      pass(200);
+    }
+  };
+  give(50);
+  assert.match(names(), /User 1.*User 2/, 'while nobody waits their rows stay');
+  gifts.add(given(3));
+  give(18);
+  assert.match(names(), /User 3/);
+  // Their turn comes again.
+  give(18);
+  assert.match(names(), /User 1/);
+  assert.match(names(), /User 2/);
+});
+
+test('a gift that comes just before the row of its sender goes is not shown too shortly', () => {
+  const { gifts, pass } = show();
+  gifts.add(given(1));
+  gifts.add(given(2));
+  gifts.add(given(3));
+  pass(2900);
+  gifts.add(given(1));
+  assert.doesNotMatch(gifts.element.textContent, /×2/);
+  pass(800);
+  assert.match(gifts.element.textContent, /User 3.*User 1/, 'it has a row of its own');
+  pass(2900);
+  gifts.add(given(3));
+  assert.match(gifts.element.textContent, /User 3rose×2/, 'while nobody waits the row stays for it');
+  pass(3000);
+  assert.match(gifts.element.textContent, /User 3rose×2/);
+});
+
 test('gifts cross the stage as lanes become free, and add up meanwhile', () => {
   const { gifts, barrage, crossed, pass } = show();
   gifts.add(given(1));
@@ -145,7 +183,10 @@ test('gifts that cannot be read are not said to be none, and can be read again',
   await settle();
   assert.match(dialog.textContent, /could not be loaded: there was no answer in time/);
   click(button('Try again'));
-  asked[1].answer();
+  asked[1].refuse('timedOut');
+  await settle();
+  click(button('Try again'));
+  asked[2].answer();
   await settle();
   assert.match(dialog.textContent, /boat1 coin/);
 });

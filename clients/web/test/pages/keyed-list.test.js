@@ -4,11 +4,12 @@ import { test } from 'node:test';
 import { KeyedList } from '../../pages/lib/keyed-list.js';
 
 /** As much of an element as the list uses. Like a browser's, it loses the focus when it is taken out or moved. */
-class FakeElement {
+class FakeElement extends EventTarget {
   parent;
   children = [];
 
   constructor(text = '', ...children) {
+    super();
     this.text = text;
     for (const child of children) this.insertBefore(child, null);
   }
@@ -134,4 +135,15 @@ test('a list whose rows change takes the focus from nobody', () => {
   show(['b', 1]);
   show();
   assert.equal(document.activeElement, other);
+});
+
+test('a key that is held presses one button, and not those that come up under the focus', () => {
+  const { element } = list();
+  const isStopped = (key, repeat) => {
+    const event = Object.assign(new Event('keydown', { cancelable: true }), { key, repeat });
+    element.dispatchEvent(event);
+    return event.defaultPrevented;
+  };
+  assert.deepEqual(['Enter', ' ', 'Tab', 'ArrowDown'].map((key) => [isStopped(key, false), isStopped(key, true)]),
+    [[false, true], [false, true], [false, false], [false, false]]);
 });

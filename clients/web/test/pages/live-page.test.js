@@ -64,24 +64,28 @@ function entering() {
   const list = new EventTarget();
   const session = { enter: () => new Promise(() => {}), plaza: { live: () => ({}), liveListStore: list } };
   const places = [];
-  const page = new LivePage({ session, router: { go: (place) => places.push(place) }, fail: (error) => assert.fail(error) }, { live: 'concert' });
+  const titles = [];
+  const drawTitle = () => titles.push(page.element.querySelectorAll().find(({ tag }) => tag === 'h1').textContent);
+  const page = new LivePage({ session, router: { go: (place) => places.push(place) }, drawTitle, fail: (error) => assert.fail(error) }, { live: 'concert' });
   document.body.replaceChildren(page.element);
-  return { page, places, end: (type, detail) => list.dispatchEvent(new StoreEvent(type, { liveID: 'concert', ...detail })) };
+  return { page, places, titles, end: (type, detail) => list.dispatchEvent(new StoreEvent(type, { liveID: 'concert', ...detail })) };
 }
 
 test('a live that ends while its page is loaded is shown as ended', async () => {
-  const { page, end } = entering();
+  const { page, titles, end } = entering();
   end('onLiveEnded', { reason: 'endedByHost' });
   await settle();
+  assert.deepEqual(titles, ['The live has ended'], 'so is the window named');
   assert.match(page.element.textContent, /^The live has endedThe host ended it\./);
 });
 
 test('the end of a live is told in plain words where its figures cannot be shown', async () => {
-  const { page, end } = entering();
+  const { page, titles, end } = entering();
   const statistics = { get liveDuration() { throw new Error('nothing was loaded'); } };
   end('onLiveEnded', { reason: 'endedByHost', statistics });
   await settle();
   assert.equal(page.element.textContent, 'The live has endedBack to the plaza');
+  assert.deepEqual(titles, ['The live has ended']);
 });
 
 for (const [reason, text] of Object.entries({
@@ -90,6 +94,7 @@ for (const [reason, text] of Object.entries({
   byLoggedOnOtherDevice: 'You are not in the live any more.You entered this live in another window or on another device.Enter againBack to the plaza',
   forNetworkDisconnected: 'You are not in the live any more.The connection was lost, and then there was no way back. The live may be full.Enter againBack to the plaza',
   forJoinRoomStatusInvalidDuringOffline: 'You are not in the live any more.The connection was lost for too long.Enter againBack to the plaza',
+  forCountOfJoinedRoomsExceedLimit: 'You are not in the live any more.Enter againBack to the plaza',
 })) {
   test(`who is not in the live any more is told why, and may enter again if nobody has forbidden it: ${reason}`, async () => {
     const { page, places, end } = entering();
@@ -115,4 +120,15 @@ test('a dialog of a live ends with it', async () => {
   const before = document.body.children.length;
   await openState({ isGone: true, shell: { fail: (error) => assert.fail(error) } });
   assert.equal(document.body.children.length, before);
+});
+
+test('who presses twice while a dialog is loaded opens one', async () => {
+  const { openAccount } = await import('../../pages/live/sheets.js');
+  const before = document.body.children.length;
+  const shell = { session: { user: { userID: 'carol', userName: 'Carol' } }, fail: (error) => assert.fail(error) };
+  await Promise.all([openAccount({ shell }), openAccount({ shell })]);
+  assert.equal(document.body.children.length, before + 1);
+  // Whose session has ended meanwhile has no account.
+  await openAccount({ shell: { ...shell, session: { user: undefined } } });
+  assert.equal(document.body.children.length, before + 1);
 });

@@ -5,19 +5,20 @@ import { RowWindow } from '../../pages/chat/row-window.js';
 import { actionsFor } from '../../pages/host/actions.js';
 import { isOther } from '../../pages/host/running-live.js';
 import { clock, compactCount, initials, nameOf } from '../../pages/lib/format.js';
-import { byteCount } from '../../pages/lib/limits.js';
+import { byteCount, limitBytes } from '../../pages/lib/limits.js';
 import { parsePlace, placeAddress } from '../../pages/lib/router.js';
 import { matches } from '../../pages/plaza/search.js';
 import { loudness } from '../../pages/live/speech.js';
 import { battleState, followBattle } from '../../pages/stage/battle-plan.js';
 import { place, stagePlan } from '../../pages/stage/stage-plan.js';
 
-test('an address names a place, and what is no name of a live is the plaza', () => {
+test('an address names a place, and what names none is the plaza, which tells of it', () => {
   assert.deepEqual(parsePlace('#/live/concert'), { page: 'live', live: 'concert' });
   assert.deepEqual(parsePlace(placeAddress({ page: 'live', live: '#1?&%' })), { page: 'live', live: '#1?&%' });
   assert.deepEqual(parsePlace('#/host'), { page: 'host' });
-  for (const bad of ['', '#/', '#/live/', '#/live/a b', '#/live/%E4%BD%A0', '#/live/%', `#/live/${'x'.repeat(49)}`, '#/x/y']) {
-    assert.deepEqual(parsePlace(bad), { page: 'plaza' }, bad);
+  for (const plaza of ['', '#', '#/', '#/?a=b']) assert.deepEqual(parsePlace(plaza), { page: 'plaza', isUnknown: false }, plaza);
+  for (const bad of ['#/live/', '#/live/a b', '#/live/%E4%BD%A0', '#/live/%', '#/live/%E0%A4%A', '#/live/a%3Cb%3E%20', `#/live/${'x'.repeat(49)}`, '#/x/y', '#/host/x']) {
+    assert.deepEqual(parsePlace(bad), { page: 'plaza', isUnknown: true }, bad);
   }
 });
 
@@ -39,6 +40,20 @@ test('counts, times and initials are short', () => {
 test('bytes are counted as the limits of the server count them', () => {
   assert.deepEqual(['', 'abc', '直', '𠮷', '"', 'a\\b'].map((text) => byteCount(text, { isPlain: true })), [0, 3, 3, 4, 2, 4]);
   assert.deepEqual(['"', 'a\\b'].map((text) => byteCount(text, { isPlain: false })), [1, 3]);
+});
+
+test('a field says what is wrong with its text, first of all what the server would refuse', () => {
+  const said = (value, options) => {
+    const input = Object.assign(new EventTarget(), { value, setCustomValidity: (text) => { input.text = text; } });
+    limitBytes(input, 9, options).dispatchEvent(new Event('input'));
+    return input.text;
+  };
+  const check = (text) => !text && 'nothing is there';
+  // Without a page, texts are their keys.
+  assert.deepEqual(['ok', '  ', 'a\tb', 'a\u0000b', 'a\u007fb', '\tab ', 'x'.repeat(10)].map((text) => said(text, { isPlain: true, check })), [
+    '', 'nothing is there', 'app.noControl', 'app.noControl', 'app.noControl', '', 'app.tooLong',
+  ]);
+  assert.equal(said('a\tb', { isPlain: false }), '', 'what is no plain text may have them');
 });
 
 test('a search finds names in any width and case, by all of its words', () => {
@@ -85,19 +100,40 @@ test('seats that lie over another one are counted, and stand two above each othe
 });
 
 test('a battle is shown from its start to its result, also of who leaves it', () => {
-  const [h, o] = [user('h'), user('o')];
-  let shown = followBattle(undefined, { currentBattleInfo: null, battleUsers: [], battleScore: {} });
+  const [h, o] = [user('h', { liveID: 'a' }), user('o', { liveID: 'b' })];
+  const follow = (before, state) => followBattle(before, state, 'a', [h, o]);
+  let shown = follow(undefined, { currentBattleInfo: null, battleUsers: [], battleScore: {} });
   assert.equal(shown, undefined);
-  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10 }, battleUsers: [h, o], battleScore: { h: 30, o: 10 } });
+  shown = follow(shown, { currentBattleInfo: { battleID: 'b', endTime: 10 }, battleUsers: [h, o], battleScore: { h: 30, o: 10 } });
   assert.deepEqual(battleState(shown, 4000).sides.map(({ share }) => share), [0.75, 0.25]);
   assert.equal(battleState(shown, 4000).left, 6000);
-  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10 }, battleUsers: [h], battleScore: { h: 30, o: 10 } });
+  shown = follow(shown, { currentBattleInfo: { battleID: 'b', endTime: 10 }, battleUsers: [h], battleScore: { h: 30, o: 10 } });
   assert.deepEqual(shown.sides.map(({ hasLeft }) => hasLeft), [false, true]);
   assert.equal(battleState(shown, 4000).winner, undefined);
-  const draw = followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 30 } });
+  const draw = follow(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 30 } });
   assert.equal(battleState(draw, 11_000).winner, undefined);
-  const won = followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 31 } });
+  const won = follow(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 31 } });
   assert.equal(battleState(won, 11_000).winner.user.userID, 'o');
+});
+
+test('the sides of a battle stand as the seats do, the own one first: in the window of the inviter and of the invitee', () => {
+  const [inviter, invitee, third] = ['a', 'b', 'c'].map((liveID) => user(`host of ${liveID}`, { liveID }));
+  const hosts = [inviter, invitee, third];
+  const state = { currentBattleInfo: { battleID: 'x', endTime: 10 }, battleUsers: [inviter, third, invitee], battleScore: { 'host of a': 1, 'host of b': 2, 'host of c': 3 } };
+  const scores = (battle) => battle.sides.map(({ score }) => score);
+  for (const [live, order] of [['a', [1, 2, 3]], ['b', [2, 1, 3]], ['c', [3, 1, 2]]]) {
+    let shown = followBattle(undefined, state, live, hosts);
+    assert.deepEqual(scores(shown), order, live);
+    // Who leaves the battle, or comes to it later, stands as its seats do.
+    shown = followBattle(shown, { ...state, battleUsers: [invitee] }, live, hosts);
+    assert.deepEqual(scores(shown), order, live);
+    assert.deepEqual(scores(followBattle(followBattle(undefined, { ...state, battleUsers: [third] }, live, hosts), state, live, hosts)), order, live);
+    // The result stays as it stood, also when the hosts have parted.
+    assert.deepEqual(scores(followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: state.battleScore }, live, [])), order, live);
+  }
+  // Who has parted has no seats, and stands behind the others.
+  const shown = followBattle(followBattle(undefined, state, 'a', hosts), { ...state, battleUsers: [inviter, third] }, 'a', [inviter, third]);
+  assert.deepEqual(scores(shown), [1, 3, 2]);
 });
 
 test('loudness goes from silence to the loudest in decibels', () => {

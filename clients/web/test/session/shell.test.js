@@ -13,7 +13,7 @@ const { parsePlace } = await import('../../pages/lib/router.js');
 await showLanguage();
 
 /** A shell whose server answers when it is told to, in a window where Carol has signed in before. */
-function make(demoTokens = true) {
+function make(demoTokens = true, { isRouted = false } = {}) {
   const network = new FakeNetwork();
   const session = new Session({ gateways: ['ws://g/v1'], demoTokens }, class extends network.WebSocket {
     addEventListener() {}
@@ -21,7 +21,7 @@ function make(demoTokens = true) {
   const shell = new Shell(session, { isFixture: false });
   const shown = [];
   // The page of lives asks for much that is not looked at here.
-  shell.router = { start: () => shown.push('started') };
+  if (!isRouted) shell.router = { start: () => shown.push('started') };
   const accept = () => {
     network.socket.open();
     const { id } = network.socket.sent[0];
@@ -107,6 +107,29 @@ test('who signs in by a name is one user by it, in this window alone', async () 
   session.plaza.disconnect();
 });
 
-test('an address that names no page is the plaza', () => {
-  assert.deepEqual(parsePlace('#/ops'), { page: 'plaza' });
+test('an address that names no page is the plaza, which says that nothing is there', async () => {
+  assert.deepEqual(parsePlace('#/ops'), { page: 'plaza', isUnknown: true });
+  Object.assign(globalThis, { IntersectionObserver: class { observe() {} disconnect() {} }, innerHeight: 800 });
+  answerToken();
+  for (const [hash, said] of [['#/', ''], ['#/live/nonsense<b>%', 'There is nothing at this address. These are the lives of the plaza.']]) {
+    location.hash = hash;
+    const { session, shell, accept } = make(true, { isRouted: true });
+    // As the first page is loaded only when it is shown.
+    await import('../../pages/plaza/plaza-page.js');
+    const started = shell.start();
+    await settle();
+    accept();
+    await started;
+    await settle();
+    assert.equal(shell.page.constructor.name, 'PlazaPage');
+    assert.equal(shell.toasts.element.textContent, said);
+    shell.page.dispose();
+    session.plaza.disconnect();
+  }
+});
+
+test('an error that is said over the page begins as a sentence', () => {
+  const { shell } = make();
+  shell.fail({ codeName: 'allSeatsTaken' });
+  assert.equal(shell.toasts.element.textContent, 'All seats are taken');
 });
