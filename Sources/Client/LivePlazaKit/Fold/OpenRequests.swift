@@ -118,22 +118,26 @@ struct OpenRequests: Sendable {
 
     /// Opens the requests of others that the events of a notice announce.
     private mutating func openAnnounced(at: Timestamp, _ context: inout FoldContext) {
-        for event in context.events {
-            guard let name = event.announcedRequest else { continue }
+        context.events = context.events.flatMap { [context] event in
+            guard let name = event.announcedRequest else { return [event] }
             self.recordChange(of: name, at: at)
-            self.openAnnounced(name, by: event, endsFrom: at, &context)
+            return self.open(name, by: event, endsFrom: at, context)
         }
     }
 
-    /// Opens a request of another user that an event announces, and publishes before it the end of the one before.
-    private mutating func openAnnounced(
-        _ name: RequestName, by event: StoreEvent, endsFrom: Timestamp, _ context: inout FoldContext
-    ) {
-        if let before = self.entries.first(where: { $0.name == name }) {
-            if let end = before.missedEnd(context) { context.events.insert(end, at: 0) }
+    /// Opens a request of another user that an event announces.
+    ///
+    /// - Returns: the event, and before it the end of the request before; nothing if a later request is open already.
+    private mutating func open(
+        _ name: RequestName, by event: StoreEvent, endsFrom: Timestamp, _ context: FoldContext
+    ) -> [StoreEvent] {
+        let before = self.entries.first { $0.name == name }
+        if let before {
+            if endsFrom < before.endsFrom { return [] }
             self.endedUnnoticed[name] = endsFrom - Milliseconds(1)
         }
         self.open(name, RequestEnds(ofAnnounced: event, context), endsFrom: endsFrom)
+        return [before?.missedEnd(context), event].compactMap(\.self)
     }
 
     /// Opens the requests that a snapshot contains, and marks those that it lacks.
@@ -149,9 +153,9 @@ struct OpenRequests: Sendable {
         for (name, ends) in contents.own where !changedLater.contains(name) {
             self.open(name, ends, endsFrom: endsFrom)
         }
-        for event in context.events {
-            guard let name = event.announcedRequest, !changedLater.contains(name) else { continue }
-            self.openAnnounced(name, by: event, endsFrom: endsFrom, &context)
+        context.events = context.events.flatMap { [context] event in
+            guard let name = event.announcedRequest, !changedLater.contains(name) else { return [event] }
+            return self.open(name, by: event, endsFrom: endsFrom, context)
         }
         for index in self.entries.indices {
             let name = self.entries[index].name

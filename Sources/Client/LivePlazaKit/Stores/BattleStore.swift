@@ -47,7 +47,10 @@ public final class BattleStore: @unchecked Sendable {
         try await self.stores.handle.run(self.requestOperation(config, userIDList, timeout))
     }
 
-    /// Withdraws a request to some hosts before the battle begins; users who were not asked are ignored.
+    /// Withdraws the requests to some hosts before the battle begins, also those that were accepted.
+    ///
+    /// Users who were not asked, or are not hosts of the connection, are ignored. The battle begins if all others have
+    /// accepted, and is off if nobody else was asked.
     ///
     /// Errors of the completion: `noSuchBattle`, `notWhileFighting`, `noPermission`.
     public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {

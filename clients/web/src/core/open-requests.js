@@ -174,10 +174,11 @@ export class OpenRequests {
    * @param {StoreEvent} event
    * @param {number} endsFrom
    * @param {Context} context
-   * @returns {StoreEvent[]} the event, and before it the end of the request before
+   * @returns {StoreEvent[]} the event, and before it the end of the request before; nothing if a later request is open already
    */
   #openByEvent(name, event, endsFrom, context) {
     const before = this.#entries.get(name);
+    if (before && endsFrom < before.endsFrom) return [];
     const end = before && missedEnd(name, before, context);
     if (before) this.#endedUnnoticed.set(name, endsFrom - 1);
     this.#open(name, endsOf(name, context, event.detail), endsFrom);
