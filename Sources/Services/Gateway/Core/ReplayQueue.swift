@@ -67,7 +67,7 @@ package struct ReplayQueue: Sendable {
     private struct Priority: Comparable {
         /// The number of the app's scans.
         var scanCount: Int
-        /// When the app's last scan began: the number of scans that had begun before.
+        /// The number of the app's last scan, counted over the scans of all apps; 0 if it had none.
         var lastScanNumber: Int
         /// The deadline of the lane's first request.
         var deadline: MonotonicTime
@@ -89,13 +89,13 @@ package struct ReplayQueue: Sendable {
     private var scanNumber = 0
     /// The number of the last scan of each app; apps come from verified tokens, so there are no more than configured.
     private var lastScanNumbers: [AppID: Int] = [:]
-    /// The number of parts into which everything is divided; an app gets at most one of them.
-    private let parts: Int
+    /// An app gets at most this part of each limit: 2 means half.
+    private let shareDivisor: Int
 
     /// Creates an empty queue.
     ///
     /// - Parameter hasSeveralApps: Whether each app gets at most half of everything.
-    package init(hasSeveralApps: Bool = false) { self.parts = hasSeveralApps ? 2 : 1 }
+    package init(hasSeveralApps: Bool = false) { self.shareDivisor = hasSeveralApps ? 2 : 1 }
 
     /// The partitions with queued requests.
     package var partitions: Set<Int> { Set(self.entriesByLane.keys.lazy.map(\.partition)) }
@@ -113,7 +113,7 @@ package struct ReplayQueue: Sendable {
     ) -> Bool {
         let app = request.key.app
         guard self.count < ReplayLimits.maxQueuedRequests,
-            self.countsByApp[app, default: 0] < ReplayLimits.maxQueuedRequests / self.parts
+            self.countsByApp[app, default: 0] < ReplayLimits.maxQueuedRequests / self.shareDivisor
         else { return false }
         self.insert([Entry(id, request, deadline: deadline)], into: Lane(partition: partition, app: app))
         return true
@@ -126,8 +126,8 @@ package struct ReplayQueue: Sendable {
 
     /// Removes the requests that the next scan serves, and returns the scan.
     ///
-    /// The scan is one of the app with the fewest running scans, of those the app whose last scan began first: an app
-    /// with many requests does not delay the few of another. Of the app's partitions it reads the one whose first
+    /// The scan is for the app with the fewest running scans; among several, for the one whose last scan is the oldest.
+    /// So an app with many requests does not delay the few of another. Of the app's partitions it reads the one whose first
     /// request has the earliest deadline, and serves as many of the partition's requests as one scan can.
     ///
     /// - Parameters:
@@ -140,7 +140,7 @@ package struct ReplayQueue: Sendable {
         var priorities: [Priority] = []
         for (lane, entries) in self.entriesByLane where !busyPartitions.contains(lane.partition) {
             let used = usage[lane.app] ?? ReplayUsage()
-            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.parts, self.hasRoom(used) else { continue }
+            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.shareDivisor, self.hasRoom(used) else { continue }
             priorities.append(
                 Priority(
                     scanCount: used.scanCount, lastScanNumber: self.lastScanNumbers[lane.app] ?? 0,
@@ -165,7 +165,7 @@ package struct ReplayQueue: Sendable {
 
     /// Whether an app that uses this much may have more read for it.
     private func hasRoom(_ used: ReplayUsage) -> Bool {
-        used.unsentBytes < ReplayLimits.maxUnsentBytes / self.parts
+        used.unsentBytes < ReplayLimits.maxUnsentBytes / self.shareDivisor
     }
 
     /// Removes the requests whose deadline has passed, and returns their outcomes.

@@ -135,14 +135,14 @@ struct GatewayAPI: Sendable {
             try self.rates.admit(identity, route.method(of: request))
             try Self.checkRole(of: identity, route)
             let announcedBytes = request.announcedBodyBytes
-            if let rejection = self.rejection(ofBodyWith: announcedBytes ?? 0, from: identity) {
+            if let rejection = self.countBody(ofBytes: announcedBytes ?? 0, from: identity) {
                 return .reject(rejection)
             }
             // The server calls the closure when it has read the body.
             return .read { request, responder in
                 // A chunked body announces no length, so it is counted before it is decoded, which takes the most time.
                 if announcedBytes == nil,
-                    let rejection = self.rejection(ofBodyWith: request.body.count, from: identity)
+                    let rejection = self.countBody(ofBytes: request.body.count, from: identity)
                 {
                     responder.complete(rejection)
                 } else {
@@ -161,7 +161,7 @@ struct GatewayAPI: Sendable {
     }
 
     /// Counts the bytes of a caller's body; returns the rejecting response if the caller has sent too many.
-    private func rejection(ofBodyWith byteCount: Int, from identity: TokenIdentity) -> HTTPResponse? {
+    private func countBody(ofBytes byteCount: Int, from identity: TokenIdentity) -> HTTPResponse? {
         do throws(ReplyError) {
             try self.rates.admitBody(ofBytes: byteCount, of: identity)
             return nil
@@ -227,7 +227,7 @@ struct GatewayAPI: Sendable {
                     try self.gateway.checkExists(LiveKey(identity.app, requiredLive))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
-                try self.admitCostlyCall(method, identity)
+                try self.admitCreationOrSettings(method, identity)
                 try self.gateway.checkLiveCount(for: effect)
                 var record = TopicRecord(effect)
                 if let trace = request.headers[TraceContext.headerName].flatMap({ TraceContext($0) }) {
@@ -256,7 +256,7 @@ struct GatewayAPI: Sendable {
     }
 
     /// Counts a call that has a rate of its own over WebSocket and HTTP together.
-    private func admitCostlyCall(_ method: String, _ identity: TokenIdentity) throws(ReplyError) {
+    private func admitCreationOrSettings(_ method: String, _ identity: TokenIdentity) throws(ReplyError) {
         switch identity.role {
         case .user:
             // The other calls of users with a rate of their own can only be made in a live, or by WebSocket.

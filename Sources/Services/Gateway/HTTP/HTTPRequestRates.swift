@@ -9,10 +9,10 @@ internal import PlazaWire
 /// Limits the HTTP requests per second at this gateway (R13.1), and the bytes of their bodies (R13.46).
 ///
 /// There is a limit for each method that an app's servers call, and one for each user. A user, and an app's servers
-/// together, have a limit for the bytes of all their bodies. An address has limits for
-/// refused tokens, for tokens that must be checked, for requests without a token, and for files of the browser pages.
-/// Requests with a valid token that was checked before do not count for their address, because the server of an app
-/// sends all of its requests from one address.
+/// together, have a limit for the bytes of all their bodies. An address has limits for refused tokens, for tokens that
+/// must be checked, for requests without a token, and for files of the browser pages. Requests with a valid token that
+/// was checked before do not count for their address, because the server of an app sends all of its requests from one
+/// address.
 ///
 /// An address counts by its `limitKey`: an IPv4 address, or the /64 network of an IPv6 address.
 final class HTTPRequestRates: Sendable {

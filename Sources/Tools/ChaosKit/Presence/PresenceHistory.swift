@@ -78,8 +78,9 @@ package struct PresenceHistory: Sendable {
     package var gaps: [Timestamp] = []
     /// The faults of the run.
     package var faults: [FaultWindow] = []
-    /// From when on, and up to when, viewers came and the watcher recorded; `begin` is nil if that is not known.
+    /// When the first viewer could come; nil if that is not known.
     package var begin: Timestamp?
+    /// Up to when the watcher recorded.
     package var end: Timestamp
 
     package init(live: LiveID, stayers: Set<UserID>, end: Timestamp) {
