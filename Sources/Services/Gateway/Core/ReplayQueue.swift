@@ -140,7 +140,9 @@ package struct ReplayQueue: Sendable {
         var priorities: [Priority] = []
         for (lane, entries) in self.entriesByLane where !busyPartitions.contains(lane.partition) {
             let used = usage[lane.app] ?? ReplayUsage()
-            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.shareDivisor, self.hasRoom(used) else { continue }
+            guard used.scanCount < ReplayLimits.maxConcurrentScans / self.shareDivisor, self.hasRoom(used) else {
+                continue
+            }
             priorities.append(
                 Priority(
                     scanCount: used.scanCount, lastScanNumber: self.lastScanNumbers[lane.app] ?? 0,
