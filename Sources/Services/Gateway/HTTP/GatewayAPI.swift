@@ -176,8 +176,8 @@ struct GatewayAPI: Sendable {
         _ request: HTTPRequest, _ route: Route, _ identity: TokenIdentity, _ responder: HTTPResponder
     ) {
         do throws(APIError) {
-            let parameters = try RouteInput.parameters(of: request, route)
-            try self.makeCall(route.method(of: request), parameters, request, route, identity, responder)
+            let (method, params) = try RequestedCall.read(request, route)
+            try self.makeCall(method, params, request, route, identity, responder)
         } catch {
             responder.complete(error.response)
         }
@@ -200,14 +200,13 @@ struct GatewayAPI: Sendable {
 
     /// Makes a call: answers a read from the read model, or posts the call to a shard.
     private func makeCall(
-        _ method: String, _ parameters: [String: JSONValue], _ request: HTTPRequest, _ route: Route,
-        _ identity: TokenIdentity, _ responder: HTTPResponder
+        _ method: String, _ params: [UInt8], _ request: HTTPRequest, _ route: Route, _ identity: TokenIdentity,
+        _ responder: HTTPResponder
     ) throws(APIError) {
         let status = route.success.status
         do throws(ReplyError) {
             // Checked before the parameters; otherwise a request without parameters would get an error about these.
             if Self.socketMethods.contains(method) { throw Self.needsWebSocket(method) }
-            let params = Wire.encode(JSONValue.object(parameters))
             let session = try self.session(
                 of: request, identity, "\(method) \(String(decoding: params, as: UTF8.self))")
             let user = UserInfo(

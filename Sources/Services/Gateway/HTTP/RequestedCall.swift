@@ -4,7 +4,8 @@ internal import PlazaWire
 
 /// What an HTTP request asks for, whoever sends it: the route, and the call's parameters, without the token.
 ///
-/// The fuzz target of requests uses it, because it has no gateway; `GatewayAPI` makes the same steps.
+/// The fuzz target of requests uses it, because it has no gateway. `GatewayAPI`, which looks at the token between the
+/// route and the parameters, reads the parameters in the same way.
 package enum RequestedCall: Sendable {
     /// A call with its method and its parameters in JSON.
     case call(method: String, params: [UInt8])
@@ -28,10 +29,20 @@ package enum RequestedCall: Sendable {
         var request = request
         request.parameters = values
         do throws(APIError) {
-            let parameters = try RouteInput.parameters(of: request, route)
-            self = .call(method: route.method(of: request), params: Wire.encode(JSONValue.object(parameters)))
+            let (method, params) = try Self.read(request, route)
+            self = .call(method: method, params: params)
         } catch {
             self = .rejected(status: error.status)
         }
+    }
+
+    /// Reads the method and the parameters of a request whose route is known.
+    ///
+    /// - Throws: the error with which the request is rejected.
+    static func read(
+        _ request: HTTPRequest, _ route: Route
+    ) throws(APIError) -> (method: String, params: [UInt8]) {
+        let parameters = try RouteInput.parameters(of: request, route)
+        return (route.method(of: request), Wire.encode(JSONValue.object(parameters)))
     }
 }
