@@ -4,10 +4,14 @@ internal import KafkaClient
 /// Detects an input that crashes every process that handles it.
 ///
 /// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
-/// dies, the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch
-/// one by one, and writes a record before each. An input is not processed again once `maxAloneAttempts` owners have
-/// begun to process it alone. By then at least three owners have died: one with the input's batch, and two with the
-/// input alone.
+/// dies, the next owner finds the record at the committed offset. One of the inputs that the dead owner may have been
+/// processing is then suspect. The next owner searches it in two steps, because inputs that are processed one by one
+/// take some thirty times as long: many suspect inputs are processed in chunks of `chunkSize`, and the inputs of a
+/// chunk in which an owner died, or few suspect inputs, are processed alone. A record is written before each chunk and
+/// before each input that is processed alone.
+///
+/// An input is not processed again once `maxAloneAttempts` owners have begun to process it alone. By then at least
+/// three owners have died: one with the input's batch, and two with the input alone.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.
@@ -22,9 +26,10 @@ struct ProcessingAttempts {
         /// input itself.
         var step: Int
         /// How many owners have begun to process the step alone, including an owner that is processing it now; 0 if the
-        /// step is part of a batch.
+        /// step is part of a batch or of a chunk.
         var count: Int
-        /// Inputs before this offset (exclusive) are processed alone; nil if the owner processed whole batches.
+        /// The next owner processes inputs before this offset (exclusive) alone: the end of the chunk, or of the inputs
+        /// that are being processed alone; nil if the owner processed whole batches.
         var aloneUntil: Int64?
         /// The process that wrote the record; empty if that process released the partition while it was running.
         var process: String
@@ -53,10 +58,14 @@ struct ProcessingAttempts {
     static let key = "#attempts"
     /// How many owners may begin to process a step alone.
     static let maxAloneAttempts = 2
-    /// How many offsets are processed one by one, from the committed offset at which an owner died.
+    /// How many inputs are processed together while it is not known which of many inputs is at fault.
+    ///
+    /// The square root of the size of a batch makes the number of chunks and the inputs of one chunk equal.
+    static let chunkSize = 32
+    /// How many offsets are suspect, from the committed offset at which an owner died.
     ///
     /// A batch has fewer records, so all inputs of the batch in which the owner died are covered.
-    private static let isolatedOffsets: Int64 = 1000
+    private static let suspectOffsets: Int64 = 1000
 
     /// Identifies this process; a record of another process may show that an owner died.
     let process: String
@@ -64,6 +73,8 @@ struct ProcessingAttempts {
     private var record: Record?
     /// Inputs before this offset (exclusive) are processed alone.
     private var aloneUntil = Int64.min
+    /// Inputs before this offset (exclusive) are suspect: they are processed in chunks, or alone.
+    private var suspectUntil = Int64.min
 
     init(process: String) { self.process = process }
 
@@ -72,13 +83,21 @@ struct ProcessingAttempts {
 
     /// Begins the ownership of the partition.
     ///
-    /// - Parameter offset: the committed offset, at which the next input is read.
+    /// - Parameters:
+    ///   - offset: the committed offset, at which the next input is read.
+    ///   - generation: the offset of the tick with which the owner acquired the partition. Later inputs are not
+    ///     suspect: they arrived when every former owner had already died.
     /// - Returns: the record to write before the first input is processed; nil if the state topic already has one for
     ///   this offset.
-    mutating func recordForAcquisition(at offset: Int64) -> Record? {
+    mutating func recordForAcquisition(at offset: Int64, generation: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
             if record.showsDeath(to: self.process) {
-                self.aloneUntil = max(record.aloneUntil ?? Self.endOfIsolation(from: offset), self.aloneUntil)
+                if let end = record.aloneUntil {
+                    self.aloneUntil = max(end, self.aloneUntil)
+                } else {
+                    let end = min(Self.sum(offset, Self.suspectOffsets), Self.sum(generation, 1))
+                    self.suspectUntil = max(end, self.suspectUntil)
+                }
                 return nil
             }
             // This process has only lost the partition and acquired it again.
@@ -119,14 +138,46 @@ struct ProcessingAttempts {
         }
     }
 
-    /// Requires that inputs before the offset `end` (exclusive) are processed alone, because one input of their batch
-    /// could not be processed or written.
-    mutating func isolate(until end: Int64) { self.aloneUntil = max(self.aloneUntil, end) }
+    /// Makes inputs suspect, because one input of their batch could not be processed or written.
+    ///
+    /// - Parameters:
+    ///   - end: the offset after the last input of the batch.
+    ///   - count: the number of inputs in the batch.
+    mutating func suspect(until end: Int64, count: Int) {
+        self.suspectUntil = max(self.suspectUntil, end)
+        if count <= Self.chunkSize { self.aloneUntil = max(self.aloneUntil, end) }
+    }
 
-    /// Whether the next input must be processed alone; `offset` is the committed offset.
-    func mustProcessAlone(at offset: Int64) -> Bool { offset < self.aloneUntil }
+    /// Whether the next input is suspect; `offset` is the committed offset.
+    func isSuspect(at offset: Int64) -> Bool { offset < max(self.suspectUntil, self.aloneUntil) }
 
-    /// Begins a step of an input that is processed alone; call this method only if `mustProcessAlone` is true.
+    /// Decides how many of the next inputs are processed together; call this method only if `isSuspect` is true.
+    ///
+    /// - Parameters:
+    ///   - count: the number of inputs that were polled and not processed yet.
+    ///   - end: the offset after the last of them.
+    ///   - offset: the committed offset.
+    /// - Returns: 1 if the next input must be processed alone; otherwise `chunkSize`.
+    mutating func chunkLength(of count: Int, until end: Int64, at offset: Int64) -> Int {
+        if offset < self.aloneUntil { return 1 }
+        if count > Self.chunkSize { return Self.chunkSize }
+        self.aloneUntil = end
+        return 1
+    }
+
+    /// Begins a chunk of suspect inputs.
+    ///
+    /// - Parameters:
+    ///   - end: the offset after the chunk's last input.
+    ///   - offset: the committed offset.
+    /// - Returns: the record, which must be durable before the chunk is processed.
+    mutating func beginChunk(until end: Int64, at offset: Int64) -> Record {
+        let record = Record(offset: offset, step: 0, count: 0, aloneUntil: end, process: self.process)
+        self.record = record
+        return record
+    }
+
+    /// Begins a step of an input that is processed alone.
     ///
     /// - Parameters:
     ///   - step: the step's number, see `Record.step`.
@@ -145,9 +196,9 @@ struct ProcessingAttempts {
         return .process(newRecord)
     }
 
-    /// The offset up to which inputs are processed alone after an owner has died at `offset`.
-    private static func endOfIsolation(from offset: Int64) -> Int64 {
-        let (end, hasOverflowed) = offset.addingReportingOverflow(Self.isolatedOffsets)
-        return hasOverflowed ? .max : end
+    /// The sum of two offsets, of which `b` is positive; the highest offset if the sum is higher.
+    private static func sum(_ a: Int64, _ b: Int64) -> Int64 {
+        let (sum, hasOverflowed) = a.addingReportingOverflow(b)
+        return hasOverflowed ? .max : sum
     }
 }

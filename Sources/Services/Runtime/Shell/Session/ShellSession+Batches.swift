@@ -10,24 +10,25 @@ internal import PlazaWire
 extension ShellSession {
     /// Processes polled records as one batch.
     ///
-    /// Records of a partition in which an input has failed, or may have crashed an owner, are processed one by one.
+    /// If an input of a partition has failed, or may have crashed an owner, the partition's records are processed in
+    /// chunks or one by one.
     ///
     /// - Throws: the error that ends the session. After any other error, the consumer is rewound, so that the records
     ///   are polled again.
     func process(_ records: [IncomingRecord]) throws {
-        // The partitions whose records are processed one by one.
-        let isolated = self.owned.filter { $0.value.attempts.mustProcessAlone(at: $0.value.position) }
-        let batch = isolated.isEmpty ? records : records.filter { isolated[$0.topicPartition] == nil }
-        if !batch.isEmpty { try self.processBatch(batch) }
-        for (topicPartition, partition) in isolated {
-            for record in records where record.topicPartition == topicPartition {
-                // After a failure the consumer is rewound to this record, so the later records are polled again.
-                guard try self.processAlone(record, of: partition) else { break }
-            }
+        let suspect = self.owned.filter { $0.value.attempts.isSuspect(at: $0.value.position) }
+        let batch = suspect.isEmpty ? records : records.filter { suspect[$0.topicPartition] == nil }
+        if !batch.isEmpty { _ = try self.processBatch(batch) }
+        for (topicPartition, partition) in suspect {
+            try self.processSuspects(records.filter { $0.topicPartition == topicPartition }, of: partition)
         }
     }
 
-    private func processBatch(_ records: [IncomingRecord]) throws {
+    /// Decides records, makes the effects durable and sends the replies.
+    ///
+    /// - Returns: false when the batch failed; the consumer is rewound to its first records.
+    /// - Throws: the error that ends the session.
+    func processBatch(_ records: [IncomingRecord]) throws -> Bool {
         let beganAt = MonotonicClock.now
         var output = BatchOutput()
         var replies: [OutgoingRecord] = []
@@ -39,7 +40,7 @@ extension ShellSession {
                 try self.decide(records[run], partition, into: &output, &replies)
             }
             // If `partitions` is empty, all records belong to partitions that this instance does not serve.
-            guard !partitions.isEmpty, let group = self.group else { return }
+            guard !partitions.isEmpty, let group = self.group else { return true }
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
             if let appender = self.appender,
@@ -52,10 +53,13 @@ extension ShellSession {
         } catch {
             if InputFailure(error) != nil {
                 // One of the records cannot be processed, or one of its effects cannot be written. To find that record,
-                // all records up to `position` are processed one by one when they are read again.
-                for partition in partitions { partition.attempts.isolate(until: partition.position) }
+                // all records up to `position` are processed in chunks or one by one when they are read again.
+                for partition in partitions {
+                    partition.attempts.suspect(until: partition.position, count: records.count)
+                }
             }
-            return try self.rollBack(partitions, error)
+            try self.rollBack(partitions, error)
+            return false
         }
         self.replyProducer.send(replies)
         self.spans?.batchCommitted()
@@ -64,6 +68,7 @@ extension ShellSession {
             records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
             milliseconds: (MonotonicClock.now - beganAt).count,
             rows: self.owned.values.reduce(0) { $0 + $1.processor.rowCount })
+        return true
     }
 
     /// Writes the checkpoint of one partition whose checkpoint interval has passed.

@@ -6,7 +6,7 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Processes inputs one by one after a failure, and writes the inputs that can never be processed to the dead letters
+/// Processes inputs in chunks or one by one after a failure, and writes the inputs that can never be processed to the dead letters
 /// (docs/decisions/0011).
 ///
 /// A record of attempts (`ProcessingAttempts`) in the state topic says which input an owner has begun to process. From
@@ -40,18 +40,56 @@ extension ShellSession {
         var records: [(partition: Int32, record: ProcessingAttempts.Record)] = []
         for topicPartition in partitions {
             guard let partition = self.owned[topicPartition],
-                let record = partition.attempts.recordForAcquisition(at: partition.position)
+                let record = partition.attempts.recordForAcquisition(
+                    at: partition.position, generation: partition.generation)
             else { continue }
             records.append((topicPartition.partition, record))
         }
         self.replyProducer.write(records, to: self.spec.state)
     }
 
+    /// Processes polled records of a partition of which the first ones are suspect, in chunks or one by one.
+    ///
+    /// Returns after a failure, too: the consumer is then rewound, so that the records are polled again.
+    ///
+    /// - Throws: the error that ends the session.
+    func processSuspects(_ records: [IncomingRecord], of partition: OwnedPartition) throws {
+        var rest = records[...]
+        while let first = rest.first, let last = rest.last, partition.attempts.isSuspect(at: partition.position) {
+            let length = partition.attempts.chunkLength(
+                of: rest.count, until: last.offset + 1, at: partition.position)
+            let chunk = rest.prefix(length)
+            let isDone =
+                length == 1
+                ? try self.processAlone(first, of: partition) : try self.processChunk(Array(chunk), of: partition)
+            guard isDone else { return }
+            rest = rest.dropFirst(length)
+        }
+        if !rest.isEmpty { _ = try self.processBatch(Array(rest)) }
+    }
+
+    /// Processes suspect records as one batch.
+    ///
+    /// - Returns: false when the batch failed; the consumer is rewound to the first of the records.
+    /// - Throws: the error that ends the session.
+    private func processChunk(_ records: [IncomingRecord], of partition: OwnedPartition) throws -> Bool {
+        guard let last = records.last else { return true }
+        do {
+            try self.throwIfTakenOver(partition, records[...])
+            let attemptRecord = partition.attempts.beginChunk(until: last.offset + 1, at: partition.position)
+            try self.replyProducer.writeDurably(attemptRecord, to: self.spec.state, last.partition)
+        } catch {
+            try self.rollBack([partition], error)
+            return false
+        }
+        return try self.processBatch(records)
+    }
+
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
     ///
     /// - Returns: false when a step failed; the consumer is rewound to the record.
     /// - Throws: the error that ends the session.
-    func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
+    private func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
         var stepIndex = 0
         while partition.isRowDue(before: record) {
             guard try self.processStep(.dueRow, stepIndex, record, partition) else { return false }

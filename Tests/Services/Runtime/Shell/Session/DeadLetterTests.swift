@@ -119,6 +119,35 @@ import Testing
         }
     }
 
+    @Test func `I16 a backlog after a death is processed in chunks, and its one bad input is set aside`() async {
+        await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
+            let harness = try ShellHarness(kafkaMode)
+            let live = MachineShellTests.newLive("backlog")
+            let firstShell = harness.startShell("one")
+            try harness.sendText("before", in: live)
+            try harness.flush()
+            try harness.waitForItems(1, in: live)
+            try harness.waitForCommit(of: live, uncommittedInputs: 0)
+            #expect(firstShell.stop())
+            let inputCount = 400
+            for number in 1...inputCount { try harness.sendText(number == 250 ? "huge" : "\(number)", in: live) }
+            try harness.flush()
+            // The test writes what an owner leaves behind that died with its first batch.
+            try harness.writeFailedAttempts(0, in: live, uncommittedInputs: Int64(inputCount), isBatch: true)
+            let secondShell = harness.startShell("two")
+            // The item "before", and one item of each input but "huge".
+            let numbers = try harness.readItemNumbers(of: [live]) { $0[live]?.contains(Int64(inputCount)) ?? false }
+            #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == (1...Int64(inputCount)).map { $0 })
+            let letters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
+            #expect(letters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("huge") })
+            #expect(secondShell.stop())
+            // 13 chunks, and the 32 inputs of the chunk that failed. One by one, it would be 400 records.
+            let attempts = try harness.readRecords(of: .barrageState, in: nil, timeout: .seconds(2)) { _ in false }
+                .filter { $0.key == Array(ProcessingAttempts.key.utf8) }
+            #expect(attempts.count < 120, "\(attempts.count) records of attempts")
+        }
+    }
+
     // Each input has nearly the maximum size of a record, 1 MiB = 1,048,576 bytes.
     @Test(arguments: [(1_040_000, 0, 0), (0, 1_040_000, 0), (0, 0, 1_040_000), (340_000, 340_000, 340_000)])
     func `I16 a dead letter fits the broker's limit, wherever the bytes of its input are`(
@@ -206,7 +235,9 @@ extension ShellHarness {
     /// Writes the record of attempts that `count` owners leave behind if they die while they process one input alone.
     ///
     /// This input is the first of the partition's last `uncommittedInputs` inputs, which are not committed.
-    func writeFailedAttempts(_ count: Int, in live: LiveKey, uncommittedInputs: Int64) throws {
+    func writeFailedAttempts(
+        _ count: Int, in live: LiveKey, uncommittedInputs: Int64, isBatch: Bool = false
+    ) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         // A record with an earlier offset would be ignored. The next owner would then process the deadly input and end
         // the test's process.
@@ -214,7 +245,8 @@ extension ShellHarness {
         // Step 0 is the input itself, because no row is due before it. Until the offset `aloneUntil`, which may be any
         // offset after the input, the next owner processes each input alone.
         let record = ProcessingAttempts.Record(
-            offset: inputOffset, step: 0, count: count, aloneUntil: inputOffset + 10, process: "a dead process")
+            offset: inputOffset, step: 0, count: count, aloneUntil: isBatch ? nil : inputOffset + 10,
+            process: "a dead process")
         let producer = try KafkaProducer(self.settings)
         defer { producer.close(timeout: .seconds(1)) }
         _ = try producer.sendAndWait(

@@ -9,13 +9,15 @@ import Testing
 
 /// Tests of how owners of a partition find the input that ends their processes; "1", "2", … name the processes.
 ///
-/// An owner writes a record of attempts when it acquires the partition, and before it processes an input alone (not
-/// with its batch). An owner that finds the record of a dead owner at the committed offset processes inputs alone. The
-/// record counts how many owners have begun to process an input alone. After two of them the next owner sets the input
-/// aside.
+/// An owner writes a record of attempts when it acquires the partition, and before it processes a chunk of suspect
+/// inputs, or one alone. An owner that finds the record of a dead owner at the committed offset processes inputs in
+/// chunks, if there are many, or alone. The record counts how many owners have begun to process an input alone. After
+/// two of them the next owner sets the input aside.
 @Suite struct ProcessingAttemptsTests {
     /// An input that no due rows precede has one step, 0: the input itself.
     private static let firstStep = 0
+    /// The generation of an owner that has found a backlog of more than 1000 inputs.
+    private static let lateGeneration: Int64 = 5000
 
     /// The attempts of an owner that has acquired the partition and found `record` there, its predecessor's last
     /// record.
@@ -26,27 +28,29 @@ import Testing
     {
         var attempts = ProcessingAttempts(process: process)
         attempts.restore(record)
-        _ = attempts.recordForAcquisition(at: offset)
+        _ = attempts.recordForAcquisition(at: offset, generation: Self.lateGeneration)
         return attempts
     }
 
     @Test func `an owner whose predecessor made progress processes whole batches`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        let record = firstOwner.recordForAcquisition(at: 40)
+        let record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         #expect(record != nil)
-        #expect(!firstOwner.mustProcessAlone(at: 40))
+        #expect(!firstOwner.isSuspect(at: 40))
         // The first owner has committed the input at 40.
         let secondOwner = Self.attemptsAfterTakeover(record, by: "2", at: 41)
-        #expect(!secondOwner.mustProcessAlone(at: 41))
+        #expect(!secondOwner.isSuspect(at: 41))
     }
 
     @Test func `an input that is the next one at the acquisition is set aside after three owners have died at it`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        var record = firstOwner.recordForAcquisition(at: 40)
+        var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
-            #expect(owner.mustProcessAlone(at: 40))
+            #expect(owner.isSuspect(at: 40))
+            // Only the inputs at 40 and 41 were polled.
+            #expect(owner.chunkLength(of: 2, until: 42, at: 40) == 1)
             guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
@@ -63,26 +67,44 @@ import Testing
         #expect(nextRecord.count == 1)
     }
 
-    @Test func `an input in the middle of a batch is found and set aside by owners that process inputs alone`() {
+    @Test(arguments: [(polledCount: 20, deaths: 3), (polledCount: 900, deaths: 4)])
+    func `an input in the middle of a batch is found and set aside by owners that process chunks and inputs alone`(
+        polledCount: Int, deaths: Int
+    ) {
         var firstOwner = ProcessingAttempts(process: "1")
-        var record = firstOwner.recordForAcquisition(at: 40)
+        var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         // The input at `deadlyOffset` ends each owner. The first one has died while it processed the whole batch. The
-        // others commit each input before it alone.
-        let deadlyOffset: Int64 = 45
+        // others commit what they processed before.
+        let (end, deadlyOffset) = (Int64(40 + polledCount), Int64(40 + polledCount - 5))
         var offset: Int64 = 40
         var deathCount = 1
+        // Each chunk, and each input that is processed alone, costs two more writes.
+        var writeCount = 0
         for process in 2...9 {
             var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset)
-            while true {
-                #expect(owner.mustProcessAlone(at: offset))
+            search: while true {
+                guard owner.isSuspect(at: offset) else {
+                    Issue.record("the input at \(offset) is not suspect")
+                    return
+                }
+                let length = owner.chunkLength(of: Int(end - offset), until: end, at: offset)
+                writeCount += 1
+                if length > 1 {
+                    let chunkEnd = offset + Int64(length)
+                    record = owner.beginChunk(until: chunkEnd, at: offset)
+                    if deadlyOffset < chunkEnd { break search }
+                    offset = chunkEnd
+                    continue
+                }
                 switch owner.beginAlone(step: Self.firstStep, at: offset) {
                 case .setAside:
                     #expect(offset == deadlyOffset)
-                    #expect(deathCount == 3)
+                    #expect(deathCount == deaths)
+                    #expect(writeCount < 70, "a batch of 1000 inputs must not be processed one by one")
                     return
                 case .process(let written): record = written ?? record
                 }
-                if offset == deadlyOffset { break }
+                if offset == deadlyOffset { break search }
                 offset += 1
             }
             deathCount += 1
@@ -90,12 +112,43 @@ import Testing
         Issue.record("the input was never set aside")
     }
 
+    @Test func `inputs that arrived after the takeover are not suspect`() {
+        var firstOwner = ProcessingAttempts(process: "1")
+        let record = firstOwner.recordForAcquisition(at: 40, generation: 40)
+        var secondOwner = ProcessingAttempts(process: "2")
+        secondOwner.restore(record)
+        // The second owner has acquired the partition with the tick at 47.
+        _ = secondOwner.recordForAcquisition(at: 40, generation: 47)
+        #expect(secondOwner.isSuspect(at: 47))
+        #expect(!secondOwner.isSuspect(at: 48))
+    }
+
+    @Test func `a chunk without a death makes no later input suspect`() {
+        var owner = Self.attemptsAfterTakeover(
+            ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "1"), by: "2", at: 40)
+        // "1" has died in the chunk of 32 inputs.
+        #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
+        #expect(owner.isSuspect(at: 71))
+        #expect(!owner.isSuspect(at: 72))
+    }
+
+    @Test func `the inputs of a failed batch are processed in chunks, and those of a failed chunk alone`() {
+        var owner = ProcessingAttempts(process: "1")
+        #expect(!owner.isSuspect(at: 0))
+        owner.suspect(until: 900, count: 900)
+        #expect(owner.chunkLength(of: 900, until: 900, at: 0) == ProcessingAttempts.chunkSize)
+        owner.suspect(until: 32, count: 32)
+        #expect(owner.chunkLength(of: 900, until: 900, at: 31) == 1)
+        #expect(owner.chunkLength(of: 868, until: 900, at: 32) == ProcessingAttempts.chunkSize)
+        #expect(!owner.isSuspect(at: 900))
+    }
+
     @Test func `an owner whose session begins again after an error does not count as dead`() {
         var owner = ProcessingAttempts(process: "1")
-        var record = owner.recordForAcquisition(at: 40)
+        var record = owner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         for _ in 0..<10 {
             owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
-            #expect(!owner.mustProcessAlone(at: 40))
+            #expect(!owner.isSuspect(at: 40))
             guard case .process(let written) = owner.beginAlone(step: Self.firstStep, at: 40) else {
                 Issue.record("the input was set aside")
                 return
@@ -108,7 +161,7 @@ import Testing
         var record: ProcessingAttempts.Record?
         for process in ["1", "2", "3", "4"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
-            #expect(!owner.mustProcessAlone(at: 40))
+            #expect(!owner.isSuspect(at: 40))
             #expect(owner.recordForRelease(at: 41) == nil, "the record is of another offset, 40")
             record = owner.recordForRelease(at: 40)
             #expect(record?.process == "", "no process has died")
@@ -117,7 +170,7 @@ import Testing
         // alone.
         var owner = ProcessingAttempts(process: "5")
         owner.restore(record)
-        record = owner.recordForAcquisition(at: 40)
+        record = owner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         for process in ["6", "7"] {
             owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
@@ -141,7 +194,7 @@ import Testing
 
     @Test func `a due row and the input after it are different steps`() {
         var owner = ProcessingAttempts(process: "1")
-        owner.isolate(until: 50)
+        owner.suspect(until: 50, count: 10)
         guard case .process(let dueRow?) = owner.beginAlone(step: Self.firstStep, at: 40),
             case .process(let input?) = owner.beginAlone(step: 1, at: 40)
         else {
