@@ -20,7 +20,7 @@ import Testing
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
             "a token's expiry: at login it becomes a remaining time, which the monotonic clock then counts",
-        "Sources/Services/Gateway/Startup/Gateway+Reads.swift":
+        "Sources/Services/Gateway/ReadModel/Gateway+Reads.swift":
             "the time for clients, webhook requests and sign-in notices; nothing is decided by it: machines use the "
             + "broker's time, and of two sign-ins the one with the larger Kafka offset is later",
         "Sources/Services/Gateway/Delivery/RecentOffsetFinder.swift":

@@ -10,7 +10,7 @@ extension RedisClient {
         package var user: String?
         /// The user's password; nil if the client does not log in.
         package var password: Secret?
-        /// The timeout of connecting, and of a pipeline in which no byte is sent or received.
+        /// How long connecting may take, and how long a pipeline may make no progress: no byte is sent or received.
         ///
         /// A whole pipeline may take four times as long.
         package var timeout = Duration.seconds(1)
@@ -29,7 +29,8 @@ extension RedisClient {
         }
     }
 
-    /// The server process to which a connection leads.
+    /// Identifies a connection, and the server process to which it leads: changes with each reconnect and with each
+    /// start of the server.
     package struct Identity: Equatable, Sendable {
         /// The number of the connection among all connections of this client, counted from 1.
         package var serial: Int

@@ -50,7 +50,7 @@ package struct ChaosOptions: Sendable {
         let faketime = reader.optionalString(
             "faketime", placeholder: "FILE",
             help: "libfaketime.so.1; without it the one of the system, if installed; `none` leaves out wrong clocks")
-        self.clockLibrary = faketime == Self.noClock ? nil : faketime ?? FakeClock.library()
+        self.clockLibrary = faketime == Self.noClock ? nil : faketime ?? FaketimeLibrary.path()
         reader.section("Cluster")
         self.composeProject = reader.optionalString(
             "compose", placeholder: "PROJECT",

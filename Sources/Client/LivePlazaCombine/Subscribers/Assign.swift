@@ -32,7 +32,7 @@ extension Subscribers {
 
         /// Stores the subscription and requests all values.
         ///
-        /// A second subscription is cancelled, and any subscription after `cancel`.
+        /// Cancels the subscription instead if there is one already, or if the sequence has ended or was cancelled.
         public func receive(subscription: any Subscription) {
             let isAccepted = self.lock.withLock {
                 if self.upstream != nil || self.root == nil { return false }
@@ -57,7 +57,7 @@ extension Subscribers {
         /// Ends the subscription, and releases the object.
         public func cancel() { self.detach().upstream?.cancel() }
 
-        /// Clears the object and the subscription and returns them, so that the caller releases them after the lock.
+        /// Clears the object and the subscription and returns them, so that the caller releases them outside the lock.
         private func detach() -> (root: Root?, upstream: (any Subscription)?) {
             self.lock.withLock {
                 defer { (self.root, self.upstream) = (nil, nil) }

@@ -36,7 +36,8 @@ final class SystemEvents: Sendable {
     /// `onEvent`: called on any thread; the first call says whether the system has a network now.
     init(_ onEvent: @escaping @Sendable (Event) -> Void) {
         let monitor = NWPathMonitor()
-        // With `requiresConnection` an attempt to connect makes the system build the network up, such as a VPN.
+        // `requiresConnection` counts as online: the next attempt to connect makes the system bring the network up, for
+        // example a VPN.
         monitor.pathUpdateHandler = { path in onEvent(.networkChanged(isOnline: path.status != .unsatisfied)) }
         let observers = Self.appShownNotifications.map { name in
             NotificationCenter.default.addObserver(forName: Notification.Name(name), object: nil, queue: nil) { _ in

@@ -36,7 +36,7 @@ package struct DisconnectCode: Hashable, Sendable {
     /// The user has reached its limit of connections.
     package static let tooManyConnections = DisconnectCode(4106, "too many connections")
 
-    /// Whether the end of the connection removes the user from its live, because the session cannot be resumed.
+    /// Whether the end of the connection removes the user from its live, because the session cannot be resumed (R2.23).
     package var endsMembership: Bool { self == .kickedOffline || self == .tokenExpired || self == .tokenRefused }
 
     /// Whether a client should reconnect automatically after this code.

@@ -26,7 +26,7 @@ package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
 package enum SeatOffer: Hashable, Sendable, Codable {
     /// An invitation to a seat.
     case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
-    /// The app's server puts the user on a seat.
+    /// The app's server puts the user on a seat (`SeatCommand.place`), as soon as presence has sent this back.
     case placement(seatIndex: Int)
 }
 
@@ -38,7 +38,8 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     indirect case opened(epoch: Int64, info: LiveInfo)
     /// The directory changed the live's info.
     indirect case infoChanged(info: LiveInfo)
-    /// The live ended and has left its connection: empties the seats and forwards the end to presence.
+    /// The live has ended and has left its co-host connection. The seat machine empties the seats, and tells presence
+    /// of the end.
     indirect case ended(ending: Ending)
     case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
     case cancelApplication(caller: Caller)
@@ -52,9 +53,11 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case leave(caller: Caller)
     case kickOff(user: UserID, caller: Caller)
     case move(user: UserID, to: Int, policy: MoveSeatPolicy, caller: Caller)
-    /// Locks or unlocks a seat and the devices of its occupant; nil does not change a lock.
+    /// Locks (true) or unlocks (false) a seat, and its microphone and camera for whoever sits there; nil leaves a lock
+    /// as it is.
     case lock(seatIndex: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, caller: Caller)
-    /// Opens or closes the caller's own devices; nil does not change a device.
+    /// Opens (true) or closes (false) the caller's own microphone and camera, and says why the caller is not seen or
+    /// heard for a while; nil leaves a value as it is.
     case device(microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, caller: Caller)
     /// A host closes and locks a device of another user, or unlocks the device.
     case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An `import` declaration of one line.
+/// A JavaScript `import` declaration on one line, in a module of the pages that `ScriptBundle` bundles.
 struct ScriptImport {
     /// The names that it binds: `{ a, b as c }`, `* as all`, a name for the default export, or empty.
     let clause: String
@@ -26,7 +26,7 @@ struct ScriptImport {
             self.clause = words.joined(separator: " ")
         }
         self.path = String(path.dropFirst())
-        // Any object name shows whether `binding` supports the clause.
+        // Whether `binding` supports the clause does not depend on the object's name, so `x` stands for any.
         guard self.clause.isEmpty || self.binding(of: "x") != nil else { return nil }
     }
 
@@ -57,12 +57,14 @@ struct ScriptExport {
     /// The name by which other modules import it.
     let name: String
     /// The name within the module.
+    ///
+    /// It differs from `name` only for the default export, where it is `$default`.
     let localName: String
 
-    /// The export as a property in the object that a bundled module returns.
+    /// The export as a property of the object that the module returns when it is in the bundle.
     var property: String { self.name == self.localName ? self.name : "\(self.name):\(self.localName)" }
 
-    /// The export as a declaration in a module that is not in the bundle.
+    /// The `export` declaration, for when the module itself stays outside the bundle.
     var statement: String { "export{\(self.localName)\(self.name == self.localName ? "" : " as \(self.name)")};" }
 
     /// Parses a line that begins with `export`.
@@ -70,16 +72,16 @@ struct ScriptExport {
     /// - Parameters:
     ///   - line: The line, such as `export class A {`, `export default {`, or `export { a } from './b.js';`.
     ///   - module: The path of the module that contains the line.
-    /// - Returns: The exported names; the line without `export`, if it has code; and the import of the names, if they
-    ///   are exported from another module. Nil if the line has a form that is not supported.
+    /// - Returns: `exports` has the exported names, `code` what the line declares, such as `class A {`, and `source`
+    ///   the import that the names come from, in `export … from`. Nil if the line has a form that is not supported.
     static func parse(
         _ line: String, in module: String
     ) -> (exports: [ScriptExport], code: String?, source: ScriptImport?)? {
         let code = line.dropFirst("export ".count)
         if code.hasPrefix("default ") {
             let value = code.dropFirst("default ".count)
-            // Such a class or function may have a name, which the module would have to bind too. The pages have no such
-            // export, so it is not supported.
+            // `export default class` and `export default function` may also bind a name within the module. The pages do
+            // not use them, so they are not supported.
             if value.hasPrefix("class") || value.hasPrefix("function") || value.hasPrefix("async") { return nil }
             return ([ScriptExport(name: "default", localName: "$default")], "const $default=\(value)", nil)
         }

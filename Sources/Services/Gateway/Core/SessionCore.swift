@@ -98,7 +98,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         self.closeDeadline = end
     }
 
-    /// Returns the reason to close the connection now; nil if the connection may stay open.
+    /// Returns the reason to close the connection now (R2.23); nil if the connection may stay open.
     package func disconnectCode(at now: MonotonicTime) -> DisconnectCode? {
         guard now >= self.closeDeadline else { return nil }
         return self.isLoggedIn ? .tokenExpired : .loginTimeout
