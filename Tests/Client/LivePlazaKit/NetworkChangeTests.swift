@@ -35,6 +35,34 @@ struct NetworkChangeTests {
         }
     }
 
+    @Test func `a client that loses its network checks its connection, which counts as lost after 5 s of silence`()
+        throws
+    {
+        var harness = try CoreHarness.loggedIn()
+        harness.perform(harness.core.setOnline(false, at: 1_000))
+        #expect(harness.sent.count == 1)
+        #expect(harness.sent.allSatisfy { $0.contains(#""method":"ping""#) })
+        #expect(harness.core.dueAt == 6_000)
+        harness.perform(harness.core.tick(at: 6_000))
+        guard case .disconnected(CloseCode.lost) = harness.events.last else {
+            Issue.record("expected that the connection counts as lost: \(harness.events)")
+            return
+        }
+        #expect(harness.core.dueAt == 36_000, "the pause without a network lasts 30 s")
+    }
+
+    @Test func `a ping that is on its way when the network is lost is waited for, and as long as ever with a network`()
+        throws
+    {
+        var harness = try CoreHarness.loggedIn()
+        harness.perform(harness.core.tick(at: 20_000))
+        harness.perform(harness.core.setOnline(false, at: 21_000))
+        #expect(harness.sent.count == 1, "no second ping is sent")
+        #expect(harness.core.dueAt == 25_000)
+        harness.perform(harness.core.setOnline(true, at: 22_000))
+        #expect(harness.core.dueAt == 30_000)
+    }
+
     @Test func `a client that finds a ping unanswered for long when the app is shown connects at once`() throws {
         var harness = try CoreHarness.loggedIn()
         harness.perform(harness.core.tick(at: 20_000))

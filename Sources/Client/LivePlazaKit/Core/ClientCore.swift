@@ -175,9 +175,11 @@ struct ClientCore: Sendable {
     ///
     /// Without a network, the client rarely tries to connect. A network that is reported may be a new one. A connection
     /// over the former network is then lost, but nothing reports the loss. Therefore the client checks the connection.
+    /// It also checks a connection when the system loses the network, because the system may be wrong.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
-        self.link.setOnline(isOnline, at: now)
-        return isOnline ? self.probe(spread: Self.networkChangeSpread, at: now) : self.takeActions()
+        let isLoss = self.link.setOnline(isOnline, at: now)
+        guard isOnline || (isLoss && self.state == .open) else { return self.takeActions() }
+        return self.probe(spread: Self.networkChangeSpread, at: now)
     }
 
     /// Sets the name and the picture for the next login; nil keeps the present one.

@@ -130,20 +130,26 @@ struct Link: Sendable {
 
     /// Records whether the system reports a network.
     ///
-    /// The loss of the network lengthens the pause of a waiting client. When a network is back, `ClientCore` calls
-    /// `probe`.
-    mutating func setOnline(_ isOnline: Bool, at now: Double) {
+    /// The loss of the network lengthens the pause of a waiting client. When the network is lost or is back,
+    /// `ClientCore` calls `probe`.
+    ///
+    /// - Returns: whether the network was lost.
+    mutating func setOnline(_ isOnline: Bool, at now: Double) -> Bool {
         let isLoss = self.isOnline && !isOnline
         if isLoss, self.state == .waiting {
             self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause)
         }
         self.isOnline = isOnline
+        return isLoss
     }
+
+    /// When an open connection counts as lost: sooner while the system has no network.
+    private var lostAt: Double { self.heartbeat.lostAt - (self.isOnline ? 0 : Self.answerTimeout / 2) }
 
     /// When `tick` must be called next, or a ping is due; infinite if nothing is due.
     var dueAt: Double {
         guard self.state == .open else { return self.stateEndsAt }
-        return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.heartbeat.lostAt)
+        return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.lostAt)
     }
 
     /// Handles everything that is due at `now`.
@@ -156,7 +162,7 @@ struct Link: Sendable {
         case .fetchingToken: if self.stateEndsAt <= now { self.tokenFailed(at: now) }
         case .connecting, .loggingIn: if self.stateEndsAt <= now { self.disconnect(at: now) }
         case .open:
-            if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
+            if min(self.drainAt, self.lostAt) <= now { return self.disconnect(at: now) }
             guard self.tokens.renewAt <= now else { return }
             guard !self.tokens.isRequested else { return self.tokenRequestTimedOut(at: now) }
             self.tokens.recordRequest(at: now)
