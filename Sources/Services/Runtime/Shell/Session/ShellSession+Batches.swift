@@ -26,9 +26,12 @@ extension ShellSession {
 
     /// Decides records, makes the effects durable and sends the replies.
     ///
+    /// - Parameters:
+    ///   - records: the records, of one partition or of several.
+    ///   - mustTransact: true if the batch must be committed in a transaction, also for a machine that appends.
     /// - Returns: false when the batch failed; the consumer is rewound to its first records.
     /// - Throws: the error that ends the session.
-    func processBatch(_ records: [IncomingRecord]) throws -> Bool {
+    func processBatch(_ records: [IncomingRecord], mustTransact: Bool = false) throws -> Bool {
         let beganAt = MonotonicClock.now
         var output = BatchOutput()
         var replies: [OutgoingRecord] = []
@@ -43,7 +46,7 @@ extension ShellSession {
             guard !partitions.isEmpty, let group = self.group else { return true }
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
-            if let appender = self.appender,
+            if !mustTransact, let appender = self.appender,
                 let batches = self.appendableBatches(of: output, partitions, to: appender.topic)
             {
                 try self.append(batches, of: partitions, by: appender, group)
@@ -53,9 +56,11 @@ extension ShellSession {
         } catch {
             if InputFailure(error) != nil {
                 // One of the records cannot be processed, or one of its effects cannot be written. To find that record,
-                // all records up to `position` are processed in chunks or one by one when they are read again.
+                // all records of the batch are processed in chunks or one by one when they are read again.
                 for partition in partitions {
-                    partition.attempts.suspect(until: partition.position, count: records.count)
+                    guard let last = records.last(where: { $0.topicPartition == partition.topicPartition })
+                    else { continue }
+                    partition.attempts.suspect(until: last.offset + 1, count: records.count)
                 }
             }
             try self.rollBack(partitions, error)

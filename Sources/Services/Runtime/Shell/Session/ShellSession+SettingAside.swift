@@ -6,8 +6,8 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Processes inputs in chunks or one by one after a failure, and writes the inputs that can never be processed to the dead letters
-/// (docs/decisions/0011).
+/// Processes inputs in chunks or one by one after a failure, and writes the inputs that can never be processed to the
+/// dead letters (docs/decisions/0011).
 ///
 /// A record of attempts (`ProcessingAttempts`) in the state topic says which input an owner has begun to process. From
 /// this record the next owner learns at which input its predecessors died.
@@ -70,6 +70,9 @@ extension ShellSession {
 
     /// Processes suspect records as one batch.
     ///
+    /// The batch is committed in a transaction: of an appended batch without effects nothing is written, so the next
+    /// owner's committed offset would not be that of the next record of attempts.
+    ///
     /// - Returns: false when the batch failed; the consumer is rewound to the first of the records.
     /// - Throws: the error that ends the session.
     private func processChunk(_ records: [IncomingRecord], of partition: OwnedPartition) throws -> Bool {
@@ -82,7 +85,7 @@ extension ShellSession {
             try self.rollBack([partition], error)
             return false
         }
-        return try self.processBatch(records)
+        return try self.processBatch(records, mustTransact: true)
     }
 
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.

@@ -11,8 +11,8 @@ import Testing
 ///
 /// An owner writes a record of attempts when it acquires the partition, and before it processes a chunk of suspect
 /// inputs, or one alone. An owner that finds the record of a dead owner at the committed offset processes inputs in
-/// chunks, if there are many, or alone. The record counts how many owners have begun to process an input alone. After
-/// two of them the next owner sets the input aside.
+/// chunks, and those of a chunk in which an owner died alone. The record counts how many owners have begun to process
+/// an input in such a chunk or alone. After two of them the next owner sets the input aside.
 @Suite struct ProcessingAttemptsTests {
     /// An input that no due rows precede has one step, 0: the input itself.
     private static let firstStep = 0
@@ -22,13 +22,11 @@ import Testing
     /// The attempts of an owner that has acquired the partition and found `record` there, its predecessor's last
     /// record.
     private static func attemptsAfterTakeover(
-        _ record: ProcessingAttempts.Record?, by process: String, at offset: Int64
-    )
-        -> ProcessingAttempts
-    {
+        _ record: ProcessingAttempts.Record?, by process: String, at offset: Int64, generation: Int64 = lateGeneration
+    ) -> ProcessingAttempts {
         var attempts = ProcessingAttempts(process: process)
         attempts.restore(record)
-        _ = attempts.recordForAcquisition(at: offset, generation: Self.lateGeneration)
+        _ = attempts.recordForAcquisition(at: offset, generation: generation)
         return attempts
     }
 
@@ -47,10 +45,10 @@ import Testing
         var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
-            var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
+            // Only one input was there when the owner acquired the partition.
+            var owner = Self.attemptsAfterTakeover(record, by: process, at: 40, generation: 41)
             #expect(owner.isSuspect(at: 40))
-            // Only the inputs at 40 and 41 were polled.
-            #expect(owner.chunkLength(of: 2, until: 42, at: 40) == 1)
+            #expect(owner.chunkLength(of: 1, until: 41, at: 40) == 1)
             guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
@@ -67,9 +65,9 @@ import Testing
         #expect(nextRecord.count == 1)
     }
 
-    @Test(arguments: [(polledCount: 20, deaths: 3), (polledCount: 900, deaths: 4)])
+    @Test(arguments: [6, 20, 900])
     func `an input in the middle of a batch is found and set aside by owners that process chunks and inputs alone`(
-        polledCount: Int, deaths: Int
+        polledCount: Int
     ) {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
@@ -81,7 +79,7 @@ import Testing
         // Each chunk, and each input that is processed alone, costs two more writes.
         var writeCount = 0
         for process in 2...9 {
-            var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset)
+            var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset, generation: end - 1)
             search: while true {
                 guard owner.isSuspect(at: offset) else {
                     Issue.record("the input at \(offset) is not suspect")
@@ -99,7 +97,7 @@ import Testing
                 switch owner.beginAlone(step: Self.firstStep, at: offset) {
                 case .setAside:
                     #expect(offset == deadlyOffset)
-                    #expect(deathCount == deaths)
+                    #expect(deathCount == 3)
                     #expect(writeCount < 70, "a batch of 1000 inputs must not be processed one by one")
                     return
                 case .process(let written): record = written ?? record
@@ -123,13 +121,41 @@ import Testing
         #expect(!secondOwner.isSuspect(at: 48))
     }
 
-    @Test func `a chunk without a death makes no later input suspect`() {
+    @Test func `after the chunk in which an owner died, the other suspect inputs are processed in chunks`() {
+        // "1" has died in the chunk of the inputs 40 to 71.
         var owner = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "1"), by: "2", at: 40)
-        // "1" has died in the chunk of 32 inputs.
         #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
-        #expect(owner.isSuspect(at: 71))
-        #expect(!owner.isSuspect(at: 72))
+        #expect(owner.chunkLength(of: 869, until: 940, at: 71) == 1)
+        #expect(owner.chunkLength(of: 868, until: 940, at: 72) == ProcessingAttempts.chunkSize)
+        #expect(owner.isSuspect(at: 1039))
+        #expect(!owner.isSuspect(at: 1040))
+    }
+
+    @Test func `few polled inputs are a chunk, and a single one is processed alone`() {
+        let record = ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: nil, process: "1")
+        var owner = ProcessingAttempts(process: "2")
+        owner.restore(record)
+        _ = owner.recordForAcquisition(at: 40, generation: 99)
+        #expect(owner.chunkLength(of: 3, until: 43, at: 40) == 3)
+        #expect(owner.chunkLength(of: 1, until: 44, at: 43) == 1, "a chunk of one input is that input alone")
+        #expect(owner.chunkLength(of: 17, until: 100, at: 83) == 17)
+        #expect(owner.isSuspect(at: 99))
+        #expect(!owner.isSuspect(at: 100))
+    }
+
+    @Test
+    func `a process that begins a chunk and acquires the partition again counts its attempt at one input alone`() {
+        var owner = ProcessingAttempts(process: "1")
+        owner.suspect(until: 900, count: 900)
+        let chunk = owner.beginChunk(until: 72, at: 40)
+        owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
+        #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
+        guard case .process(let record?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+            Issue.record("the attempt has no record")
+            return
+        }
+        #expect(record.count == 1)
     }
 
     @Test func `the inputs of a failed batch are processed in chunks, and those of a failed chunk alone`() {
