@@ -4,23 +4,33 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
+internal import WebSocket
 
 /// Reads that the gateway answers itself.
 extension ShardCalls {
     /// Answers a read from the read model.
     ///
     /// - Throws: The error with which the read is rejected; `tooFrequent` or `overloaded`, with the time after which to
-    ///   retry, if the caller has made too many reads, or reads have used their share of the shard's time.
+    ///   retry, if the caller has made too many reads or does not read the answers, or reads have used their share of
+    ///   the shard's time.
     func answerRead(
         _ read: ParsedCall, _ frame: CallFrame, _ client: Client, stopwatch: Stopwatch
     ) throws(ReplyError) {
         // Each answer counts, even if the read has the id of an open call, which `admit` does not count.
         if self.isRepeated(frame.id, client) { try self.count(frame, client) }
-        if let wait = self.readTime.wait(at: MonotonicClock.now), !self.isNeededToEnter(read, client) {
-            self.gateway.metrics.refused(.readTime)
-            throw ReplyError(
-                .overloaded, "too many reads at this gateway",
-                retryAfter: max(wait, Self.shortestReadRetry).count)
+        if !self.isNeededToEnter(read, client) {
+            // The answer would only wait in this gateway's memory (R12.24).
+            if client.socket.pendingBytes >= self.gateway.settings.admission.unreadBytes {
+                self.gateway.metrics.refused(.unreadAnswers)
+                throw ReplyError(
+                    .overloaded, "read what was sent first", retryAfter: Self.shortestReadRetry.count)
+            }
+            if let wait = self.readTime.wait(at: MonotonicClock.now) {
+                self.gateway.metrics.refused(.readTime)
+                throw ReplyError(
+                    .overloaded, "too many reads at this gateway",
+                    retryAfter: max(wait, Self.shortestReadRetry).count)
+            }
         }
         // A server's page has a fixed price, which `admit` has counted.
         if case .list(_, let entryCount, _, _) = read, client.role == .user {

@@ -59,6 +59,8 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var reads = RateLimit(20)
     /// The share of a shard's processor time, in percent, that its clients' reads may use (R12.18).
     package var readPercent = 40
+    /// At how many bytes that a client has not taken yet no further read of it is answered (R12.24).
+    package var unreadBytes = 64 << 10
     /// HTTP requests of one address per second that carry no token, or ask for resources that need no token, such as
     /// pages.
     package var anonymousRequests = RateLimit(100)

@@ -15,7 +15,7 @@ package struct ReadTime: Sendable {
     private var grownAt: MonotonicTime?
 
     /// For how long unused time is kept: after a pause the reads may use the share of this time at once.
-    private static var window: Milliseconds { Milliseconds(200) }
+    private static var window: Milliseconds { Milliseconds(50) }
     private var most: Int64 { Self.window.count * self.gainPerMillisecond }
     /// In microseconds: a share of 1 % is 10 µs of each millisecond.
     private var gainPerMillisecond: Int64 { self.percent * 10 }

@@ -41,6 +41,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case deviceChanges
     case reads
     case readTime
+    case unreadAnswers
     case sharedReads
     case sanctions
     // Calls of apps' servers, and requests to them.

@@ -129,7 +129,7 @@ import Tokens
         let (client, _) = try cluster.client("bob")
         let viewer = try cluster.viewer("eve", of: "room")
         var refusal: ReplyError?
-        // Reads may use 2 ms at once, and then 10 µs of each millisecond; a read of a debug build uses more than 10 µs.
+        // Reads may use 0.5 ms at once, and then 10 µs of each millisecond; a read of a debug build uses more than 10 µs.
         for _ in 0..<10_000 where refusal == nil { refusal = try client.call("live.list", "{}").error }
         #expect(refusal?.code == .overloaded && (refusal?.retryAfter ?? 0) >= 250)
         #expect(cluster.refusalCount(.readTime) == 1)
@@ -147,6 +147,28 @@ import Tokens
         let retryAt = MonotonicClock.now.milliseconds + (refusal?.retryAfter ?? 0)
         while MonotonicClock.now.milliseconds < retryAt { _ = try client.getsPong() }
         #expect(try client.call("live.list", "{}").error == nil, "after the time to retry a read is answered")
+    }
+
+    /// Rules: R12.24.
+    @Test func `I16 a client that does not read its answers gets no more of them, and other clients do`() throws {
+        let cluster = try FakeCluster {
+            $0.admission.reads = RateLimit(1_000_000)
+            $0.admission.frames = RateLimit(1_000_000)
+            $0.admission.readPercent = 100
+            $0.sendBufferBytes = 32 << 10
+        }
+        cluster.create("room")
+        let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
+        let quick = try cluster.viewer("quick", of: "room")
+        var readCount = 0
+        while cluster.refusalCount(.unreadAnswers) == 0, readCount < 10_000 {
+            try slow.begin("live.list")
+            readCount += 1
+            #expect(try quick.call("live.list").error == nil)
+        }
+        #expect(cluster.refusalCount(.unreadAnswers) > 0)
+        #expect(cluster.refusalCount(.outputOfConnection) == 0 && cluster.refusalCount(.outputOfAll) == 0)
+        slow.cutConnection()
     }
 
     /// Rules: R12.14.

@@ -18,7 +18,7 @@ import Testing
                 used += 150
             }
         }
-        #expect((4_000_000...4_080_150).contains(used), "40 % of 10 s, and what 200 ms without reads had left")
+        #expect((4_000_000...4_020_150).contains(used), "40 % of 10 s, and what 50 ms without reads had left")
     }
 
     /// Rules: R12.18.
@@ -26,10 +26,10 @@ import Testing
         var time = ReadTime(percent: 50)
         #expect(time.wait(at: 0) == nil)
         time.use(microseconds: 200_000)
-        // 100 ms were left: half of 200 ms. The debt of 100 ms is paid back in 200 ms.
-        #expect(time.wait(at: 0) == Milliseconds(201))
-        #expect(time.wait(at: 200) == Milliseconds(1))
-        #expect(time.wait(at: 201) == nil)
+        // 25 ms were left: half of 50 ms. The debt of 175 ms is paid back in 350 ms.
+        #expect(time.wait(at: 0) == Milliseconds(351))
+        #expect(time.wait(at: 350) == Milliseconds(1))
+        #expect(time.wait(at: 351) == nil)
     }
 
     @Test func `no processor time and no clock makes reads wait for more than ten seconds, or traps`() {

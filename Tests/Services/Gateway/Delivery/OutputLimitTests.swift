@@ -25,6 +25,7 @@ import Testing
             settings.sendBufferBytes = 32 << 10
             settings.admission.reads = RateLimit(1_000_000)
             settings.admission.readPercent = 100
+            settings.admission.unreadBytes = .max
             settings.admission.frames = RateLimit(1_000_000)
             settings.slowReaderTimeout = .seconds(60)
             change(&settings)
