@@ -16,7 +16,7 @@ import Testing
         "Sources/Services/Gateway/HTTP/PagesAPI.swift": "the expiry of a demo token, which the gateway signs",
         "Sources/Services/Gateway/Calls/VerifiedTokens.swift":
             "the expiry of a token whose signature was verified before",
-        "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
+        "Sources/Services/Gateway/Calls/AppTokenAuthenticator.swift":
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
             "a token's expiry: at login it becomes a remaining time, which the monotonic clock then counts",

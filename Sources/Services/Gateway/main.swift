@@ -72,7 +72,7 @@ exit(
         check: { settings, reader in
             // An apps file that no service could use was reported before. A gateway also needs an app with a key.
             if !settings.hasInvalidApps,
-                let validationError = AppKeyAuthenticator.validationError(in: settings.appsFile)
+                let validationError = AppTokenAuthenticator.validationError(in: settings.appsFile)
             {
                 reader.reject(settings.appsOption, value: nil, remedy: validationError)
             }
@@ -91,7 +91,7 @@ exit(
             } else {
                 host.log.info("sessions are bound to their users without a secret: see --session-key-file")
             }
-            let authenticator = try AppKeyAuthenticator(apps: host.settings.appsFile)
+            let authenticator = try AppTokenAuthenticator(apps: host.settings.appsFile)
             options.admission.apply(to: &settings, appCount: authenticator.appCount)
             settings.origins = options.pages.origins
             settings.pages = options.pages.settings(apps: try AppKeyring(json: host.settings.appsFile))

@@ -8,9 +8,6 @@ internal import PlazaModel
 /// To fold an input means to apply it to the states. A snapshot is a part of the live's state that a call returns; see
 /// `SnapshotName`.
 struct LiveFold: Sendable {
-    /// The maximum number of inputs that are kept until a requested snapshot arrives.
-    private static let maxKeptInputs = 1000
-
     let liveID: LiveID
     private let selfID: UserID
     /// The states of the live's stores, and what the fold must know besides them.
@@ -19,17 +16,10 @@ struct LiveFold: Sendable {
     private var announced = AnnouncedRequests()
     /// The open requests whose end leads to an event.
     private var openRequests = OpenRequests()
-    /// The snapshots that were requested and have not arrived yet.
-    private var requests: [SnapshotName: SnapshotRequest] = [:]
+    /// The snapshots that were requested and have not arrived yet, and the inputs that are kept for each.
+    private var requests: [SnapshotName: KeptInputs] = [:]
     /// For each name, the server's time of the last snapshot that arrived.
     private var snapshotTimes: [SnapshotName: Timestamp] = [:]
-
-    private struct SnapshotRequest {
-        /// The inputs that were received since the request and change the snapshot.
-        var inputs: [FoldInput] = []
-        /// Whether more than `maxKeptInputs` such inputs were received, so that the snapshot must be requested again.
-        var hasOverflowed = false
-    }
 
     init(liveID: LiveID, selfID: UserID) {
         self.liveID = liveID
@@ -41,7 +31,7 @@ struct LiveFold: Sendable {
     /// Inputs that are received before the response may be newer than the snapshot, which replaces what they changed.
     /// Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
     mutating func snapshotRequested(_ name: SnapshotName) {
-        self.requests[name] = SnapshotRequest()
+        self.requests[name] = KeptInputs()
         self.openRequests.snapshotRequested(name)
     }
 
@@ -59,13 +49,7 @@ struct LiveFold: Sendable {
 
     /// Folds an input, keeps it for the requested snapshots that it changes, and returns its events.
     mutating func apply(_ input: FoldInput) -> [StoreEvent] {
-        for (name, request) in self.requests where name.isChanged(by: input) {
-            if request.inputs.count < Self.maxKeptInputs {
-                self.requests[name]?.inputs.append(input)
-            } else {
-                self.requests[name]?.hasOverflowed = true
-            }
-        }
+        for name in self.requests.keys where name.isChanged(by: input) { self.requests[name]?.append(input) }
         return self.fold(input)
     }
 

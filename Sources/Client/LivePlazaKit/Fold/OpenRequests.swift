@@ -147,7 +147,7 @@ struct OpenRequests: Sendable {
         with snapshot: Snapshot, except changes: [RequestName: Timestamp], _ context: inout FoldContext
     ) {
         let changedLater = Set(changes.filter { change in snapshot.at.map { change.value > $0 } ?? true }.keys)
-        let contents = SnapshotRequests(snapshot, context)
+        let contents = OpenRequestsOfSnapshot(snapshot, context)
         // What is open in the snapshot ends after it.
         let endsFrom = snapshot.at.map { $0 + Milliseconds(1) } ?? .distantPast
         for (name, ends) in contents.own where !changedLater.contains(name) {

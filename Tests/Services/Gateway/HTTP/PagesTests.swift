@@ -95,7 +95,7 @@ import Tokens
         #expect(DemoTokens(app: "nobody", keyring: keyring) == nil, "the app nobody has no key")
         let now = WallClock.now
         let token = try tokens.token(user: "mira", name: "Mira", at: now)
-        let identity = try AppKeyAuthenticator(apps: FakeCluster.Tokens.appsFile).authenticate(token)
+        let identity = try AppTokenAuthenticator(apps: FakeCluster.Tokens.appsFile).authenticate(token)
         #expect(identity.user == "mira" && identity.role == .user && identity.name == "Mira")
         #expect(identity.expiresAt == .seconds(now.seconds + 3600))
         #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, at: now) }

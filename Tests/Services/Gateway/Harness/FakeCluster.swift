@@ -83,7 +83,7 @@ final class FakeCluster: RecordSink, FeedSource {
         var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: Self.partitionCount)
         change(&settings)
         self.gateway = Gateway(
-            settings, authenticator: try AppKeyAuthenticator(apps: Tokens.appsFile), webhookClient: webhookClient,
+            settings, authenticator: try AppTokenAuthenticator(apps: Tokens.appsFile), webhookClient: webhookClient,
             registry: self.registry)
         self.brokerFeeds = try feeds.map { [gateway, registry] in try BrokerFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)

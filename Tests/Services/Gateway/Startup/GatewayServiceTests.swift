@@ -50,7 +50,7 @@ import Testing
             }
             let service = GatewayService(
                 GatewaySettings(id: "gateway-1", partitions: Self.partitions),
-                authenticator: try AppKeyAuthenticator(apps: FakeCluster.Tokens.appsFile),
+                authenticator: try AppTokenAuthenticator(apps: FakeCluster.Tokens.appsFile),
                 kafka: Self.kafka(of: self.broker), mode: .embedded,
                 log: Log(service: "gateway", level: .info, sink: sink), registry: self.registry)
             self.service = service

@@ -5,7 +5,7 @@ package import PlazaModel
 package import Tokens
 
 /// Authenticates tokens with the keys of the apps file, a JSON document that lists each app and its keys.
-package struct AppKeyAuthenticator: TokenAuthenticator {
+package struct AppTokenAuthenticator: TokenAuthenticator {
     private let verifier: TokenVerifier
     /// The number of apps.
     package let appCount: Int

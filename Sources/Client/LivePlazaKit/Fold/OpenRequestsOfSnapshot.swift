@@ -2,7 +2,7 @@
 internal import PlazaModel
 
 /// The open requests that a snapshot contains, by their names.
-struct SnapshotRequests {
+struct OpenRequestsOfSnapshot {
     /// All requests of and to this user that are open.
     private(set) var open: Set<RequestName> = []
     /// This user's own requests with the events of their ends.
