@@ -6,11 +6,13 @@ internal import KafkaClient
 /// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
 /// dies, the next owner finds the record at the committed offset. The inputs that the dead owner may have been
 /// processing are then suspect. Because inputs that are processed one by one take some thirty times as long, the next
-/// owner processes them in chunks of at most `chunkSize`. Only the inputs of a chunk in which an owner died are
-/// processed alone. A record is written before each chunk and before each input that is processed alone.
+/// owner processes many suspect inputs in chunks of at most `chunkSize`. Only the inputs of a chunk in which an owner
+/// died, or few suspect inputs, are processed alone. A record is written before each chunk and before each input that
+/// is processed alone.
 ///
-/// An input is not processed again once `maxAttempts` owners have begun to process it, in a chunk or alone. By then
-/// three owners have died with the input: the first one with its batch.
+/// An input is not processed again once `maxAloneAttempts` owners have begun to process it alone. By then at least
+/// three owners have died: one with the input's batch, and two with the input alone. A death in a chunk counts for none
+/// of its inputs, because an owner that was fenced or has lost the partition leaves the same record as a dead one.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.
@@ -24,8 +26,8 @@ struct ProcessingAttempts {
         /// The number of the step: 0, 1, … for the rows that are due before the input, then the next number for the
         /// input itself.
         var step: Int
-        /// How many owners have begun to process the step alone, including an owner that is processing it now, and an
-        /// owner that died in the step's chunk; 0 if the step is part of a batch or of a chunk.
+        /// How many owners have begun to process the step alone, including an owner that is processing it now; 0 if the
+        /// step is part of a batch or of a chunk.
         var count: Int
         /// The next owner processes inputs before this offset (exclusive) alone: the end of the chunk, or of the inputs
         /// that are being processed alone; nil if the owner processed whole batches.
@@ -51,19 +53,22 @@ struct ProcessingAttempts {
     enum StepDecision: Equatable {
         /// Write the record, if there is one; once it is durable, process the step.
         case process(Record?)
-        /// Write the input or the row to the dead letters, because `maxAttempts` owners died while they processed it in
-        /// a chunk or alone.
+        /// Write the input or the row to the dead letters, because `maxAloneAttempts` owners died while they processed
+        /// it alone.
         case setAside
     }
 
     /// The key of the record in the state topic; no machine's key begins with `#`.
     static let key = "#attempts"
-    /// How many owners may begin to process a suspect step, in a chunk or alone.
-    static let maxAttempts = 2
+    /// How many owners may begin to process a step alone.
+    static let maxAloneAttempts = 2
     /// How many inputs are processed together while it is not known which of many inputs is at fault.
     ///
     /// The square root of the size of a batch makes the number of chunks and the inputs of one chunk equal.
     static let chunkSize = 32
+    /// At how many suspect offsets the inputs are processed alone without a chunk before, which would cost one more
+    /// death.
+    private static let maxAloneOffsets = Int64(chunkSize)
     /// How many offsets are suspect, from the committed offset at which an owner died.
     ///
     /// A batch has fewer records, so all inputs of the batch in which the owner died are covered.
@@ -75,8 +80,6 @@ struct ProcessingAttempts {
     private var record: Record?
     /// Inputs before this offset (exclusive) are processed alone.
     private var aloneUntil = Int64.min
-    /// Inputs before this offset (exclusive) are of a chunk in which an owner died.
-    private var deadlyChunkEnd = Int64.min
     /// Inputs before this offset (exclusive) are suspect: they are processed in chunks, or alone.
     private var suspectUntil = Int64.min
 
@@ -96,12 +99,7 @@ struct ProcessingAttempts {
     mutating func recordForAcquisition(at offset: Int64, generation: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
             if record.showsDeath(to: self.process) {
-                if let end = record.aloneUntil {
-                    self.aloneUntil = max(end, self.aloneUntil)
-                    if record.isOfChunk, record.process != self.process, !record.process.isEmpty {
-                        self.deadlyChunkEnd = max(end, self.deadlyChunkEnd)
-                    }
-                }
+                if let end = record.aloneUntil { self.aloneUntil = max(end, self.aloneUntil) }
                 // Inputs after the chunk, too: a deadly call is often there twice, because gateways send calls again.
                 let end = min(Self.sum(offset, Self.suspectOffsets), Self.sum(generation, 1))
                 self.suspectUntil = max(end, self.suspectUntil)
@@ -167,8 +165,9 @@ struct ProcessingAttempts {
     /// - Returns: the number of inputs of a chunk; 1 if the next input is processed alone.
     mutating func chunkLength(of count: Int, until end: Int64, at offset: Int64) -> Int {
         if offset < self.aloneUntil { return 1 }
-        if count > 1 { return min(count, Self.chunkSize) }
-        self.aloneUntil = end
+        // Few polled inputs do not show that few suspect ones are left.
+        if count > 1, self.suspectUntil - offset > Self.maxAloneOffsets { return min(count, Self.chunkSize) }
+        self.aloneUntil = min(end, self.suspectUntil)
         return 1
     }
 
@@ -191,14 +190,14 @@ struct ProcessingAttempts {
     ///   - offset: the committed offset.
     /// - Returns: whether to process the step or to set it aside.
     mutating func beginAlone(step: Int, at offset: Int64) -> StepDecision {
-        var attempts = offset < self.deadlyChunkEnd ? 1 : 0
+        var attempts = 0
         // The record of a chunk does not count attempts of a step.
         if let record = self.record, record.offset == offset, record.step == step, !record.isOfChunk {
             // A record of this process is already written, and is not a sign of a crash.
             guard record.process != self.process else { return .process(nil) }
-            attempts = max(attempts, record.count)
+            attempts = record.count
         }
-        guard attempts < Self.maxAttempts else { return .setAside }
+        guard attempts < Self.maxAloneAttempts else { return .setAside }
         let newRecord = Record(
             offset: offset, step: step, count: attempts + 1, aloneUntil: self.aloneUntil, process: self.process)
         self.record = newRecord

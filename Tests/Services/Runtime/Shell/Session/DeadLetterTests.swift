@@ -103,12 +103,12 @@ import Testing
             try harness.waitForCommit(of: live, uncommittedInputs: 0)
             #expect(firstShell.stop())
             // The test writes what three owners leave behind that die at the input "deadly". The first one dies while
-            // it processes a batch with this input, the `maxAttempts` further ones while they process the input
+            // it processes a batch with this input, the `maxAloneAttempts` further ones while they process the input
             // alone. None of them commits the inputs "deadly" and "after".
             try harness.sendText("deadly", in: live)
             try harness.sendText("after", in: live)
             try harness.flush()
-            try harness.writeFailedAttempts(ProcessingAttempts.maxAttempts, in: live, uncommittedInputs: 2)
+            try harness.writeFailedAttempts(ProcessingAttempts.maxAloneAttempts, in: live, uncommittedInputs: 2)
             let secondShell = harness.startShell("two")
             let numbers = try harness.readItemNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
             // The items "before" and "after". The in-memory broker may have an item twice.

@@ -11,8 +11,8 @@ import Testing
 ///
 /// An owner writes a record of attempts when it acquires the partition, and before it processes a chunk of suspect
 /// inputs, or one alone. An owner that finds the record of a dead owner at the committed offset processes inputs in
-/// chunks, and those of a chunk in which an owner died alone. The record counts how many owners have begun to process
-/// an input in such a chunk or alone. After two of them the next owner sets the input aside.
+/// chunks, if there are many; it processes few inputs, and those of a chunk in which an owner died, alone. The record
+/// counts how many owners have begun to process an input alone. After two of them the next owner sets the input aside.
 @Suite struct ProcessingAttemptsTests {
     /// An input that no due rows precede has one step, 0: the input itself.
     private static let firstStep = 0
@@ -65,9 +65,9 @@ import Testing
         #expect(nextRecord.count == 1)
     }
 
-    @Test(arguments: [6, 20, 900])
+    @Test(arguments: [(polledCount: 6, deaths: 3), (polledCount: 32, deaths: 3), (polledCount: 900, deaths: 4)])
     func `an input in the middle of a batch is found and set aside by owners that process chunks and inputs alone`(
-        polledCount: Int
+        polledCount: Int, deaths: Int
     ) {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
@@ -97,7 +97,7 @@ import Testing
                 switch owner.beginAlone(step: Self.firstStep, at: offset) {
                 case .setAside:
                     #expect(offset == deadlyOffset)
-                    #expect(deathCount == 3)
+                    #expect(deathCount == deaths)
                     #expect(writeCount < 70, "a batch of 1000 inputs must not be processed one by one")
                     return
                 case .process(let written): record = written ?? record
@@ -132,16 +132,39 @@ import Testing
         #expect(!owner.isSuspect(at: 1040))
     }
 
-    @Test func `few polled inputs are a chunk, and a single one is processed alone`() {
+    @Test func `few polled inputs of many suspect ones are a chunk, and the last few are processed alone`() {
         let record = ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: nil, process: "1")
         var owner = ProcessingAttempts(process: "2")
         owner.restore(record)
         _ = owner.recordForAcquisition(at: 40, generation: 99)
         #expect(owner.chunkLength(of: 3, until: 43, at: 40) == 3)
         #expect(owner.chunkLength(of: 1, until: 44, at: 43) == 1, "a chunk of one input is that input alone")
-        #expect(owner.chunkLength(of: 17, until: 100, at: 83) == 17)
+        #expect(owner.chunkLength(of: 33, until: 100, at: 67) == ProcessingAttempts.chunkSize)
+        // Of the polled inputs, those from 100 on are not suspect.
+        #expect(owner.chunkLength(of: 20, until: 118, at: 98) == 1)
         #expect(owner.isSuspect(at: 99))
         #expect(!owner.isSuspect(at: 100))
+    }
+
+    @Test func `an input is not set aside because owners were fenced in other inputs of its chunk`() {
+        // "1" was fenced in its batch and "2" in the chunk of the inputs 40 to 71; both are alive.
+        let chunk = ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "2")
+        // "1" processes the inputs 40 to 44 alone, and is fenced in the input 45.
+        var owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
+        var record = chunk
+        for offset in Int64(40)...45 {
+            guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: offset) else {
+                Issue.record("the input at \(offset) has no record, or is set aside")
+                return
+            }
+            record = written
+        }
+        var nextOwner = Self.attemptsAfterTakeover(record, by: "2", at: 45)
+        guard case .process(let written?) = nextOwner.beginAlone(step: Self.firstStep, at: 45) else {
+            Issue.record("the input at 45 is set aside after one attempt")
+            return
+        }
+        #expect(written.count == 2)
     }
 
     @Test
