@@ -124,7 +124,7 @@ let edge: [Target] = [
             "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings", "Compression",
         ]),
     library(
-        "ProtocolClient", in: "Client/ProtocolClient",
+        "ProtocolClient", in: "Tools/ProtocolClient",
         ["PlazaModel", "PlazaWire", "MachineKit", "EventLoop", "WebSocket", "Concurrency"]),
     library("LivePlazaCombine", in: "Client/LivePlazaCombine"),
     library(
@@ -352,7 +352,7 @@ let testTargets: [Target] = [
             "TestSupport",
         ]),
     tests(
-        "ProtocolClientTests", in: "Client/ProtocolClient",
+        "ProtocolClientTests", in: "Tools/ProtocolClient",
         ["ProtocolClient", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
     tests(
         "LivePlazaKitTests", in: "Client/LivePlazaKit",

@@ -95,7 +95,7 @@ struct ClusterHarness: Sendable {
     func client(
         _ user: String, isServer: Bool = false, on hub: ClientHub, addresses: [PlazaAddress]? = nil
     ) -> PlazaClient {
-        var options = ClientCore.Options(token: self.token(user, isServer: isServer), session: SessionID(user))
+        var options = BareClientCore.Options(token: self.token(user, isServer: isServer), session: SessionID(user))
         // The interval must be well below the lease, which some tests shorten to a few seconds.
         options.pingInterval = .seconds(1)
         return hub.client(addresses: addresses ?? self.addresses, options: options)

@@ -176,7 +176,7 @@ import Testing
         // its tablet.
         let phone = try await fixture.join("guest")
         try await fixture.seat(phone, on: 1)
-        let options = ClientCore.Options(token: fixture.harness.token("\(fixture.live)-guest"), session: "tablet")
+        let options = BareClientCore.Options(token: fixture.harness.token("\(fixture.live)-guest"), session: "tablet")
         let tablet = RecordingClient("guest", hub.client(addresses: fixture.harness.addresses, options: options))
         let code = try await phone.wait("the end of its connection") { $0.endCode }
         #expect(code == DisconnectCode.kickedOffline.code)
@@ -199,7 +199,7 @@ import Testing
         let fixture = try await LiveFixture(hub)
         // The guest's token is valid for 6 s. The client's pings renew the guest's lease, so the session can end only
         // because the token expires.
-        var options = ClientCore.Options(
+        var options = BareClientCore.Options(
             token: fixture.harness.token("\(fixture.live)-guest", validFor: SharedCluster.lease), session: "short")
         options.pingInterval = .seconds(1)
         let guest = RecordingClient("guest", hub.client(addresses: fixture.harness.addresses, options: options))

@@ -42,7 +42,7 @@ struct DeviceClusterTests {
             let live = LiveID(ClusterHarness.uniqueName("room"))
             // A client at one of the two gateways, 0 or 1, whose session has the name of its device.
             func makeClient(_ user: String, device: String, gateway: Int) -> DemoUser {
-                var options = ClientCore.Options(token: harness.token(user), session: SessionID(device))
+                var options = BareClientCore.Options(token: harness.token(user), session: SessionID(device))
                 options.pingInterval = .seconds(1)
                 return DemoUser(device, hub.client(addresses: [harness.addresses[gateway]], options: options))
             }
@@ -88,7 +88,7 @@ struct DeviceClusterTests {
             // A client at one of the two gateways, 0 or 1. All clients of a user have the same session; `name` names a
             // client in errors.
             func makeClient(_ user: String, _ name: String, gateway: Int) -> DemoUser {
-                var options = ClientCore.Options(token: harness.token(user), session: "only-session")
+                var options = BareClientCore.Options(token: harness.token(user), session: "only-session")
                 options.pingInterval = .seconds(1)
                 return DemoUser(name, hub.client(addresses: [harness.addresses[gateway]], options: options))
             }

@@ -31,7 +31,7 @@ import Testing
 
             // The second client has the session of the first and counts its calls from 1 again. So its calls have the
             // request ids of the first client's calls, and repeat them.
-            let options = ClientCore.Options(token: harness.token("bob"), session: "bob")
+            let options = BareClientCore.Options(token: harness.token("bob"), session: "bob")
             let firstClient = hub.client(addresses: harness.addresses, options: options)
             let firstOutcomes = try await Self.sendTextAndTwoGifts(with: firstClient)
             let secondClient = hub.client(addresses: harness.addresses, options: options)

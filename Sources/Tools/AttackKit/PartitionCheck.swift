@@ -21,7 +21,7 @@ struct PartitionCheck {
     func run() async throws -> AnswerRate {
         let hub = try ClientHub(name: "plaza-partition")
         defer { hub.stop() }
-        var options = ClientCore.Options(
+        var options = BareClientCore.Options(
             token: self.target.serverToken("\(self.namePrefix)-server"), session: SessionID("\(self.namePrefix)-server")
         )
         options.callTimeout = .seconds(10)

@@ -5,7 +5,7 @@ internal import ProtocolClient
 
 // What the connections of owners and viewers receive.
 extension LoadRun: PlazaConnectionDelegate {
-    func connection(_ connection: PlazaConnection, event: ClientCore.Event) {
+    func connection(_ connection: PlazaConnection, event: BareClientCore.Event) {
         switch event {
         case .loggedIn:
             self.hasLoggedIn = true

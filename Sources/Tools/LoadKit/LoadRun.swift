@@ -96,7 +96,7 @@ final class LoadRun {
         self.seed += 1
         let connection = PlazaConnection(
             group: self.group, addresses: self.plan.addresses, startingAt: addressIndex,
-            options: ClientCore.Options(token: self.plan.token(user), session: SessionID(user)), seed: self.seed)
+            options: BareClientCore.Options(token: self.plan.token(user), session: SessionID(user)), seed: self.seed)
         connection.delegate = self
         return connection
     }

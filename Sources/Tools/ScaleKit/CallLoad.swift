@@ -65,7 +65,7 @@ package final class CallLoad: Sendable {
             let live = LiveID("\(name)-\(index)")
             // The lives with the numbers 0 and 1 are a pair, then those with 2 and 3.
             let app = apps[index / 2 % apps.count]
-            let options = ClientCore.Options(token: token(app, live.text), session: SessionID(live.text))
+            let options = BareClientCore.Options(token: token(app, live.text), session: SessionID(live.text))
             let client = hub.client(addresses: Self.rotate(addresses, by: index), options: options)
             try await client.call("live.create", Params(live: live))
             try await client.call("live.join", Params(live: live), live: live)

@@ -8,8 +8,8 @@ internal import ProtocolClient
 public enum ClientFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        var core = ClientCore(ClientCore.Options(token: "t", session: "s"), seed: 1)
-        var actions: [ClientCore.Action] = []
+        var core = BareClientCore(BareClientCore.Options(token: "t", session: "s"), seed: 1)
+        var actions: [BareClientCore.Action] = []
         core.start(into: &actions)
         var now = MonotonicTime.seconds(1)
         core.connected(at: now, into: &actions)

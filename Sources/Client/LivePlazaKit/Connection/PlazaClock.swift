@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
+package import MachineKit
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -11,8 +12,8 @@ internal import Foundation
 package protocol PlazaClock: Sendable {
     /// The time of a monotonic clock in milliseconds, for pauses and timeouts.
     var now: Double { get }
-    /// The device's date in milliseconds since 1970; the user may change it at any time.
-    var wall: Double { get }
+    /// The device's date; the user may change it at any time.
+    var wall: WallTime { get }
     /// Calls `action` on the queue after `delay` milliseconds, unless the timer is cancelled before.
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer
 }
@@ -38,7 +39,7 @@ struct DeviceClock: PlazaClock {
     private static let nanosecondsPerMillisecond = 1_000_000.0
 
     var now: Double { (ContinuousClock.now - Self.origin).inMilliseconds }
-    var wall: Double { Date().timeIntervalSince1970 * 1000 }
+    var wall: WallTime { WallTime(fractionalMilliseconds: Date().timeIntervalSince1970 * 1000) }
 
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
         // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops
@@ -52,5 +53,14 @@ struct DeviceClock: PlazaClock {
             }
         }
         return PlazaTimer { pendingAction.withLock { $0 = nil } }
+    }
+}
+
+extension WallTime {
+    /// Makes a time from milliseconds since 1970, of which the fraction is dropped; any number is allowed.
+    package init(fractionalMilliseconds: Double) {
+        // Numbers up to 9e15 have whole milliseconds; NaN becomes 0.
+        let bounded = min(max(fractionalMilliseconds, -9e15), 9e15)
+        self.init(milliseconds: bounded.isNaN ? 0 : Int64(bounded))
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaWire
 
 /// A token, and how many milliseconds it remains valid.
@@ -12,9 +13,10 @@ struct TokenValue: Sendable, Equatable {
 
     /// Makes a token whose validity is read from its text.
     ///
-    /// `wallTime`: milliseconds since 1970, by the server's clock if it is known.
-    init(_ text: String, wallTime: Double) {
-        self.init(text: text, remainingTime: Self.expiry(of: text).map { $0 - wallTime } ?? Self.assumedValidity)
+    /// `now`: the time by the server's clock if it is known.
+    init(_ text: String, at now: WallTime) {
+        let remainingTime = Self.expiry(of: text).map { $0 - Double(now.milliseconds) }
+        self.init(text: text, remainingTime: remainingTime ?? Self.assumedValidity)
     }
 
     init(text: String, remainingTime: Double) {

@@ -17,7 +17,7 @@ struct LiveFold: Sendable {
     /// The open requests whose end leads to an event.
     private var openRequests = OpenRequests()
     /// The snapshots that were requested and have not arrived yet, and the inputs that are kept for each.
-    private var requests: [SnapshotName: KeptInputs] = [:]
+    private var requests: [SnapshotName: InputsSinceRequest] = [:]
     /// For each name, the server's time of the last snapshot that arrived.
     private var snapshotTimes: [SnapshotName: Timestamp] = [:]
 
@@ -31,7 +31,7 @@ struct LiveFold: Sendable {
     /// Inputs that are received before the response may be newer than the snapshot, which replaces what they changed.
     /// Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
     mutating func snapshotRequested(_ name: SnapshotName) {
-        self.requests[name] = KeptInputs()
+        self.requests[name] = InputsSinceRequest()
         self.openRequests.snapshotRequested(name)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
@@ -24,7 +25,7 @@ extension PlazaEngine {
         // An earlier process may have used the same session. The ids must then be above the ids of that process,
         // because the server takes a call with a known id for a repeated call. The wall time in milliseconds is above
         // those ids, unless the earlier process made more than one call a millisecond on average.
-        coreOptions.firstID = options.session == nil ? 1 : Int64(self.clock.wall)
+        coreOptions.firstID = options.session == nil ? 1 : self.clock.wall.milliseconds
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
         coreOptions.callTimeout = options.callTimeout.inMilliseconds
@@ -33,7 +34,7 @@ extension PlazaEngine {
             number: self.connectionCount, core: ClientCore(coreOptions, random: self.random),
             addresses: options.gateways, transport: transport, tokenProvider: options.tokenProvider,
             addressIndex: self.randomIndex(below: options.gateways.count))
-        let tokenValue = token.map { TokenValue($0, wallTime: self.serverTime) }
+        let tokenValue = token.map { TokenValue($0, at: self.serverTime) }
         self.updateCore { core, now in core.start(tokenValue, at: now) }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 extension PlazaEngine {
@@ -22,7 +23,7 @@ extension PlazaEngine {
     private func tokenFetched(_ token: Result<String, any Error>) {
         switch token {
         case .success(let text) where !text.isEmpty:
-            let tokenValue = TokenValue(text, wallTime: self.serverTime)
+            let tokenValue = TokenValue(text, at: self.serverTime)
             self.updateCore { core, now in core.tokenFetched(tokenValue, at: now) }
         case .success: self.tokenFailed(ErrorInfo(.failed, "the token provider gave no token"))
         case .failure(let error as ErrorInfo): self.tokenFailed(error)

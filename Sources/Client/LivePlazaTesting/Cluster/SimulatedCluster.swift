@@ -117,7 +117,7 @@ public final class SimulatedCluster: Sendable {
     ///   - validFor: How long the token is valid, from the cluster's present time; a day by default.
     /// - Returns: The token; `userSig` of a login.
     public func token(_ userID: String, userName: String? = nil, validFor: Duration = .seconds(86_400)) -> String {
-        let endSeconds = (self.clock.wall + validFor.inMilliseconds) / 1000
+        let endSeconds = (Double(self.clock.wall.milliseconds) + validFor.inMilliseconds) / 1000
         return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: endSeconds, name: userName).text
     }
 
@@ -125,9 +125,8 @@ public final class SimulatedCluster: Sendable {
     func serverToken() -> String {
         // Over eleven days.
         let validSeconds = 1_000_000.0
-        return SimulatedToken(
-            app: "\(self.sdkAppID)", sub: "backend", exp: self.clock.wall / 1000 + validSeconds, role: "server"
-        ).text
+        let endSeconds = Double(self.clock.wall.milliseconds) / 1000 + validSeconds
+        return SimulatedToken(app: "\(self.sdkAppID)", sub: "backend", exp: endSeconds, role: "server").text
     }
 
     // MARK: Time

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LivePlazaKit
+package import MachineKit
 
 /// A clock that shows 0 at first, and advances only when a simulated cluster or a test advances it.
 package final class SimulationClock: PlazaClock {
@@ -25,7 +26,7 @@ package final class SimulationClock: PlazaClock {
     package init(start: Double) { self.start = start }
 
     package var now: Double { self.state.withLock { $0.now } }
-    package var wall: Double { self.start + self.now }
+    package var wall: WallTime { WallTime(fractionalMilliseconds: self.start + self.now) }
 
     package func schedule(
         after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void

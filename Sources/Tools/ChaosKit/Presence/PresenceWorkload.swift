@@ -53,7 +53,7 @@ final class PresenceWorkload: Sendable {
         _ name: String, _ setting: Setting, _ addresses: [PlazaAddress], on hub: ClientHub, reconnects: Bool = true
     ) -> PlazaClient {
         let user = "\(setting.name)-\(name)"
-        var options = ClientCore.Options(token: setting.token(user), session: SessionID(user))
+        var options = BareClientCore.Options(token: setting.token(user), session: SessionID(user))
         options.callTimeout = .seconds(10)
         options.reconnectsAutomatically = reconnects
         return hub.client(addresses: addresses, options: options)

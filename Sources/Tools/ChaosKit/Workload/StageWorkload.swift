@@ -29,7 +29,7 @@ final class StageWorkload: Sendable {
         /// Makes a client that begins to connect; its user has the workload's name, followed by `name`.
         func client(_ name: String, isServer: Bool = false, of hub: ClientHub) -> PlazaClient {
             let user = "\(self.name)-\(name)"
-            var options = ClientCore.Options(token: self.token(user, isServer), session: SessionID(user))
+            var options = BareClientCore.Options(token: self.token(user, isServer), session: SessionID(user))
             options.callTimeout = self.callTimeout
             return hub.client(addresses: self.addresses, options: options)
         }

@@ -45,7 +45,7 @@ package struct EveningRunner: Sendable {
             EveningMember(id, live: live) {
                 // Only the app's own server is not in a live.
                 let isServer = live == nil
-                let options = ClientCore.Options(
+                let options = BareClientCore.Options(
                     token: setting.token(id, isServer), session: SessionID("\(id)-\(setting.name)"), name: name)
                 // A queue of 200 updates suffices, because old updates are not needed.
                 return hub.client(addresses: setting.addresses, options: options, updates: 200)

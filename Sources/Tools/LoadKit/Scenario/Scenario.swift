@@ -48,7 +48,7 @@ package struct Scenario {
         let hub = try ClientHub()
         func participant(_ name: String, isServer: Bool = false) -> DemoUser {
             let user = "\(setting.name)-\(name.lowercased())"
-            let options = ClientCore.Options(
+            let options = BareClientCore.Options(
                 token: setting.token(user, isServer), session: SessionID(user), name: name)
             return DemoUser(name, hub.client(addresses: setting.addresses, options: options))
         }

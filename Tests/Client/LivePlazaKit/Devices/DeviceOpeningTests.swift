@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaTesting
+import MachineKit
 import PlazaModel
 import Testing
 
@@ -146,7 +147,7 @@ import Testing
         let clock: SimulationClock
 
         var now: Double { self.clock.now }
-        var wall: Double { self.clock.wall }
+        var wall: WallTime { self.clock.wall }
 
         func schedule(
             after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void

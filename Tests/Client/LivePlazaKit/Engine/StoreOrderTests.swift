@@ -82,7 +82,10 @@ import Testing
             barrage.state.subscribe().dropFirst().sink { _ in note("barrage") },
             barrage.state.objectWillChange.sink { log.add("barrage will change") },
         ]
-        guard case .object(var info) = EngineHarness.info else { return }
+        guard case .object(var info) = EngineHarness.info else {
+            Issue.record("the info of the harness is no object")
+            return
+        }
         info["isMessageDisable"] = true
         harness.receive([
             StoreHarness.message("a"), StoreHarness.mute("bob"), ["infoChanged": ["info": .object(info)]],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaTesting
+import MachineKit
 import PlazaWire
 import Testing
 
@@ -26,17 +27,18 @@ import Testing
             answers: ["ping": ["done": [:]]],
             tokenProvider: {
                 requestCount.withLock { $0 += 1 }
-                let serverTime = (clock.withLock { $0 }?.wall ?? 0) - Self.clockLead
+                let serverTime = Double(clock.withLock { $0 }?.wall.milliseconds ?? 0) - Self.clockLead
                 return Self.token(expiringAt: serverTime + Self.validity)
             })
         clock.withLock { $0 = harness.clock }
-        let token = Self.token(expiringAt: harness.clock.wall - Self.clockLead + Self.validity)
+        let token = Self.token(
+            expiringAt: Double(harness.clock.wall.milliseconds) - Self.clockLead + Self.validity)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: token) }
         harness.actAsServer { $0.open() }
         // 50 rounds of a minute, less than the validity of a token. In each round the server answers a login, if the
         // client has sent one with a new token.
         for _ in 0..<50 {
-            let at = JSONValue.integer(Int64(harness.clock.wall - Self.clockLead))
+            let at = JSONValue.integer(harness.clock.wall.milliseconds - Int64(Self.clockLead))
             harness.reply(
                 "login",
                 ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": EngineHarness.user, "at": at]])

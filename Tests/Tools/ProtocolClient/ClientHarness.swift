@@ -7,8 +7,8 @@ import Testing
 
 /// A client core whose actions are recorded; the test acts as the network and the server.
 struct ClientHarness {
-    var core: ClientCore
-    var actions: [ClientCore.Action] = []
+    var core: BareClientCore
+    var actions: [BareClientCore.Action] = []
     /// The time of the client's clock; a test begins at 1 s.
     var now = MonotonicTime.seconds(1)
 
@@ -31,18 +31,20 @@ struct ClientHarness {
     }
 
     /// The options of the user Alice, after the test's change.
-    static func options(_ change: (inout ClientCore.Options) -> Void = { _ in }) -> ClientCore.Options {
-        var options = ClientCore.Options(token: "t", session: "phone", name: "Alice", avatarURL: "a")
+    static func options(_ change: (inout BareClientCore.Options) -> Void = { _ in }) -> BareClientCore.Options {
+        var options = BareClientCore.Options(token: "t", session: "phone", name: "Alice", avatarURL: "a")
         change(&options)
         return options
     }
 
-    init(_ options: ClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) {
-        self.core = ClientCore(options, seed: seed)
+    init(_ options: BareClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) {
+        self.core = BareClientCore(options, seed: seed)
     }
 
     /// A harness whose client is connected and logged in.
-    static func loggedIn(_ options: ClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) -> ClientHarness {
+    static func loggedIn(
+        _ options: BareClientCore.Options = ClientHarness.options(), seed: UInt64 = 1
+    ) -> ClientHarness {
         var harness = ClientHarness(options, seed: seed)
         harness.core.start(into: &harness.actions)
         harness.logIn()
@@ -51,7 +53,7 @@ struct ClientHarness {
     }
 
     /// The actions since the last call of this method.
-    mutating func takeActions() -> [ClientCore.Action] {
+    mutating func takeActions() -> [BareClientCore.Action] {
         defer { self.actions = [] }
         return self.actions
     }

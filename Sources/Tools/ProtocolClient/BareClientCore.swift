@@ -12,7 +12,7 @@ internal import PlazaWire
 /// `now` is the time of the event. If the connection breaks while a call is open (sent and not answered), the client
 /// sends the call again after the next login, with the same id in the same session. Therefore the server never applies
 /// the call twice (I15).
-package struct ClientCore: Sendable {
+package struct BareClientCore: Sendable {
     package private(set) var state = State.idle
     /// The position in the feed of the live, and counts of missing and repeated items.
     package private(set) var tracker = FeedTracker()
@@ -172,7 +172,7 @@ package struct ClientCore: Sendable {
     }
 }
 
-extension ClientCore {
+extension BareClientCore {
     private mutating func loginReplyReceived(_ outcome: Outcome, at now: MonotonicTime, into actions: inout [Action]) {
         guard self.state == .loggingIn else { return }
         switch outcome {

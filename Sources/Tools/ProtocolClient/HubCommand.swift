@@ -4,7 +4,7 @@ internal import PlazaModel
 /// A command to the hub's loop.
 struct HubCommand: Sendable {
     enum Action: Sendable {
-        case start([PlazaAddress], ClientCore.Options, UpdateQueue)
+        case start([PlazaAddress], BareClientCore.Options, UpdateQueue)
         case call(PendingCall)
         /// End the TCP connection without a close frame, as a network failure does.
         case cut

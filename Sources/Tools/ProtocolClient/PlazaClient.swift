@@ -23,8 +23,8 @@ package final class PlazaClient: Sendable {
 
     deinit { _ = self.post(.stop) }
 
-    /// Calls `method` and awaits the reply for at most `ClientCore.Options.callTimeout`; a reconnect does not end the
-    /// call.
+    /// Calls `method` and awaits the reply for at most `BareClientCore.Options.callTimeout`; a reconnect does not end
+    /// the call.
     ///
     /// - Parameters:
     ///   - method: a name of PROTOCOL.md, section 5.
@@ -42,7 +42,7 @@ package final class PlazaClient: Sendable {
             let call = PendingCall(method: method, params: bytes, live: live, caller: continuation)
             if !self.post(.call(call)) {
                 let error = ReplyError(
-                    .overloaded, "too many calls wait", retryAfter: ClientCore.retryPause.count)
+                    .overloaded, "too many calls wait", retryAfter: BareClientCore.retryPause.count)
                 continuation.resume(returning: .failure(error: error))
             }
         }

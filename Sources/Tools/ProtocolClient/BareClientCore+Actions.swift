@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-extension ClientCore {
+extension BareClientCore {
     /// An action that the owner of the core must perform.
     package enum Action: Hashable, Sendable {
         /// Open a WebSocket: if `toNextAddress`, to the next address in the list, otherwise to the current address.

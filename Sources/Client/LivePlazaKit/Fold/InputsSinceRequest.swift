@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The inputs that are kept from the request of a snapshot until it arrives, and are then folded into it (R1.18).
-struct KeptInputs: Sendable {
+struct InputsSinceRequest: Sendable {
     /// The maximum number of inputs that are kept.
     private static let maxCount = 1000
 

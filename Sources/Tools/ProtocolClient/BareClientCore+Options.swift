@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-extension ClientCore {
+extension BareClientCore {
     /// The options of a client.
     package struct Options: Sendable {
         /// The token of each login, a JWT.

@@ -14,10 +14,10 @@ package protocol PlazaConnectionDelegate: AnyObject {
     /// `text`: the whole frame, which is valid only during this call.
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>)
     /// Any other event.
-    func connection(_ connection: PlazaConnection, event: ClientCore.Event)
+    func connection(_ connection: PlazaConnection, event: BareClientCore.Event)
 }
 
-/// One client on a loop: `ClientCore` over a WebSocket.
+/// One client on a loop: `BareClientCore` over a WebSocket.
 package final class PlazaConnection {
     /// Receives the events.
     ///
@@ -29,7 +29,7 @@ package final class PlazaConnection {
     private let addresses: [PlazaAddress]
     /// The index of the address to which the client connects or is connected.
     private var addressIndex: Int
-    private var core: ClientCore
+    private var core: BareClientCore
     private var socket: WebSocketConnection?
 
     /// Prepares a client.
@@ -42,16 +42,16 @@ package final class PlazaConnection {
     ///   - seed: the seed of the jitter of reconnects.
     package init(
         group: PlazaConnectionGroup, addresses: [PlazaAddress], startingAt addressIndex: Int = 0,
-        options: ClientCore.Options, seed: UInt64
+        options: BareClientCore.Options, seed: UInt64
     ) {
         precondition(!addresses.isEmpty, "a client needs an address to connect to")
         self.group = group
         self.addresses = addresses
         self.addressIndex = addressIndex % addresses.count
-        self.core = ClientCore(options, seed: seed)
+        self.core = BareClientCore(options, seed: seed)
     }
 
-    package var state: ClientCore.State { self.core.state }
+    package var state: BareClientCore.State { self.core.state }
     package var live: LiveID? { self.core.live }
     package var tracker: FeedTracker { self.core.tracker }
     package var reconnectCount: Int { self.core.reconnectCount }
@@ -91,13 +91,13 @@ package final class PlazaConnection {
     func tick() { self.withCore { core, now, actions in core.tick(at: now, into: &actions) } }
 
     /// Lets `body` call the core with the present time, and performs the actions that the core appends.
-    private func withCore(_ body: (inout ClientCore, MonotonicTime, inout [ClientCore.Action]) -> Void) {
-        var actions: [ClientCore.Action] = []
+    private func withCore(_ body: (inout BareClientCore, MonotonicTime, inout [BareClientCore.Action]) -> Void) {
+        var actions: [BareClientCore.Action] = []
         body(&self.core, self.group.now, &actions)
         for action in actions { self.perform(action) }
     }
 
-    private func perform(_ action: ClientCore.Action) {
+    private func perform(_ action: BareClientCore.Action) {
         switch action {
         case .connect(let toNextAddress): self.connect(toNextAddress: toNextAddress)
         case .send(let bytes): self.socket?.sendText(bytes.span)

@@ -38,7 +38,7 @@ package final class ClientHub: Sendable {
     ///   - limit: the maximum number of queued updates; if the consumer is too slow, the oldest updates are dropped.
     /// - Returns: the client; it ends when nobody refers to it any more.
     package func client(
-        addresses: [PlazaAddress], options: ClientCore.Options, updates limit: Int = 10_000
+        addresses: [PlazaAddress], options: BareClientCore.Options, updates limit: Int = 10_000
     ) -> PlazaClient {
         let updates = UpdateQueue(limit: limit)
         let client = PlazaClient(self, UInt64.random(in: .min ... .max), updates)

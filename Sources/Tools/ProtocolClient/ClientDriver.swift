@@ -62,5 +62,5 @@ final class ClientDriver: PlazaConnectionDelegate {
         }
     }
 
-    func connection(_ connection: PlazaConnection, event: ClientCore.Event) { self.updates.append(.event(event)) }
+    func connection(_ connection: PlazaConnection, event: BareClientCore.Event) { self.updates.append(.event(event)) }
 }

@@ -9,5 +9,5 @@ package enum ClientUpdate: Hashable, Sendable {
     /// updates.
     case history([FeedEntry], epoch: Int64)
     /// Any other event.
-    case event(ClientCore.Event)
+    case event(BareClientCore.Event)
 }
