@@ -117,16 +117,19 @@ public final class SimulatedCluster: Sendable {
     ///   - validFor: How long the token is valid, from the cluster's present time; a day by default.
     /// - Returns: The token; `userSig` of a login.
     public func token(_ userID: String, userName: String? = nil, validFor: Duration = .seconds(86_400)) -> String {
-        let endSeconds = (Double(self.clock.wall.milliseconds) + validFor.inMilliseconds) / 1000
-        return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: endSeconds, name: userName).text
+        SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: self.expiry(after: validFor), name: userName).text
     }
 
     /// A token of the app's backend, whose calls need no join and no permission.
     func serverToken() -> String {
         // Over eleven days.
-        let validSeconds = 1_000_000.0
-        let endSeconds = Double(self.clock.wall.milliseconds) / 1000 + validSeconds
-        return SimulatedToken(app: "\(self.sdkAppID)", sub: "backend", exp: endSeconds, role: "server").text
+        let expiry = self.expiry(after: .seconds(1_000_000))
+        return SimulatedToken(app: "\(self.sdkAppID)", sub: "backend", exp: expiry, role: "server").text
+    }
+
+    /// When a token ends that is valid for so long from the cluster's present time, in seconds since 1970.
+    private func expiry(after validFor: Duration) -> Double {
+        (Double(self.clock.wall.milliseconds) + validFor.inMilliseconds) / 1000
     }
 
     // MARK: Time

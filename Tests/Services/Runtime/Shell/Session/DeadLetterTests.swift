@@ -92,16 +92,22 @@ import Testing
         }
     }
 
+    /// Makes a live whose first input, "before", has been processed and committed by a shell that has stopped since.
+    private static func liveWithOneItem(_ name: String, _ harness: ShellHarness) throws -> LiveKey {
+        let live = MachineShellTests.newLive(name)
+        let shell = harness.startShell("one")
+        try harness.sendText("before", in: live)
+        try harness.flush()
+        try harness.waitForItems(1, in: live)
+        try harness.waitForCommit(of: live, uncommittedInputs: 0)
+        #expect(shell.stop())
+        return live
+    }
+
     @Test func `I16 an input at which three owners died is set aside by the next owner`() async {
         await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
             let harness = try ShellHarness(kafkaMode)
-            let live = MachineShellTests.newLive("deadly")
-            let firstShell = harness.startShell("one")
-            try harness.sendText("before", in: live)
-            try harness.flush()
-            try harness.waitForItems(1, in: live)
-            try harness.waitForCommit(of: live, uncommittedInputs: 0)
-            #expect(firstShell.stop())
+            let live = try Self.liveWithOneItem("deadly", harness)
             // The test writes what three owners leave behind that die at the input "deadly". The first one dies while
             // it processes a batch with this input, the `maxAloneAttempts` further ones while they process the input
             // alone. None of them commits the inputs "deadly" and "after".
@@ -122,13 +128,7 @@ import Testing
     @Test func `I16 a backlog after a death is processed in chunks, and its one bad input is set aside`() async {
         await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
             let harness = try ShellHarness(kafkaMode)
-            let live = MachineShellTests.newLive("backlog")
-            let firstShell = harness.startShell("one")
-            try harness.sendText("before", in: live)
-            try harness.flush()
-            try harness.waitForItems(1, in: live)
-            try harness.waitForCommit(of: live, uncommittedInputs: 0)
-            #expect(firstShell.stop())
+            let live = try Self.liveWithOneItem("backlog", harness)
             let inputCount = 400
             for number in 1...inputCount { try harness.sendText(number == 250 ? "huge" : "\(number)", in: live) }
             try harness.flush()
