@@ -60,7 +60,7 @@ enum BarrageBench {
             }
             rates.append(Double(BarrageLoad.inputCount) / seconds)
             itemsPerInput = Double(itemCount) / Double(BarrageLoad.inputCount)
-            guard machine.ledger(of: rows).isBalanced else {
+            guard Ledger(of: rows).isBalanced else {
                 throw BenchFailure(description: "the ledger's counters do not add up")
             }
         }

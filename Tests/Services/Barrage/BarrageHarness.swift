@@ -13,15 +13,9 @@ let key = LiveKey(app, live)
 let epoch: Int64 = 7
 
 /// A fan-out (the machine that writes the feeds) with one partition, to which tests send inputs directly.
-struct BarrageHarness {
-    var machine: BarrageMachine
-    var rows = BarrageRows()
-    var now = Timestamp(milliseconds: 1_000_000)
-    /// The offset of the last input.
-    var offset: Int64 = 0
-    /// How long the partition has stood still so far.
-    var standstill = Milliseconds(0)
+typealias BarrageHarness = MachineHarness<BarrageMachine>
 
+extension BarrageHarness {
     /// A fan-out in which the live `show` of the owner alice is open.
     ///
     /// - Parameters:
@@ -35,24 +29,18 @@ struct BarrageHarness {
     ) {
         var policy = AppPolicy(feedBudget: budget, messagesPerUserPerSecond: messagesPerUserPerSecond)
         policy.hasWebhooks = hasWebhooks
-        self.machine = BarrageMachine(policies: Policies([app: policy]))
+        self.init(BarrageMachine(policies: Policies([app: policy])))
         self.machine.updateSettings(AppTable([AppRecord(app: app, revision: 1, settings: settings)]))
         _ = self.send(.opened(epoch: epoch, owner: "alice"))
     }
 
-    private var moment: Moment { Moment(now: self.now, offset: self.offset, standstill: self.standstill) }
-
-    /// Handles the due rows, then one input; returns the effects.
+    /// Handles the due rows, then one input, and commits; returns the effects.
     mutating func send(_ command: BarrageCommand, to key: LiveKey = key) -> [Effect] {
-        self.offset += 1
-        return self.machine.effects(of: BarrageInput(key, command), in: &self.rows, at: self.moment)
+        self.send(BarrageInput(key, command))
     }
 
     /// Advances the time; returns the effects of the rows that fell due.
-    mutating func advance(milliseconds: Int64) -> [Effect] {
-        self.now = self.now + Milliseconds(milliseconds)
-        return self.machine.effectsOfDueRows(in: &self.rows, at: self.moment)
-    }
+    mutating func advance(milliseconds: Int64) -> [Effect] { self.advance(Milliseconds(milliseconds)) }
 
     /// Sends a text; returns the outcome in the reply.
     mutating func sendText(_ caller: Caller, _ text: String = "hi") -> Outcome? {
@@ -75,7 +63,7 @@ struct BarrageHarness {
 
     /// Checks the machine's invariants.
     func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(self.machine.checkInvariants(self.rows) == [], sourceLocation: sourceLocation)
+        #expect(self.violations == [], sourceLocation: sourceLocation)
     }
 }
 

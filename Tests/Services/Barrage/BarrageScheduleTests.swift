@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -135,7 +136,7 @@ import Testing
             effects += batchEffects
             now = time
             nextStep = batch.endIndex
-            #expect(machine.checkInvariants(rows) == [])
+            #expect(machine.violations(in: rows, at: now) == [])
         }
         return (effects, rows)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -181,7 +182,7 @@ import Testing
         #expect(barrage.sendText(user("bob", call: 52, ticket: nil)).code == .notInRoom)
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == true)
-        let ledger = barrage.machine.ledger(of: barrage.rows)
+        let ledger = Ledger(of: barrage.rows)
         // 52 texts, a tip, a control item, and a second control item, which announces that tips are dropped: 52 + 1 + 1
         // + 1 = 55. Of the budget of 40, texts may use 36, so 50 - 36 = 14 of the first 50 texts are dropped.
         #expect(ledger.published == 55)
@@ -247,7 +248,7 @@ import Testing
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         // The fan-out is stopped for 80 s; the retries wait in its inbox.
         barrage.now = barrage.now + .seconds(80)
-        barrage.standstill = .seconds(80)
+        barrage.moment.standstill = .seconds(80)
         // Handles the rows that fell due in the standstill.
         _ = barrage.advance(milliseconds: 0)
         let lastNumber = barrage.feed?.lastNumber

@@ -13,22 +13,16 @@ let gateway: GatewayID = "gateway-1"
 let alice = UserInfo(userID: "alice", userName: "Alice")
 
 /// A directory with one partition, to which tests send inputs directly.
-struct DirectoryHarness {
-    var machine = DirectoryMachine(policies: Policies())
-    var rows = DirectoryRows()
-    var now = Timestamp(milliseconds: 1_000_000)
-    /// The offset of the last input; the first input has offset 1.
-    ///
-    /// The epoch of a live is the offset of its `open`. The revision of the live is the offset of the input that
-    /// changed the live last.
-    var offset: Int64 = 0
+///
+/// The epoch of a live is the offset of its `open`. The revision of the live is the offset of the input that changed the
+/// live last.
+typealias DirectoryHarness = MachineHarness<DirectoryMachine>
 
-    /// Handles the due rows, then one input; returns the effects.
-    mutating func send(_ command: DirectoryCommand) -> [Effect] {
-        self.offset += 1
-        let moment = Moment(now: self.now, offset: self.offset)
-        return self.machine.effects(of: DirectoryInput(app: app, command), in: &self.rows, at: moment)
-    }
+extension DirectoryHarness {
+    init() { self.init(DirectoryMachine(policies: Policies())) }
+
+    /// Handles the due rows, then one input, and commits; returns the effects.
+    mutating func send(_ command: DirectoryCommand) -> [Effect] { self.send(DirectoryInput(app: app, command)) }
 
     /// Sends an input, then the commands that the directory sends to itself because of that input.
     ///
@@ -62,12 +56,6 @@ struct DirectoryHarness {
         .success(.statistics(statistics: LiveStatistics()), to: caller, app: app)
     }
 
-    /// Advances the time; returns the effects of the rows that fell due.
-    mutating func advance(_ span: Milliseconds) -> [Effect] {
-        self.now = self.now + span
-        return self.machine.effectsOfDueRows(in: &self.rows, at: Moment(now: self.now, offset: self.offset))
-    }
-
     /// A directory in which alice has created and owns the live `show`, with her call 1.
     ///
     /// The create is input 1, its follow-up `open` is input 2: the live has epoch 2 and revision 2.
@@ -92,7 +80,7 @@ struct DirectoryHarness {
 
     /// Checks the machine's invariants; no other partition has rows.
     func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(self.machine.checkInvariants(self.rows, isWhole: true) == [], sourceLocation: sourceLocation)
+        #expect(self.violations == [], sourceLocation: sourceLocation)
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -100,7 +101,6 @@ private let lives: [LiveID] = ["one", "two"]
         for step in steps {
             let dueEffects = directory.advance(Milliseconds(step.pauseMilliseconds))
             effects += dueEffects
-            directory.rows.commit()
             var pending = Self.followUps(of: dueEffects) + [step.command]
             while !pending.isEmpty {
                 let command = pending.removeFirst()
@@ -108,14 +108,13 @@ private let lives: [LiveID] = ["one", "two"]
                     // The transaction aborts after the input was handled: the rows are rolled back and the input is
                     // consumed again.
                     let rowsBefore = directory.rows.sortedKeys.map { (key: $0, row: directory.rows[$0]) }
-                    _ = directory.send(command)
+                    _ = directory.sendUncommitted(DirectoryInput(app: app, command))
                     directory.rows.rollback()
                     directory.offset -= 1
                     #expect(directory.rows.sortedKeys == rowsBefore.map(\.key))
                     #expect(rowsBefore.allSatisfy { directory.rows[$0.key] == $0.row })
                 }
                 let newEffects = directory.send(command)
-                directory.rows.commit()
                 effects += newEffects
                 pending += Self.followUps(of: newEffects)
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineTestSupport
 import PlazaModel
 
 /// Calls that the connection machine decides, about the live of the call and dora's live `duet`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AudienceCore
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 
 /// Stores the leases of all lives in memory, and executes the lease requests of presence as Redis would.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineTestSupport
 import PlazaModel
 
 /// Calls that the directory, presence and the fan-out decide.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineTestSupport
 import PlazaModel
 
 /// The lives of the matrix and their users.

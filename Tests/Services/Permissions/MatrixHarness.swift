@@ -7,34 +7,14 @@ import MachineTestSupport
 import PlazaModel
 import StageCore
 
-/// One machine with its rows.
-struct MachineWithRows<M: Machine> where M.Effect == Effect {
-    var machine: M
-    var rows = Journal<M.Key, M.Row>()
-
-    init(_ machine: M) { self.machine = machine }
-
-    /// Handles all rows that are due at `moment`.
-    mutating func handleDue(until moment: Moment) -> [Effect] {
-        defer { self.rows.commit() }
-        return self.machine.effectsOfDueRows(in: &self.rows, at: moment)
-    }
-
-    /// Handles the due rows, then one input; returns the effects.
-    mutating func handle(_ input: M.Input, at moment: Moment) -> [Effect] {
-        defer { self.rows.commit() }
-        return self.machine.effects(of: input, in: &self.rows, at: moment)
-    }
-}
-
 /// All machines of one app in one process: effects for other machines are delivered at once and in order.
 struct MatrixHarness {
     static let app: AppID = "demo"
 
-    var directory = MachineWithRows(DirectoryMachine(policies: Policies()))
-    var barrage = MachineWithRows(BarrageMachine(policies: Policies()))
-    var seats = MachineWithRows(SeatMachine(policies: Policies()))
-    var connections = MachineWithRows(ConnectionMachine(policies: Policies()))
+    var directory = MachineHarness(DirectoryMachine(policies: Policies()))
+    var barrage = MachineHarness(BarrageMachine(policies: Policies()))
+    var seats = MachineHarness(SeatMachine(policies: Policies()))
+    var connections = MachineHarness(ConnectionMachine(policies: Policies()))
     private let audience = AudienceMachine(partition: 0)
     private var audienceRows = AudienceMachine.Rows()
     private var leases = LeaseFake()
@@ -90,8 +70,8 @@ struct MatrixHarness {
             self.now = self.now + .seconds(1)
             self.offset += 1
             let moment = Moment(now: self.now, offset: self.offset)
-            var pending = self.directory.handleDue(until: moment) + self.seats.handleDue(until: moment)
-            pending += self.connections.handleDue(until: moment) + self.barrage.handleDue(until: moment)
+            var pending = self.directory.handle(nil, at: moment) + self.seats.handle(nil, at: moment)
+            pending += self.connections.handle(nil, at: moment) + self.barrage.handle(nil, at: moment)
             self.audience.handleDue(in: &self.audienceRows, at: moment, into: &pending)
             self.audienceRows.commit()
             while !pending.isEmpty { pending += self.handle(pending.removeFirst()) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineTestSupport
 import PlazaModel
 
 /// The role of the caller in the live `concert` (R15.1 to R15.11); in the live `party` the caller has no role.

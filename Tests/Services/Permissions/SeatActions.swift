@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineTestSupport
 import PlazaModel
 
 /// Calls that the seat machine decides; the live is a video live in apply mode, whose owner has seat 0.

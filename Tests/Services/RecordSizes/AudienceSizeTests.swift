@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AudienceCore
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import PlazaWire
 import Testing

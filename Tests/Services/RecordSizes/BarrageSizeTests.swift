@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BarrageCore
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
         }
         // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages. Only the
         // number of users matters, not the number of sessions, so they have only ten sessions.
-        fanout.now = fanout.now + .seconds(2)
+        fanout.partition.now = fanout.partition.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(
                 .sendText(

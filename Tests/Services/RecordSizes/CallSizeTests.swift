@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineTestSupport
 import PlazaModel
 import PlazaWire
 import Testing

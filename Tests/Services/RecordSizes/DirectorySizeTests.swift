@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectoryCore
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
             for index in userIndices { self.send(.profile(live: live, user: Largest.person(index)), to: &directory) }
         }
         // The 1000 bans fill 20 rows of 50, and so do the 1000 mutes.
-        #expect(directory.rowCount(of: "bans") == 20 && directory.rowCount(of: "mutes") == 20)
+        #expect(directory.partition.rowCount(of: "bans") == 20 && directory.partition.rowCount(of: "mutes") == 20)
         self.send(
             .bans(live: live, offset: 0, count: SanctionLimits.entriesPerPage, caller: nextOwnerCall()), to: &directory)
         for _ in 0..<IdempotencyLimits.maxOutcomes {
@@ -71,7 +72,7 @@ import Testing
         // The sizes of the rows are noted now, because the end of the live deletes the rows.
         directory.noteRows()
         self.send(.end(live: live, caller: nextOwnerCall()), to: &directory)
-        #expect(directory.rowCount(of: "bans") == 0 && directory.rowCount(of: "mutes") == 0)
+        #expect(directory.partition.rowCount(of: "bans") == 0 && directory.partition.rowCount(of: "mutes") == 0)
         directory.ledger.expectBounded(minKilobytes: [
             "row room": 90, "row roomCalls": 60, "row bans": 30, "row mutes": 20, "rooms": 30, "barrage.inbox": 30,
             "replies": 60, "seat.inbox": 30,

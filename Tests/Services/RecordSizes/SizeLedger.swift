@@ -45,38 +45,29 @@ struct SizeLedger {
 
 /// A machine that a test drives to its largest state, and the sizes of its rows and records.
 struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
-    let machine: M
-    var journal = Journal<M.Key, M.Row>()
-    var now = Largest.now
-    var offset = Largest.offset
+    var partition: MachineHarness<M>
     var ledger = SizeLedger()
 
-    init(_ machine: M) { self.machine = machine }
+    init(_ machine: M) {
+        self.partition = MachineHarness(machine, at: Moment(now: Largest.now, offset: Largest.offset))
+    }
 
     /// Handles the due rows and one input, and notes the sizes of the records that the effects write.
     @discardableResult mutating func send(_ input: M.Input) -> [Effect] {
-        self.offset += 1
-        let moment = Moment(now: self.now, offset: self.offset)
-        let effects = self.machine.effects(of: input, in: &self.journal, at: moment)
-        self.journal.commit()
+        let effects = self.partition.send(input)
         for effect in effects { self.ledger.note(effect) }
         return effects
     }
 
     /// Notes the sizes of all rows as they are written to the state topic, and checks that each row can be read back.
     mutating func noteRows() {
-        for key in self.journal.sortedKeys {
-            guard let row = self.journal[key] else { continue }
+        for key in self.partition.rows.sortedKeys {
+            guard let row = self.partition.rows[key] else { continue }
             let kind = key.text.split(separator: "/")[0]
             let bytes = Wire.encode(row)
             self.ledger.note("row \(kind)", bytes: key.text.utf8.count + bytes.count)
             #expect((try? Wire.decode(M.Row.self, from: bytes)) == row && M.Key(text: key.text) == key, "\(kind)")
         }
-    }
-
-    /// The number of rows whose keys have this kind as their first part.
-    func rowCount(of kind: String) -> Int {
-        self.journal.sortedKeys.count { $0.text.hasPrefix(kind + "/") }
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -49,7 +50,7 @@ import Testing
                 .overloaded
             ])
         // The 500 requests fill 10 rows of 50.
-        #expect(seats.rowCount(of: "requests") == 10)
+        #expect(seats.partition.rowCount(of: "requests") == 10)
         #expect(send(.requests(caller: Largest.server(counter: 1))) == [])
         // A report that is larger than any possible one: it has nine lives with twelve seats each, and nine battles, in
         // each of which all nine lives take part.

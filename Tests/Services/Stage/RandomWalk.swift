@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
 /// A random walk over a machine: random inputs, pauses and repeated calls, and a check of all effects.
 protocol RandomWalk {
-    associatedtype Tested: CheckedMachine
+    associatedtype Tested: CheckedMachine where Tested.Effect == Effect
     var random: SeededRandom { get set }
     var machine: MachineHarness<Tested> { get set }
     /// The last call, which the client may repeat, and its reply; nil when no call may be repeated.
@@ -64,7 +65,7 @@ extension RandomWalk {
         for round in 0..<rounds {
             let inputs = (0..<8).map { _ in walk.randomInput() }
             try walk.machine.requireSameAfterRollback(inputs, "round \(round)")
-            _ = walk.machine.advance(milliseconds: Int64.random(in: 0...3000, using: &walk.random))
+            _ = walk.machine.advance(Milliseconds(Int64.random(in: 0...3000, using: &walk.random)))
         }
     }
 }

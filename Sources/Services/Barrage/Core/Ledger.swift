@@ -57,6 +57,13 @@ package struct Ledger: Sendable {
     /// Creates an empty ledger.
     package init() {}
 
+    /// The sum of the ledgers of all feeds of one partition; feeds whose rows were removed are not included.
+    package init(of rows: BarrageRows) {
+        for key in rows.sortedKeys {
+            if case .feed(let feed)? = rows[key] { self.add(feed.value.ledger) }
+        }
+    }
+
     /// The admitted items by class, highest class first.
     package var admitted: [Admitted] {
         FeedClass.allCases.map { Admitted(feedClass: $0, count: self.counts[$0.rawValue]) }.filter { $0.count > 0 }

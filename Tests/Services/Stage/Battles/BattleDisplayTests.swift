@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -141,7 +142,7 @@ struct BattleDisplayTests {
         #expect(left.reportedBattle("disco")?.sides.map(\.score) == [5, 7])
         // Without arena and bistro, only disco is left, so the connection ends.
         for live: LiveID in ["arena", "bistro"] { _ = harness.exit(live) }
-        #expect(harness.machine.journal.sortedKeys.allSatisfy { $0.kind != .battle }, "expected no row of a battle")
+        #expect(harness.machine.rows.sortedKeys.allSatisfy { $0.kind != .battle }, "expected no row of a battle")
         #expect(
             harness.updateScores(id, [("arena", 1)]).code == .noSuchBattle, "a result that no live shows is removed")
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -140,8 +141,8 @@ extension ConnectionHarness {
     /// The state of the rows, as a model.
     var battleModel: BattleModel {
         var model = BattleModel()
-        for key in self.machine.journal.sortedKeys {
-            guard case .battle(let battle)? = self.machine.journal[key] else { continue }
+        for key in self.machine.rows.sortedKeys {
+            guard case .battle(let battle)? = self.machine.rows[key] else { continue }
             guard let view = battle.view else {
                 let invited = battle.invitees.map { ($0.live, $0.hasAccepted) }
                 model.openRequests.insert(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -20,12 +21,12 @@ import Testing
         policy.hasWebhooks = true
         var harness = MachineHarness(ConnectionMachine(policies: Policies(["demo": policy])))
         let row = try JSONDecoder().decode(ConnectionRow.self, from: Data(json.utf8))
-        harness.journal.restore(.battle("demo", "b-6"), row)
+        harness.rows.restore(.battle("demo", "b-6"), row)
         // The request expires, or the battle ends, at 2 ms. The clock of the harness is far beyond that time.
-        let effects = harness.advance(milliseconds: 1000)
+        let effects = harness.advance(.seconds(1))
         #expect(
             !effects.contains { if case .webhook = $0 { true } else { false } },
             "a webhook event would list the battle's sides, but this row has none")
-        #expect(harness.journal.nextDue == nil, "expected the battle to have ended, so that no row is due later")
+        #expect(harness.rows.nextDue == nil, "expected the battle to have ended, so that no row is due later")
     }
 }

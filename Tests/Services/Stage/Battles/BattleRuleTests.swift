@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -37,9 +38,9 @@ struct BattleRuleTests {
                 .battleRequest(from: "arena", to: ["bistro"], needResponse: true, caller: $0)
             }
         }
-        let rowBefore = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let rowBefore = harness.machine.rows[.live(LiveKey("demo", "arena"))]
         #expect(requestAgain().code == .battleTooFrequent)
-        let rowAfter = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let rowAfter = harness.machine.rows[.live(LiveKey("demo", "arena"))]
         #expect(rowAfter == rowBefore, "a rejected call changes nothing")
         _ = harness.advance(milliseconds: 1000)
         #expect(requestAgain().code == .success)

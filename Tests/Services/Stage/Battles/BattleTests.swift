@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -124,7 +125,7 @@ struct BattleTests {
         #expect(
             harness.requestBattle("cafe", against: "arena", "bistro", "disco", "expo", "nobody", "cafe") != .rejected)
         #expect(
-            harness.machine.journal.sortedKeys.filter { $0.kind == .battle }.count == 2,
+            harness.machine.rows.sortedKeys.filter { $0.kind == .battle }.count == 2,
             "expected two rows: the running battle of arena and bistro, and the open battle request of cafe to disco")
         /// The code of the reply when the owner of `from` starts a battle against `to` that needs no response.
         func startCode(_ harness: inout ConnectionHarness, from: LiveID, to: [LiveID]) -> ReplyCode? {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -102,20 +103,20 @@ struct ConnectionHarness: CheckedHarness {
 
     /// Resets the request limiters of all lives, so that no later request is rejected as too frequent.
     mutating func resetRequestLimiters() {
-        for key in self.machine.journal.sortedKeys {
-            guard case .live(var live)? = self.machine.journal[key] else { continue }
+        for key in self.machine.rows.sortedKeys {
+            guard case .live(var live)? = self.machine.rows[key] else { continue }
             live.value.coHostRequestLimiter = RequestRateLimiter()
             live.value.battleRequestLimiter = RequestRateLimiter()
-            self.machine.journal[key] = .live(live: live)
+            self.machine.rows[key] = .live(live: live)
         }
-        self.machine.journal.commit()
+        self.machine.rows.commit()
     }
 
     // MARK: - State and expected effects
 
     /// The stored state of a live.
     func live(_ id: LiveID) -> HostedLive? {
-        if case .live(let live)? = self.machine.journal[.live(LiveKey("demo", id))] { live.value } else { nil }
+        if case .live(let live)? = self.machine.rows[.live(LiveKey("demo", id))] { live.value } else { nil }
     }
 
     /// The member of a connection that joined at `time`, by default now.

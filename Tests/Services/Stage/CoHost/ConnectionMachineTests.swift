@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -227,7 +228,7 @@ struct ConnectionMachineTests {
         // rounded up to 10 s.
         _ = harness.advance(milliseconds: 70_000)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
-        #expect(harness.machine.journal.count == 2, "only the rows of the two lives remain")
+        #expect(harness.machine.rows.count == 2, "only the rows of the two lives remain")
     }
 
     @Test func `I6 an owner with a revoked ticket cannot act, and can again with a new ticket`() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -130,8 +131,8 @@ extension ConnectionHarness {
     /// The state of the rows, as a model.
     var connectionModel: ConnectionModel {
         var model = ConnectionModel(running: [])
-        for key in self.machine.journal.sortedKeys {
-            switch self.machine.journal[key] {
+        for key in self.machine.rows.sortedKeys {
+            switch self.machine.rows[key] {
             case .live?: model.running.insert(key.live.live)
             case .request(let request)?: model.requests.insert([request.inviter, request.invitee])
             case .connection(let view)?: model.connections.insert(Set(view.members.map(\.live)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -130,7 +131,7 @@ struct ConnectionModelTests {
 
             // If a live is still in the battle, this pause ends the battle by time, unless it has ended already.
             if !livesInBattle.isEmpty { _ = harness.advance(milliseconds: 20_000) }
-            guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
+            guard case .battle(let battle)? = harness.machine.rows[.battle("demo", id)], let view = battle.view
             else {
                 Issue.record("seed \(seed): the row of the ended battle is missing, or has no result")
                 return

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -15,7 +16,7 @@ struct ConnectionRandomWalkTests {
         for step in 0..<3000 {
             walk.step()
             try #require(walk.machine.violations == [], "seed \(seed), step \(step)")
-            walk.checker.compare(with: walk.machine.journal)
+            walk.checker.compare(with: walk.machine.rows)
             try #require(walk.checker.contradictions == [], "seed \(seed), step \(step)")
             if step % 250 == 0 {
                 try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
@@ -80,12 +81,12 @@ struct ConnectionRandomWalk: RandomWalk {
     }
 
     mutating func advance(milliseconds: Int64) {
-        let effects = self.machine.advance(milliseconds: milliseconds)
+        let effects = self.machine.advance(Milliseconds(milliseconds))
         self.checker.check(nil, effects, at: self.machine.moment.now)
     }
 
     private func live(_ id: LiveID) -> HostedLive? {
-        if case .live(let live)? = self.machine.journal[.live(LiveKey("demo", id))] { live.value } else { nil }
+        if case .live(let live)? = self.machine.rows[.live(LiveKey("demo", id))] { live.value } else { nil }
     }
 
     mutating func randomInput() -> ConnectionInput { ConnectionInput(app: "demo", self.randomCommand()) }
@@ -98,7 +99,7 @@ struct ConnectionRandomWalk: RandomWalk {
         // A battle request of a connected live also names two lives of its connection, which can be invited.
         var battleTargets = randomLives
         if let connectionID = live?.connection,
-            case .connection(let view)? = self.machine.journal[.connection("demo", connectionID)]
+            case .connection(let view)? = self.machine.rows[.connection("demo", connectionID)]
         {
             battleTargets += [self.pick(view.members).live, self.pick(view.members).live]
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import Testing
 
@@ -122,7 +123,7 @@ struct ConnectionRuleTests {
     @Test func `a live may send ten co-host requests at once, then one each second`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         for _ in 0..<10 { #expect(harness.request("arena", to: "nobody").coHostCodes == [.noSuchLive]) }
-        let rowBefore = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let rowBefore = harness.machine.rows[.live(LiveKey("demo", "arena"))]
         let eleventhRequest = harness.request("arena", to: "bistro")
         #expect(eleventhRequest.code == .connectionTooFrequent)
         guard case .failure(let error)? = eleventhRequest.replies.last?.outcome else {
@@ -131,7 +132,7 @@ struct ConnectionRuleTests {
         }
         #expect(error.retryAfter == 1000, "a live may send its next request after 1000 ms")
         #expect(error.message.contains("10"), "the message names the limit")
-        let rowAfter = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let rowAfter = harness.machine.rows[.live(LiveKey("demo", "arena"))]
         #expect(rowAfter == rowBefore, "a rejected call changes nothing")
         #expect(harness.request("bistro", to: "nobody").code == .success, "each live has its own limit")
         _ = harness.advance(milliseconds: 999)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -100,7 +101,7 @@ struct LiveFactTests {
         // The row with the outcome of gina's call is removed at most 370 s after the call. By then, 300 + 80 = 380 s
         // have passed.
         #expect(harness.advance(milliseconds: 80_000) == [])
-        #expect(harness.machine.journal.count == 0, "no row is left")
+        #expect(harness.machine.rows.count == 0, "no row is left")
     }
 
     @Test func `a live that is created again with the same id has higher revisions than before`() {
@@ -163,12 +164,12 @@ struct LiveFactTests {
         // rounded up to 1,070,000 ms. The row is removed `droppedCounterLifetime` (300,000 ms) after that.
         _ = harness.advance(milliseconds: 1)
         _ = harness.call("gina") { .leave(caller: $0) }
-        #expect(harness.machine.journal.count == 2, "the rows of the stage and of the session")
+        #expect(harness.machine.rows.count == 2, "the rows of the stage and of the session")
         // The clock advances to 1,069,999 ms, then to the time of the removal, 1,370,000 ms.
         _ = harness.advance(milliseconds: 69_998)
-        #expect(harness.machine.journal.count == 2)
+        #expect(harness.machine.rows.count == 2)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 1)
-        #expect(harness.machine.journal.count == 1, "only the row of the stage is left")
+        #expect(harness.machine.rows.count == 1, "only the row of the stage is left")
     }
 
     /// Rules: R17.3.

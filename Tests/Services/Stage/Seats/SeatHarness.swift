@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -59,7 +60,7 @@ struct SeatHarness: CheckedHarness {
 
     /// The stage of the live; nil before it is opened and after it is removed.
     var stage: SeatStage? {
-        if case .stage(let stage)? = self.machine.journal[.stage(Self.room)] { stage.value } else { nil }
+        if case .stage(let stage)? = self.machine.rows[.stage(Self.room)] { stage.value } else { nil }
     }
 
     /// The occupant of each seat, by the seat's index; nil stands for an empty seat.

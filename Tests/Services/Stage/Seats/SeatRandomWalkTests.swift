@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 import StageCore
 import Testing
@@ -65,14 +66,14 @@ struct SeatRandomWalk: RandomWalk {
     }
 
     mutating func advance(milliseconds: Int64) {
-        self.checker.check(nil, self.machine.advance(milliseconds: milliseconds))
+        self.checker.check(nil, self.machine.advance(Milliseconds(milliseconds)))
     }
 
     /// The open requests in the rows, in the form of `StageEffectChecker.openRequests`.
     var storedOpenRequests: Set<String> {
         var openRequests: Set<String> = []
-        for key in self.machine.journal.sortedKeys {
-            guard case .requests(let live, _) = key, case .requests(let requests)? = self.machine.journal[key] else {
+        for key in self.machine.rows.sortedKeys {
+            guard case .requests(let live, _) = key, case .requests(let requests)? = self.machine.rows[key] else {
                 continue
             }
             for request in requests.open {

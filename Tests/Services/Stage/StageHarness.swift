@@ -6,88 +6,36 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// A machine, its rows, and a clock that only the test advances.
-struct MachineHarness<M: Machine> {
-    let machine: M
-    var journal = Journal<M.Key, M.Row>()
-    /// The moment of the last input; the first input has offset 101, above the ticket of every caller.
-    var moment = Moment(now: Timestamp(milliseconds: 1_000_000), offset: 100)
-
-    init(_ machine: M) { self.machine = machine }
-
-    /// Handles one input at the next offset, and commits.
-    mutating func send(_ input: M.Input) -> [Effect] where M.Effect == Effect {
-        let effects = self.sendUncommitted(input)
-        self.journal.commit()
-        return effects
-    }
-
-    /// Handles one input, at the next offset, without a commit.
-    mutating func sendUncommitted(_ input: M.Input) -> [Effect] where M.Effect == Effect {
-        self.moment.offset += 1
-        var effects: [Effect] = []
-        self.machine.handle(input, in: &self.journal, at: self.moment, into: &effects)
-        return effects
-    }
-
-    /// Advances the clock, handles the rows that fall due as a tick of the inbox does, and commits.
-    mutating func advance(milliseconds: Int64) -> [Effect] where M.Effect == Effect {
-        self.moment.now = self.moment.now + Milliseconds(milliseconds)
-        self.moment.offset += 1
-        defer { self.journal.commit() }
-        return self.machine.effectsOfDueRows(in: &self.journal, at: self.moment)
+extension MachineHarness {
+    /// A partition whose first input has offset 101, above the ticket of every caller.
+    init(_ machine: M) {
+        self.init(machine, at: Moment(now: Timestamp(milliseconds: 1_000_000), offset: 100))
     }
 }
 
-extension MachineHarness where M.Row: Codable {
-    /// Whether every key and row is unchanged after encoding for the state topic and decoding.
-    func roundTripsThroughStateTopic() throws -> Bool {
-        for key in self.journal.sortedKeys {
-            guard let row = self.journal[key] else { return false }
-            let encodedRow = try JSONEncoder().encode(row)
-            guard try JSONDecoder().decode(M.Row.self, from: encodedRow) == row, M.Key(text: key.text) == key else {
-                return false
-            }
-        }
-        return true
-    }
-}
-
-/// A machine that can check the invariants of its rows.
-protocol CheckedMachine: Machine where Effect == PlazaModel.Effect {
-    /// Lists the violations of the invariants.
-    func checkInvariants(of journal: Journal<Key, Row>, at now: Timestamp) -> [String]
-}
-
-extension SeatMachine: CheckedMachine {}
-extension ConnectionMachine: CheckedMachine {}
-
-extension MachineHarness where M: CheckedMachine {
-    /// Lists the violations of the invariants in the rows.
-    var violations: [String] { self.machine.checkInvariants(of: self.journal, at: self.moment.now) }
-
+extension MachineHarness where M.Effect == Effect {
     /// Handles a batch, rolls it back, handles it again, and commits.
     ///
     /// Requires that effects and rows are the same both times.
     mutating func requireSameAfterRollback(_ inputs: [M.Input], _ comment: Comment) throws {
         let momentBefore = self.moment
-        let rowsBefore = self.journal.sortedKeys.map { self.journal[$0] }
+        let rowsBefore = self.rows.sortedKeys.map { self.rows[$0] }
         let firstEffects = inputs.map { self.sendUncommitted($0) }
-        let rowsAfter = self.journal.sortedKeys.map { self.journal[$0] }
-        self.journal.rollback()
-        try #require(self.journal.sortedKeys.map { self.journal[$0] } == rowsBefore, comment)
+        let rowsAfter = self.rows.sortedKeys.map { self.rows[$0] }
+        self.rows.rollback()
+        try #require(self.rows.sortedKeys.map { self.rows[$0] } == rowsBefore, comment)
         // The repetition has the same time and the same offsets as the first attempt.
         self.moment = momentBefore
         let secondEffects = inputs.map { self.sendUncommitted($0) }
         try #require(firstEffects == secondEffects, comment)
-        try #require(self.journal.sortedKeys.map { self.journal[$0] } == rowsAfter, comment)
-        self.journal.commit()
+        try #require(self.rows.sortedKeys.map { self.rows[$0] } == rowsAfter, comment)
+        self.rows.commit()
     }
 }
 
 /// A harness that checks the invariants after every step.
 protocol CheckedHarness {
-    associatedtype Tested: CheckedMachine
+    associatedtype Tested: CheckedMachine where Tested.Effect == Effect
     var machine: MachineHarness<Tested> { get set }
 }
 
@@ -103,7 +51,7 @@ extension CheckedHarness {
     mutating func advance(
         milliseconds: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
-        let effects = self.machine.advance(milliseconds: milliseconds)
+        let effects = self.machine.advance(Milliseconds(milliseconds))
         #expect(self.machine.violations == [], sourceLocation: sourceLocation)
         return effects
     }

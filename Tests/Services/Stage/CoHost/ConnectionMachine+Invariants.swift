@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package import MachineKit
+import MachineKit
+import MachineTestSupport
 import PlazaModel
 
-/// Checks of the connection machine's rows.
-extension ConnectionMachine {
-    /// Lists the violations of the invariants in the rows; empty when all invariants hold.
-    ///
-    /// For tests and simulation.
-    package func checkInvariants(
-        of journal: Journal<ConnectionKey, ConnectionRow>, at now: Timestamp
-    ) -> [String] {
+@testable import StageCore
+
+extension ConnectionMachine: CheckedMachine {
+    func violations(in rows: Journal<ConnectionKey, ConnectionRow>, at now: Timestamp) -> [String] {
         var violations: [String] = []
-        for key in journal.sortedKeys {
+        for key in rows.sortedKeys {
             let rowViolations: [String] =
-                switch (key.kind, journal[key]) {
-                case (.live, .live(let live)?): self.checkLive(live.value, key.live, journal)
-                case (.request, .request(let request)?): self.checkRequest(request, key.app, journal, now)
-                case (.connection, .connection(let view)?): self.checkConnection(view, key.app, journal)
-                case (.battle, .battle(let battle)?): self.checkBattle(battle, key.app, journal, now)
+                switch (key.kind, rows[key]) {
+                case (.live, .live(let live)?): self.checkLive(live.value, key.live, rows)
+                case (.request, .request(let request)?): self.checkRequest(request, key.app, rows, now)
+                case (.connection, .connection(let view)?): self.checkConnection(view, key.app, rows)
+                case (.battle, .battle(let battle)?): self.checkBattle(battle, key.app, rows, now)
                 case (.fence, .fence?): []
                 case (.idempotencyWindow, .idempotencyWindow(let window)?):
                     window.due <= now ? ["I15: outcomes outlived their time"] : []

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package import MachineKit
+import MachineKit
+import MachineTestSupport
 import PlazaModel
 
-/// Checks of the seat machine's rows.
-extension SeatMachine {
-    /// Lists the violations of the invariants in the rows; empty when all invariants hold.
-    ///
-    /// For tests and simulation.
-    package func checkInvariants(of journal: Journal<SeatKey, SeatRow>, at now: Timestamp) -> [String] {
+@testable import StageCore
+
+extension SeatMachine: CheckedMachine {
+    func violations(in rows: Journal<SeatKey, SeatRow>, at now: Timestamp) -> [String] {
         var violations: [String] = []
-        for key in journal.sortedKeys {
-            switch (key, journal[key]) {
+        for key in rows.sortedKeys {
+            switch (key, rows[key]) {
             case (.stage(let live), .stage(let stage)?):
-                violations += self.check(stage.value, journal.requests(live)).map { "\(key.text): \($0)" }
+                violations += self.check(stage.value, rows.requests(live)).map { "\(key.text): \($0)" }
             case (.requests(let live, _), .requests(let requests)?):
-                if journal.stage(live)?.removalTime != nil || journal.stage(live) == nil {
+                if rows.stage(live)?.removalTime != nil || rows.stage(live) == nil {
                     violations.append("\(key.text): I13: requests without an open live")
                 }
                 // Only the first of several pages, which has the page count, may be empty.

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 
-/// Checks of the fan-out's rows, for tests and benchmarks.
-extension BarrageMachine {
-    /// The sum of the ledgers of all feeds of one partition (I10); feeds whose rows were removed are not included.
-    package func ledger(of rows: BarrageRows) -> Ledger {
-        var sum = Ledger()
-        for key in rows.sortedKeys {
-            if case .feed(let feed)? = rows[key] { sum.add(feed.value.ledger) }
-        }
-        return sum
-    }
+@testable import BarrageCore
 
-    /// Lists the violations of the invariants in the rows of one partition; empty when all invariants hold.
-    package func checkInvariants(_ rows: BarrageRows) -> [String] {
+extension BarrageMachine: CheckedMachine {
+    func violations(in rows: BarrageRows, at now: Timestamp) -> [String] {
         var violations: [String] = []
         for key in rows.sortedKeys {
             switch (key.kind, rows[key]) {

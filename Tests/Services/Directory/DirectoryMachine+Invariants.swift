@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
+import MachineTestSupport
 import PlazaModel
 
-/// Checks of the directory's rows.
-extension DirectoryMachine {
-    /// Lists the violations of the invariants in the rows of one partition; empty when all invariants hold.
+@testable import DirectoryCore
+
+extension DirectoryMachine: CheckedMachine {
+    /// Lists the violations of the invariants in the rows of a directory with a single partition.
     ///
-    /// - Parameters:
-    ///   - rows: the rows.
-    ///   - isWhole: whether there is only this partition, and the directory has handled all commands that it sent to
-    ///     itself. Then claims and running lives must match one to one.
-    /// - Returns: a line for each violation.
-    package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
+    /// The directory must have handled all commands that it sent to itself: claims and running lives must match one to
+    /// one.
+    func violations(in rows: DirectoryRows, at now: Timestamp) -> [String] {
         var violations: [String] = []
         for key in rows.sortedKeys {
             switch (key, rows[key]) {
             case (.live(let live), .live(let row)?):
                 violations += self.checkLive(live, row).map { "\(key.text): \($0)" }
             case (.claim(let owner), .claim(let claim)?):
-                if isWhole, !rows.isRunning(LiveKey(owner.app, claim.live), ownedBy: owner.user) {
+                if !rows.isRunning(LiveKey(owner.app, claim.live), ownedBy: owner.user) {
                     violations.append("\(key.text): a claim for \(claim.live), which the owner does not run (I1)")
                 }
             case (.liveCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?),
@@ -41,7 +40,7 @@ extension DirectoryMachine {
                     violations += self.checkList(rows.sanctions(kind, of: live)).map { "\(key.text): \(kind) \($0)" }
                 }
             }
-            if isWhole, case .live(let live) = key, case .live(let row)? = rows[key], row.ended == nil {
+            if case .live(let live) = key, case .live(let row)? = rows[key], row.ended == nil {
                 let owner = UserKey(live.app, row.info.liveOwner.userID)
                 if rows[.claim(owner)] != .claim(claim: OwnerClaim(live: live.live)) {
                     violations.append("\(key.text): runs without its owner's claim (I1)")

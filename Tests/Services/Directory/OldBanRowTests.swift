@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import MachineTestSupport
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+/// Bans, which older versions stored as one row for each live, and newer ones as several rows.
+@Suite struct OldBanRowTests {
+    /// Rules: R17.6.
+    @Test func `bans that an older version wrote as one row are read, and split into rows at the next change`() throws {
+        var directory = DirectoryHarness()
+        _ = directory.sendWithFollowUps(createCommand(by: user("alice", call: 1)))
+        // The bans are listed in the order of the user ids. With four digits each, this is the order of the numbers,
+        // too.
+        let names = (0..<600).map { "u\(1000 + $0)" }
+        let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
+        let oldRow = Data(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
+        let rowKey = try #require(DirectoryKey(text: "bans/demo/show"))
+        directory.rows.restore(rowKey, try JSONDecoder().decode(DirectoryRow.self, from: oldRow))
+
+        /// All banned users, read page by page.
+        func listedUsers() -> [String] {
+            var users: [String] = []
+            var offset = 0
+            repeat {
+                let list = DirectoryCommand.bans(
+                    live: "show", offset: offset, count: 100, caller: user("alice", call: 2))
+                guard case .reply(let reply)? = directory.send(list).last,
+                    case .success(.sanctions(let page)) = reply.outcome
+                else {
+                    Issue.record("the bans cannot be read")
+                    return []
+                }
+                users += page.items.map(\.user.text)
+                offset = page.nextOffset
+            } while offset > 0
+            return users
+        }
+        #expect(listedUsers() == names)
+        #expect(directory.rowCount(of: "bans") == 1, "reading does not split the row")
+        let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: user("alice", call: 3))
+        #expect(codes(directory.send(unban)) == [])
+        #expect(listedUsers() == names.filter { $0 != "u1300" })
+        // The 599 bans fill 12 rows of 50.
+        #expect(directory.rowCount(of: "bans") == 12)
+        let ban = DirectoryCommand.ban(
+            live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "",
+            caller: user("alice", call: 4))
+        #expect(codes(directory.send(ban)) == [])
+        #expect(listedUsers() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
+        #expect(try directory.roundTripsThroughStateTopic())
+        directory.expectInvariants()
+        // The new bans, which last 60 s, end. For u1200 this leaves no ban, because the new ban has replaced the old
+        // one, which had no end. Ended bans are removed before the next input, here a repeated call without an effect.
+        directory.now = directory.now + .seconds(60)
+        _ = directory.send(unban)
+        #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })
+        directory.expectInvariants()
+    }
+}

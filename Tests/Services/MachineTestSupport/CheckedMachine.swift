@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// A machine whose rows a test can check against the invariants.
+package protocol CheckedMachine: Machine {
+    /// Lists the violations of the invariants in the rows of one partition; empty when all hold.
+    func violations(in rows: Journal<Key, Row>, at now: Timestamp) -> [String]
+}
+
+extension MachineHarness where M: CheckedMachine {
+    /// Lists the violations of the invariants in the rows; empty when all hold.
+    package var violations: [String] { self.machine.violations(in: self.rows, at: self.now) }
+}
