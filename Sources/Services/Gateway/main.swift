@@ -15,8 +15,8 @@ struct GatewayOptions: Sendable {
     let port: Int
     let httpPort: Int
     let shards: Int
-    let leaseSeconds: Int
-    let feedCacheSeconds: Int
+    let lease: Duration
+    let feedCacheSpan: Duration
     let sessionKey: Secret?
     let admission: AdmissionSettings
     let pages: PagesOptions
@@ -34,10 +34,10 @@ struct GatewayOptions: Sendable {
         self.shards = reader.int(
             "shards", default: max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)), range: 1...64,
             help: "Event loops, each with a thread and connections of its own.")
-        self.leaseSeconds = reader.int(
+        self.lease = reader.seconds(
             "lease-seconds", default: 90, range: 1...3600,
             help: "How long a silent client counts as present; the same for presence and all gateways.")
-        self.feedCacheSeconds = reader.int(
+        self.feedCacheSpan = reader.seconds(
             "ring-seconds", default: 60, range: 1...600,
             help: "How long feed items are kept in memory for clients that come back; older ones are read again.")
         self.sessionKey =
@@ -81,11 +81,11 @@ exit(
             var settings = GatewaySettings(
                 id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(options.port),
                 httpPort: UInt16(options.httpPort), shards: options.shards, partitions: host.settings.partitions,
-                lease: .seconds(Int64(options.leaseSeconds)))
+                lease: Milliseconds(options.lease))
             settings.policies = host.settings.policies
-            settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
+            settings.drain = Milliseconds(host.settings.drain)
             settings.tracer = host.tracer
-            settings.feedCacheSpan = .seconds(Int64(options.feedCacheSeconds))
+            settings.feedCacheSpan = Milliseconds(options.feedCacheSpan)
             if let key = options.sessionKey {
                 settings.sessionNamer = .keyed(key)
             } else {

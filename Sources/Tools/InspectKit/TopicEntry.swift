@@ -34,7 +34,7 @@ package struct TopicEntry: Equatable, Sendable {
         guard let topic = PlazaTopic(rawValue: record.topic) else { return nil }
         self.init(
             topic, partition: record.partition, offset: record.offset,
-            time: Timestamp(milliseconds: record.timestamp),
+            time: record.timestamp,
             key: record.key.map { String(decoding: $0, as: UTF8.self) } ?? "", value: record.value,
             headers: Dictionary(record.headers.map { ($0.name, $0.value) }) { first, _ in first })
     }

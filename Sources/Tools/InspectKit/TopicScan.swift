@@ -122,7 +122,7 @@ package final class TopicScanner {
             if !records.isEmpty { deadline = MonotonicClock.now + Self.recordTimeout }
             for record in records {
                 readCount += 1
-                latestTime = max(latestTime, Timestamp(milliseconds: record.timestamp))
+                latestTime = max(latestTime, record.timestamp)
                 // A batch filter holds back the records of a batch until it gets the last one, and then returns all of
                 // them, unless the batch is void.
                 var acceptedRecords: [IncomingRecord] = []
@@ -156,7 +156,7 @@ package final class TopicScanner {
     /// up times.
     private static func isInTime(_ record: IncomingRecord, _ scan: TopicScan) -> Bool {
         guard let from = scan.from else { return true }
-        return record.timestamp >= from.milliseconds
+        return record.timestamp >= from
     }
 
     /// The offset of the first record at or after `time`, or of the partition's first record if `time` is nil.

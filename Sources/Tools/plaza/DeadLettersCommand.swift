@@ -107,7 +107,7 @@ enum DeadLettersCommand: Subcommand {
 
     /// One line about a letter.
     private static func line(_ letter: DeadLetterBox.Letter) -> String {
-        let time = Date(timeIntervalSince1970: Double(letter.record.timestamp) / 1000).ISO8601Format()
+        let time = Date(timeIntervalSince1970: Double(letter.record.timestamp.milliseconds) / 1000).ISO8601Format()
         let key = letter.record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"
         return "\(letter.id)  \(time)  \(letter.origin.topic) \(letter.origin.partition):\(letter.origin.offset)  "
             + "\(key)  \(letter.origin.reason)"

@@ -42,7 +42,7 @@ enum InspectCommand: Subcommand {
         let last = reader.milliseconds(
             "last", default: 600_000, range: 1000...86_400_000,
             help: "how far back to look, such as 90s, 10m; topics hold a day")
-        let lease = reader.int(
+        let lease = reader.seconds(
             "lease-seconds", default: 90, range: 1...3600,
             help: "the cluster's --lease-seconds: how long a silent client stays in a live")
         let names = reader.int(
@@ -67,7 +67,7 @@ enum InspectCommand: Subcommand {
         }
         let query = Inspector.Query(
             app: AppID(app), live: live.map { LiveID($0) }, user: user.map { UserID($0) },
-            lookBack: Milliseconds(Int64(last)), lease: .seconds(Int64(lease)))
+            lookBack: Milliseconds(last), lease: Milliseconds(lease))
         // The closure captures its variables by value, because it runs on another thread.
         return try await runOnDedicatedThread { [brokers, chosenSecurity, mode] in
             let scanner = try TopicScanner(

@@ -27,7 +27,7 @@ public enum MetadataFuzz: FuzzTarget {
         // The headers `e`, `b` and `r` are a batch's epoch, next offset and rows.
         let names = ["e", "b", "r"]
         let record = IncomingRecord(
-            topic: "room.feed", partition: 0, offset: 7, timestamp: 1, key: nil, value: [1],
+            topic: "room.feed", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 1), key: nil, value: [1],
             headers: zip(names, lines).map { KafkaHeader(name: $0, value: Array($1)) })
         var filter = BatchFilter()
         var acceptedRecords: [IncomingRecord] = []

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import MachineKit
 
 /// One header of a record.
 package struct KafkaHeader: Sendable, Equatable {
@@ -56,11 +57,11 @@ package struct IncomingRecord: Sendable, Equatable {
     package var partition: Int32
     /// The offset in the partition.
     package var offset: Int64
-    /// The record's time in milliseconds since 1970, or -1 if unknown.
+    /// The record's time, or one before 1970 if it is unknown.
     ///
     /// The topic's configuration decides whether it is the time when the broker appended the record or the time when
     /// the producer created it.
-    package var timestamp: Int64
+    package var timestamp: Timestamp
     /// The key, or nil for none.
     package var key: [UInt8]?
     /// The value, or nil for a tombstone.
@@ -70,7 +71,7 @@ package struct IncomingRecord: Sendable, Equatable {
 
     /// Creates a record, for tests and for logs that are not in Kafka.
     package init(
-        topic: String, partition: Int32, offset: Int64, timestamp: Int64, key: [UInt8]?, value: [UInt8]?,
+        topic: String, partition: Int32, offset: Int64, timestamp: Timestamp, key: [UInt8]?, value: [UInt8]?,
         headers: [KafkaHeader] = []
     ) {
         self.topic = topic

@@ -14,9 +14,9 @@ package struct PresenceSettings: Sendable {
     package var redisUser: String?
     package var redisPassword: Secret?
     /// How long Redis may take for an answer.
-    package var redisTimeoutMilliseconds: Int
+    package var redisTimeout: Duration
     /// How long a session's lease lasts after the session's last sign of life.
-    package var leaseSeconds: Int
+    package var lease: Duration
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
     package init(_ reader: inout SettingsReader) {
@@ -27,10 +27,10 @@ package struct PresenceSettings: Sendable {
             "redis-user", placeholder: "NAME", help: "The user of Redis's access control list; default: Redis's own.")
         self.redisPassword = reader.secret("redis-password", help: "The file with the user's password.")
             .map { Secret($0) }
-        self.redisTimeoutMilliseconds = reader.milliseconds(
+        self.redisTimeout = reader.milliseconds(
             "redis-timeout", default: 1000, range: 50...10_000,
             help: "How long Redis may take for an answer before it counts as away.")
-        self.leaseSeconds = reader.int(
+        self.lease = reader.seconds(
             "lease-seconds", default: 90, range: 2...3600,
             help: "How long a silent client stays in a live. The gateways need the same value.")
         // A file that was named but could not be read is already reported.
@@ -66,11 +66,11 @@ package struct PresenceSettings: Sendable {
             var redis = RedisClient.Settings(host: settings.redisHost, port: settings.redisPort)
             redis.user = settings.redisUser
             redis.password = settings.redisPassword
-            redis.timeout = .milliseconds(settings.redisTimeoutMilliseconds)
+            redis.timeout = settings.redisTimeout
             let connection = RedisLeaseConnection(
                 redis, breaker: breaker, metrics: RedisMetrics(context.metrics),
                 random: SystemRandomNumberGenerator(), now: { MonotonicClock.now })
-            let lease = Milliseconds.seconds(Int64(settings.leaseSeconds))
+            let lease = Milliseconds(settings.lease)
             return PresenceProcessor(
                 AudienceMachine(partition: context.partition, policies: policies),
                 store: LeaseStore(connection, partition: context.partition, lease: lease), log: context.log,

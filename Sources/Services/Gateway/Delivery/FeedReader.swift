@@ -213,7 +213,7 @@ final class FeedReader: FeedSource {
             tracer.record(
                 TraceSpan(
                     "fan-out", .consumer, tracer.child(of: context), parentID: context.spanID,
-                    start: record.timestamp.saturatingMultiply(1_000_000), end: now,
+                    start: record.timestamp.milliseconds.saturatingMultiply(1_000_000), end: now,
                     attributes: [
                         TraceSpan.Attribute("messaging.destination.name", .text(record.topic)),
                         TraceSpan.Attribute("messaging.destination.partition.id", .text("\(record.partition)")),

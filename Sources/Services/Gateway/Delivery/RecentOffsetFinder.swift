@@ -47,7 +47,7 @@ struct RecentOffsetFinder {
     func includes(_ record: IncomingRecord) -> Bool {
         guard self.mode == .embedded else { return true }
         // A record without a timestamp, which is then negative, counts as recent.
-        return record.timestamp < 0
-            || self.wallClock() - WallTime(milliseconds: record.timestamp) < self.span + Self.tolerance
+        return record.timestamp.milliseconds < 0
+            || self.wallClock() - WallTime(milliseconds: record.timestamp.milliseconds) < self.span + Self.tolerance
     }
 }

@@ -12,7 +12,7 @@ package struct AdmissionSettings: Sendable {
     private static let defaultCallsPerApp = 5000
     private let httpConnectionsPerAddress: Int
     private let pendingOutputMebibytes: Int
-    private let slowReaderSeconds: Int
+    private let slowReaderTimeout: Duration
     private let trustedProxies: TrustedProxies
     private let speaksProxyProtocol: Bool
 
@@ -107,7 +107,7 @@ package struct AdmissionSettings: Sendable {
         self.pendingOutputMebibytes = reader.int(
             "pending-output-mib", default: 256, range: 16...1_000_000,
             help: "MiB of this process for what clients have not read yet; beyond it the largest are cut off.")
-        self.slowReaderSeconds = reader.int(
+        self.slowReaderTimeout = reader.seconds(
             "slow-reader-seconds", default: 20, range: 2...3600,
             help: "How long a client may read nothing while bytes wait for it, before it is cut off.")
         self.trustedProxies = Self.proxies(&reader)
@@ -132,7 +132,7 @@ package struct AdmissionSettings: Sendable {
         }
         settings.httpConnectionsPerAddress = self.httpConnectionsPerAddress
         settings.maxQueuedBytes = self.pendingOutputMebibytes << 20
-        settings.slowReaderTimeout = .seconds(Int64(self.slowReaderSeconds))
+        settings.slowReaderTimeout = Milliseconds(self.slowReaderTimeout)
         settings.trustedProxies = self.trustedProxies
         settings.speaksProxyProtocol = self.speaksProxyProtocol
     }

@@ -101,20 +101,30 @@ package struct SettingsReader {
         } ?? range.lowerBound
     }
 
+    /// Reads a whole number of seconds; the parameters are those of `int`.
+    package mutating func seconds(
+        _ name: String, default defaultValue: Int, range: ClosedRange<Int>, help: String
+    ) -> Duration {
+        .seconds(self.int(name, default: defaultValue, range: range, help: help))
+    }
+
     /// Reads a duration such as `1500` (milliseconds), `1500ms`, `20s`, `5m` or `2h`.
     ///
-    /// The duration is at most a week (604,800,000 ms), unless `range` says otherwise.
+    /// The default and the bounds are in milliseconds. The duration is at most a week, unless `range` says otherwise.
     ///
-    /// - Returns: milliseconds; the lower bound of `range` if a required value is missing or invalid.
+    /// - Returns: the duration; the lower bound of `range` if a required value is missing or invalid.
     package mutating func milliseconds(
         _ name: String, default defaultValue: Int? = nil, range: ClosedRange<Int> = 0...604_800_000,
         env variable: String? = nil, placeholder: String = "TIME", help: String
-    ) -> Int {
+    ) -> Duration {
         let remedy = "give a time such as 1500ms, 20s or 5m, from \(range.lowerBound)ms to \(range.upperBound)ms"
         let presentation = Presentation(placeholder: placeholder, help: help, remedy: remedy)
-        return self.readValue(name, defaultValue, defaultText: defaultValue.map { "\($0)ms" }, variable, presentation) {
+        let milliseconds = self.readValue(
+            name, defaultValue, defaultText: defaultValue.map { "\($0)ms" }, variable, presentation
+        ) {
             Self.parseMilliseconds($0).flatMap { range.contains($0) ? $0 : nil }
-        } ?? range.lowerBound
+        }
+        return .milliseconds(milliseconds ?? range.lowerBound)
     }
 
     /// Reads a case of `Choice` by its raw value.

@@ -29,7 +29,7 @@ import Testing
             "-5",
         ])
         expectEqual(reader.int("a", range: 0...9, help: ""), 2)
-        expectEqual(reader.milliseconds("t", help: ""), 20_000)
+        expectEqual(reader.milliseconds("t", help: ""), .seconds(20))
         expectEqual(reader.flag("on", help: ""), true)
         expectEqual(reader.flag("off", default: true, help: ""), false)
         expectEqual(reader.flag("b", default: true, help: ""), false)

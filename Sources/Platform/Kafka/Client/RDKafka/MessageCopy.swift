@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CRdkafka
+internal import MachineKit
 
 extension IncomingRecord {
     /// Copies a message; the record shares no memory with librdkafka.
@@ -8,7 +9,7 @@ extension IncomingRecord {
         let timestamp = unsafe rd_kafka_message_timestamp(message, &timestampKind)
         unsafe self.init(
             topic: names.name(rd_kafka_topic_name(message.pointee.rkt)), partition: message.pointee.partition,
-            offset: message.pointee.offset, timestamp: timestamp,
+            offset: message.pointee.offset, timestamp: Timestamp(milliseconds: timestamp),
             key: Self.bytes(message.pointee.key, message.pointee.key_len),
             value: Self.bytes(message.pointee.payload, message.pointee.len), headers: Self.headers(message))
     }

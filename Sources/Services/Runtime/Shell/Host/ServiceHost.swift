@@ -140,9 +140,9 @@ package final class ServiceHost: Sendable {
             return state.components
         }
         for component in components { component.stop() }
-        // Components must stop within `drainMilliseconds`. The process waits one more second, then ends without those
+        // Components must stop within `drain`. The process waits one more second, then ends without those
         // that have not stopped.
-        let isDrained = componentsThread.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
+        let isDrained = componentsThread.join(timeout: self.settings.drain + .seconds(1))
         self.exporter?.stop()
         // Unsent spans must not delay the stop any longer.
         _ = exporterThread?.join(timeout: .seconds(1))
@@ -184,7 +184,7 @@ package final class ServiceHost: Sendable {
     /// wait for such a lock. Therefore the process exits after a time, even if the ordinary shutdown is not complete.
     private func endHungProcess(_ names: [String], fail: @Sendable () -> Void) {
         // An ordinary shutdown takes at most 2.5 s longer than the drain, so 5 s are enough.
-        let limit = Duration.milliseconds(self.settings.drainMilliseconds) + .seconds(5)
+        let limit = self.settings.drain + .seconds(5)
         _ = DedicatedThread("watchdog-exit") {
             DedicatedThread.sleep(for: limit)
             _exit(1)

@@ -35,7 +35,7 @@ package struct ServiceSettings: Sendable {
     /// How long the components may take to stop.
     ///
     /// The process waits one second longer for them, and then up to 1.5 seconds for unsent spans and open ops requests.
-    package var drainMilliseconds: Int
+    package var drain: Duration
     /// The address of the collector that gets spans; nil means that tracing is off.
     package var collectorURL: String?
 
@@ -76,7 +76,7 @@ package struct ServiceSettings: Sendable {
             "ops-port", default: 0, range: 0...65535,
             help: "Port of livez, readyz and metrics; never make it public. 0 takes a free one.")
         self.logLevel = reader.choice("log-level", default: .info, help: "The least serious lines that are written.")
-        self.drainMilliseconds = reader.milliseconds(
+        self.drain = reader.milliseconds(
             "drain-milliseconds", default: 1500, range: 0...60_000,
             help: "How long a stop may take before what is left is cut off.")
         self.collectorURL = reader.optionalString(

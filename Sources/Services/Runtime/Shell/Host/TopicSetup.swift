@@ -20,7 +20,7 @@ struct TopicSetup {
     /// - Throws: an error that only the operator can correct, such as a rejected password. Further attempts would fill
     ///   the brokers' logs, and brokers may lock the user out.
     func run(isStopping: () -> Bool) throws {
-        var pauseMilliseconds: Int64 = 50
+        var pause = Duration.milliseconds(50)
         var hasLogged = false
         while !isStopping() {
             do {
@@ -29,8 +29,8 @@ struct TopicSetup {
                 if error.needsOperator || error.kind == .fatal { throw error }
                 if !hasLogged { self.log.warning("waiting for Kafka", [.detail: .string(error.description)]) }
                 hasLogged = true
-                DedicatedThread.sleep(for: .milliseconds(pauseMilliseconds))
-                pauseMilliseconds = min(2 * pauseMilliseconds, 1000)
+                DedicatedThread.sleep(for: pause)
+                pause = min(pause * 2, .seconds(1))
             }
         }
     }

@@ -49,7 +49,7 @@ struct BatchSpans {
             self.pending.append(
                 TraceSpan(
                     "topic \(record.topic)", .consumer, wait, parentID: context.spanID,
-                    start: record.timestamp.saturatingMultiply(1_000_000), end: beganAtNanoseconds,
+                    start: record.timestamp.milliseconds.saturatingMultiply(1_000_000), end: beganAtNanoseconds,
                     attributes: inputAttributes))
             // The span of the decision ends when the batch is durable; `batchCommitted` sets its end.
             self.pending.append(

@@ -96,7 +96,7 @@ final class OwnedPartition {
         let inputs = records.map(Self.inboxInput)
         try self.processor.process(inputs, effects: &effects)
         self.position = last.offset + 1
-        self.ticks.brokerTimeObserved(Timestamp(milliseconds: last.timestamp), at: MonotonicClock.now)
+        self.ticks.brokerTimeObserved(last.timestamp, at: MonotonicClock.now)
     }
 
     /// Handles only the earliest row that is due before a record; the position does not change.
@@ -141,7 +141,7 @@ final class OwnedPartition {
         try self.processor.acquired(
             generation: self.generation,
             committedMetadata: CheckpointDelta.processorMetadata(in: self.committed.metadata),
-            at: Timestamp(milliseconds: record.timestamp))
+            at: record.timestamp)
         self.hasCalledAcquired = true
     }
 
@@ -229,7 +229,7 @@ final class OwnedPartition {
     private static func inboxInput(_ record: IncomingRecord) -> InboxInput {
         let isTick = record.key == ReplyProducer.tickKey
         return InboxInput(
-            moment: Moment(now: Timestamp(milliseconds: record.timestamp), offset: record.offset),
+            moment: Moment(now: record.timestamp, offset: record.offset),
             payload: isTick ? .tick : .record(record.value ?? []),
             trace: record.header(TraceHeader.name).flatMap { TraceContext(parsing: $0) })
     }
