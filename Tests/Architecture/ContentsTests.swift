@@ -6,7 +6,8 @@ import Testing
 @Suite struct ContentsTests {
     // Each page with the minimum number of its sections: with fewer, the test has read only a part of the page.
     @Test(arguments: [
-        ("PROTOCOL", 15), ("HTTP-API", 7), ("WEBHOOKS", 7), ("OPERATING", 8), ("TOPICS", 7), ("TESTING", 6),
+        ("PROTOCOL", 15), ("HTTP-API", 7), ("WEBHOOKS", 7), ("SETTINGS", 6), ("DEPLOYING", 3), ("OPERATING", 8),
+        ("TOPICS", 7), ("TESTING", 6),
     ])
     func `the list of sections of a page names every section with its number`(name: String, minCount: Int) throws {
         let page = try DocumentPage(name)

@@ -30,7 +30,7 @@ except ImportError as error:
 # Of Kubernetes: the oldest version that has all that is used, and the newest one whose schemas are installed.
 VERSIONS = ["1.27", "1.33"]
 OVERLAYS = ["base", "overlays/dev", "overlays/production"]
-# The secrets that no overlay makes, but operators or whoever runs the cluster: docs/OPERATING.md, section 11, names each.
+# The secrets that no overlay makes, but operators or whoever runs the cluster: docs/DEPLOYING.md, section 3, names each.
 MADE_ELSEWHERE = {"liveplaza-apps", "liveplaza-apps-webhooks", "liveplaza-apps-policies", "liveplaza-session", "liveplaza-redis",
                   "liveplaza-tls", "liveplaza-kafka", "kafka-cluster-ca-cert"}
 
@@ -274,11 +274,11 @@ def main():
     # This fails unless the file is YAML.
     with open(os.path.join(ROOT, "deploy", "observe", "prometheus-kubernetes.yml")) as file:
         yaml.safe_load(file)
-    with open(os.path.join(ROOT, "docs", "OPERATING.md")) as file:
+    with open(os.path.join(ROOT, "docs", "DEPLOYING.md")) as file:
         text = file.read()
     undocumented = [name for name in sorted(MADE_ELSEWHERE) if f"`{name}`" not in text]
     check_running(rendered)
-    faults = [fault for objects in rendered for fault in objects.faults] + [f"docs/OPERATING.md does not name {name}" for name in undocumented]
+    faults = [fault for objects in rendered for fault in objects.faults] + [f"docs/DEPLOYING.md does not name {name}" for name in undocumented]
     for fault in faults:
         say(f"FAULT: {fault}")
     if faults:

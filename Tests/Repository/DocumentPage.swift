@@ -12,7 +12,9 @@ package struct DocumentPage: Sendable {
     }
 
     /// The names of all pages of `docs/` with numbered sections.
-    package static let names = ["PROTOCOL", "HTTP-API", "WEBHOOKS", "OPERATING", "TOPICS", "TESTING"]
+    package static let names = [
+        "PROTOCOL", "HTTP-API", "WEBHOOKS", "SETTINGS", "DEPLOYING", "OPERATING", "TOPICS", "TESTING",
+    ]
 
     /// The page's name, such as `PROTOCOL`.
     package let name: String

@@ -84,7 +84,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
         return "\(self.kind) (one of \(brokers))"
     }
 
-    /// Whether the broker was in memory: it writes effects at least once (docs/OPERATING.md, `--kafka-mode`).
+    /// Whether the broker was in memory: it writes effects at least once (docs/SETTINGS.md, `--kafka-mode`).
     ///
     /// After a kill or a stop of a service, such a broker may repeat an effect although the service has no bug.
     var hadBrokerInMemory: Bool { self.instances != nil && self.kafkaHome == nil && self.composeProject == nil }

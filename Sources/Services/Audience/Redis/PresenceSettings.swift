@@ -7,7 +7,7 @@ internal import RedisClient
 package import ServiceShell
 package import Settings
 
-/// The settings of the audience-presence service (docs/OPERATING.md).
+/// The settings of the audience-presence service (docs/SETTINGS.md).
 package struct PresenceSettings: Sendable {
     package var redisHost = "127.0.0.1"
     package var redisPort = 6379

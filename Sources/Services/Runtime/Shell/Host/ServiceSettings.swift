@@ -7,7 +7,7 @@ package import PlazaModel
 package import PlazaWire
 package import Settings
 
-/// The settings that every service has (docs/OPERATING.md).
+/// The settings that every service has (docs/SETTINGS.md).
 package struct ServiceSettings: Sendable {
     /// The addresses of the brokers to connect to first: `HOST:PORT`, separated by commas.
     package var brokers: String
