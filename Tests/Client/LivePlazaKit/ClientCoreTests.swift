@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineKit
 import PlazaModel
 import PlazaWire
 import Testing
 
 @testable import LivePlazaKit
 
-/// Passes events to a client's core, and records its actions; times are in milliseconds.
+/// Passes events to a client's core, and records its actions.
 struct CoreHarness {
     var core: ClientCore
     /// The frames that the core sends.
@@ -16,8 +17,8 @@ struct CoreHarness {
     /// For each attempt to connect, whether the core asked for the next address (instead of the present one).
     var attemptsAtNextAddress: [Bool] = []
 
-    /// A token that remains valid for 1e9 ms, which is longer than any test.
-    static let token = TokenValue(text: "t", remainingTime: 1e9)
+    /// A token that remains valid for longer than any test.
+    static let token = TokenValue(text: "t", remainingTime: .seconds(1_000_000))
 
     /// Makes a core whose random numbers are all 0.5.
     init(hasTokenProvider: Bool = false) {
@@ -40,15 +41,15 @@ struct CoreHarness {
     }
 
     /// Receives a frame from the server.
-    mutating func receive(_ text: String, at now: Double = 0) throws {
+    mutating func receive(_ text: String, at now: MonotonicTime = .seconds(0)) throws {
         self.perform(self.core.frameReceived(try IncomingFrame(Array(text.utf8)), at: now))
     }
 
     /// Makes a core that is logged in; the login was call 1.
     static func loggedIn() throws -> CoreHarness {
         var harness = CoreHarness()
-        harness.perform(harness.core.start(CoreHarness.token, at: 0))
-        harness.perform(harness.core.connectionOpened(at: 0))
+        harness.perform(harness.core.start(CoreHarness.token, at: .seconds(0)))
+        harness.perform(harness.core.connectionOpened(at: .seconds(0)))
         try harness.receive(
             #"{"reply":{"id":1,"result":{"loggedIn":{"gateway":"g","notices":"3-10","session":"s","#
                 + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#)
@@ -70,7 +71,7 @@ struct CoreHarness {
     }
 
     /// Makes a call, and returns its handle.
-    mutating func call(_ method: String, live: LiveID? = nil, at now: Double = 0) -> Int {
+    mutating func call(_ method: String, live: LiveID? = nil, at now: MonotonicTime = .seconds(0)) -> Int {
         let (handle, actions) = self.core.call(method, params: Array("{}".utf8), live: live, at: now)
         self.perform(actions)
         return handle
@@ -81,17 +82,18 @@ struct CoreHarness {
 struct ClientCoreTests {
     @Test func `a login carries the token and the session`() throws {
         var harness = CoreHarness()
-        harness.perform(harness.core.start(CoreHarness.token, at: 0))
+        harness.perform(harness.core.start(CoreHarness.token, at: .seconds(0)))
         #expect(harness.attemptsAtNextAddress == [false])
-        harness.perform(harness.core.connectionOpened(at: 0))
+        harness.perform(harness.core.connectionOpened(at: .seconds(0)))
         #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
     }
 
     @Test func `a token that arrives while a login is being answered is sent after the login's reply`() throws {
         var harness = CoreHarness(hasTokenProvider: true)
-        harness.perform(harness.core.start(CoreHarness.token, at: 0))
-        harness.perform(harness.core.connectionOpened(at: 0))
-        harness.perform(harness.core.tokenFetched(TokenValue(text: "newer", remainingTime: 1e9), at: 0))
+        harness.perform(harness.core.start(CoreHarness.token, at: .seconds(0)))
+        harness.perform(harness.core.connectionOpened(at: .seconds(0)))
+        let newerToken = TokenValue(text: "newer", remainingTime: .seconds(1_000_000))
+        harness.perform(harness.core.tokenFetched(newerToken, at: .seconds(0)))
         #expect(harness.sent.count == 1, "the connection is not logged in yet")
         try harness.receive(
             #"{"reply":{"id":1,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
@@ -104,17 +106,17 @@ struct ClientCoreTests {
         var harness = try CoreHarness.loggedIn()
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
-        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 1000))
+        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: .seconds(1)))
         // The pause before the reconnect is at most 100 ms; with the random number 0.5 it is 50 ms.
-        harness.perform(harness.core.tick(at: 1100))
+        harness.perform(harness.core.tick(at: .milliseconds(1100)))
         #expect(harness.attemptsAtNextAddress == [false, true])
-        harness.perform(harness.core.connectionOpened(at: 1200))
+        harness.perform(harness.core.connectionOpened(at: .milliseconds(1200)))
         try harness.receive(
             #"{"reply":{"id":3,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
-                + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#, at: 1250)
+                + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#, at: .milliseconds(1250))
         // The age is 1250 ms: the call was first sent at 0, and is sent again after the reply to the second login.
         #expect(harness.sent.last == #"{"age":1250,"id":2,"method":"like.send","params":{}}"#)
-        try harness.receive(#"{"reply":{"id":2,"result":{"done":{}}}}"#, at: 1300)
+        try harness.receive(#"{"reply":{"id":2,"result":{"done":{}}}}"#, at: .milliseconds(1300))
         #expect(try harness.outcomes[handle]?.get() == .done)
     }
 
@@ -148,10 +150,10 @@ struct ClientCoreTests {
 
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
-        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 0))
+        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: .seconds(0)))
         // The pause before the reconnect, 50 ms, is over.
-        harness.perform(harness.core.tick(at: 100))
-        harness.perform(harness.core.connectionOpened(at: 100))
+        harness.perform(harness.core.tick(at: .milliseconds(100)))
+        harness.perform(harness.core.connectionOpened(at: .milliseconds(100)))
         #expect(harness.sent.last?.contains(#""resume":{"live":"concert""#) == true)
         #expect(harness.sent.last?.contains(#""ticket":421,"token":"77.11.500""#) == true)
         #expect(harness.sent.last?.contains(#""notices":"3-10""#) == true)
@@ -197,10 +199,10 @@ struct ClientCoreTests {
 
     @Test func `a silent connection is pinged after 20 s, and counts as lost after 10 s more`() throws {
         var harness = try CoreHarness.loggedIn()
-        #expect(harness.core.dueAt == 20_000)
-        harness.perform(harness.core.tick(at: 20_000))
+        #expect(harness.core.dueAt == .seconds(20))
+        harness.perform(harness.core.tick(at: .seconds(20)))
         #expect(harness.sent == [#"{"id":2,"method":"ping","params":{}}"#])
-        harness.perform(harness.core.tick(at: 30_000))
+        harness.perform(harness.core.tick(at: .seconds(30)))
         guard case .disconnected(code: CloseCode.lost)? = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")
             return
@@ -213,30 +215,29 @@ struct ClientCoreTests {
 struct TokenKeeperTests {
     @Test func `the expiry of a token is read from its claims`() {
         // {"exp":1700000100}
-        #expect(TokenValue.expiry(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == 1_700_000_100_000)
+        #expect(TokenValue.expiry(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == .seconds(1_700_000_100))
         #expect(TokenValue.expiry(of: "t.o.ken") == nil)
         #expect(TokenValue.expiry(of: "") == nil)
     }
 
     @Test func `a token is renewed a minute before it expires, or a fifth of its validity if that is less`() {
-        // All times are in milliseconds. With the random number 0 the token is renewed exactly this margin before it
-        // expires: 3,600,000 - 60,000 = 3,540,000.
-        #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)
-        // Up to another margin is subtracted at random, so that clients do not all renew at once: 0.5 · 60,000.
-        #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0.5) == 3_510_000)
-        // A fifth of 100,000 is 20,000, and 100,000 - 20,000 = 80,000.
-        #expect(TokenKeeper.renewalDelay(remainingTime: 100_000, random: 0) == 80_000)
+        // With the random number 0 the token is renewed exactly this margin before it expires: 3600 - 60 = 3540 s.
+        #expect(TokenKeeper.renewalDelay(remainingTime: .seconds(3600), random: 0) == .seconds(3540))
+        // Up to another margin is subtracted at random, so that clients do not all renew at once: 0.5 · 60 s.
+        #expect(TokenKeeper.renewalDelay(remainingTime: .seconds(3600), random: 0.5) == .seconds(3510))
+        // A fifth of 100 s is 20 s, and 100 - 20 = 80 s.
+        #expect(TokenKeeper.renewalDelay(remainingTime: .seconds(100), random: 0) == .seconds(80))
         // A token that has expired is renewed at once.
-        #expect(TokenKeeper.renewalDelay(remainingTime: -5, random: 0.5) == 0)
+        #expect(TokenKeeper.renewalDelay(remainingTime: Milliseconds(-5), random: 0.5) == Milliseconds(0))
     }
 
     @Test func `no other token is tried after a second refusal, unless a login succeeded in between`() {
         // `recordRefusal` returns whether the client may try a login with another token.
         var keeper = TokenKeeper(hasProvider: true, random: { 0 })
-        keeper.use(TokenValue(text: "a", remainingTime: 1000), at: 0)
+        keeper.use(TokenValue(text: "a", remainingTime: .seconds(1)), at: .seconds(0))
         let mayRetryAfterFirst = keeper.recordRefusal()
         #expect(mayRetryAfterFirst && keeper.text == nil)
-        keeper.use(TokenValue(text: "b", remainingTime: 1000), at: 0)
+        keeper.use(TokenValue(text: "b", remainingTime: .seconds(1)), at: .seconds(0))
         let mayRetryAfterSecond = keeper.recordRefusal()
         #expect(!mayRetryAfterSecond)
         keeper.recordAcceptance()

@@ -72,6 +72,20 @@ struct RecordingTests {
         #expect(SessionRecording(lines: "hello") == nil)
         #expect(SessionRecording(lines: "")?.duration == .zero)
     }
+
+    @Test func `a recording of an earlier version, with fractions of milliseconds, is read and written unchanged`()
+        throws
+    {
+        let lines = """
+            {"at":0.25,"kind":"connects"}
+            {"at":12,"kind":"opened"}
+            {"at":1500.75,"code":1006,"kind":"closed"}
+
+            """
+        let recording = try #require(SessionRecording(lines: lines))
+        #expect(recording.lines == lines)
+        #expect(recording.duration == .milliseconds(1500))
+    }
 }
 
 /// Crowds: simulated users who act in a live, for tests of an app under load.

@@ -57,6 +57,16 @@ struct SimulatedClusterTests {
         #expect(guest.hasReceived("onGuestApplicationNoResponse"))
     }
 
+    @Test func `a cluster that is advanced by parts of a millisecond advances by their sum`() {
+        let cluster = SimulatedCluster()
+        for _ in 0..<10 { cluster.advance(by: .microseconds(250)) }
+        #expect(cluster.elapsed == .milliseconds(2))
+        cluster.advance(by: .microseconds(500))
+        #expect(cluster.elapsed == .milliseconds(3))
+        cluster.advance(by: .seconds(-1))
+        #expect(cluster.elapsed == .milliseconds(3))
+    }
+
     @Test func `two hosts connect, and their battle ends when its time is over`() async throws {
         let cluster = SimulatedCluster()
         let host = AppUser("host", on: cluster, live: "one")

@@ -10,12 +10,14 @@ internal import Foundation
 
 /// The clock and the timers of a client; tests use a clock that they control.
 package protocol PlazaClock: Sendable {
-    /// The time of a monotonic clock in milliseconds, for pauses and timeouts.
-    var now: Double { get }
+    /// The time of a monotonic clock, for pauses and timeouts.
+    var now: MonotonicTime { get }
     /// The device's date; the user may change it at any time.
     var wall: WallTime { get }
-    /// Calls `action` on the queue after `delay` milliseconds, unless the timer is cancelled before.
-    func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer
+    /// Calls `action` on the queue after `delay`, and not before, unless the timer is cancelled.
+    func schedule(
+        after delay: Milliseconds, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void
+    ) -> PlazaTimer
 }
 
 /// A scheduled action.
@@ -32,21 +34,23 @@ struct DeviceClock: PlazaClock {
     /// The moment from which `now` counts.
     private static let origin = ContinuousClock.now
 
-    /// The longest delay: a day, in milliseconds.
+    /// The longest delay: a day.
     ///
     /// The nanoseconds of an unlimited delay would overflow.
-    private static let maxDelay = 86_400_000.0
-    private static let nanosecondsPerMillisecond = 1_000_000.0
+    private static let maxDelay = Milliseconds.seconds(86_400)
 
-    var now: Double { (ContinuousClock.now - Self.origin).inMilliseconds }
+    /// The fraction of a millisecond is cut off, so a timer whose delay was computed with `now` never fires too early.
+    var now: MonotonicTime { MonotonicTime(milliseconds: Milliseconds(ContinuousClock.now - Self.origin).count) }
     var wall: WallTime { WallTime(fractionalMilliseconds: Date().timeIntervalSince1970 * 1000) }
 
-    func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
+    func schedule(
+        after delay: Milliseconds, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void
+    ) -> PlazaTimer {
         // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops
         // the action, so that the action's objects are released.
         let pendingAction = Locked<(@Sendable () -> Void)?>(action)
-        let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * Self.nanosecondsPerMillisecond)
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+        let milliseconds = Int(min(max(delay, Milliseconds(0)), Self.maxDelay).count)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
             queue.async {
                 let action = pendingAction.withLock { $0 }
                 action?()
@@ -56,8 +60,8 @@ struct DeviceClock: PlazaClock {
     }
 }
 
-extension WallTime {
-    /// Makes a time from milliseconds since 1970, of which the fraction is dropped; any number is allowed.
+extension TimePoint {
+    /// Makes a time from milliseconds since the clock's zero, of which the fraction is dropped; any number is allowed.
     package init(fractionalMilliseconds: Double) {
         // Numbers up to 9e15 have whole milliseconds; NaN becomes 0.
         let bounded = min(max(fractionalMilliseconds, -9e15), 9e15)

@@ -43,12 +43,3 @@ public struct PlazaOptions: Sendable {
         self.session = session
     }
 }
-
-extension Duration {
-    /// The duration in milliseconds.
-    package var inMilliseconds: Double {
-        let (seconds, attoseconds) = self.components
-        // 1e15 attoseconds are one millisecond.
-        return Double(seconds) * 1000 + Double(attoseconds) / 1e15
-    }
-}

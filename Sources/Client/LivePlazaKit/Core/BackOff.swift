@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// Returns random numbers from 0 to below 1.
 package typealias RandomSource = @Sendable () -> Double
@@ -14,11 +15,13 @@ enum BackOff {
     ///   - failures: how many attempts had failed in a row before the attempt that has failed now; 0 after the first
     ///     failure.
     ///   - random: a random number from 0 to below 1.
-    ///   - first: the longest wait after the first failure, in milliseconds.
-    ///   - longest: the longest wait after any number of failures, in milliseconds.
-    /// - Returns: milliseconds, from 0 to `min(longest, first · 2^failures)`.
-    static func pause(failures: Int, random: Double, first: Double = 100, max longest: Double = 5000) -> Double {
-        // A shift by 63 or more bits would overflow. With 20 bits the product is above any `longest` that is used.
-        random * min(longest, first * Double(1 << min(max(failures, 0), 20)))
+    ///   - first: the longest wait after the first failure.
+    ///   - longest: the longest wait after any number of failures.
+    /// - Returns: the pause, from 0 to `min(longest, first · 2^failures)`.
+    static func pause(
+        failures: Int, random: Double, first: Milliseconds = Milliseconds(100), max longest: Milliseconds = .seconds(5)
+    ) -> Milliseconds {
+        // A shift by many bits would overflow. With 20 bits the product is above any `longest` that is used.
+        min(longest, Milliseconds(first.count << min(max(failures, 0), 20))).randomPart(random)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// The calls without an outcome, in the order in which they were made.
@@ -18,10 +19,10 @@ struct CallQueue: Sendable {
     private static let maxTimedOut = 16
     /// The maximum number of times that a call is repeated because the server was busy.
     private static let maxRepeats = 3
-    /// The pause before a repeat if the server does not state one, in milliseconds.
-    private static let defaultRepeatPause = 1000.0
-    /// The longest random pause that is added before the first repeat, in milliseconds; it doubles with each repeat.
-    private static let firstRepeatJitter = 200.0
+    /// The pause before a repeat if the server does not state one.
+    private static let defaultRepeatPause = Milliseconds.seconds(1)
+    /// The longest random pause that is added before the first repeat; it doubles with each repeat.
+    private static let firstRepeatJitter = Milliseconds(200)
 
     init(random: @escaping RandomSource) { self.random = random }
 
@@ -57,13 +58,13 @@ struct CallQueue: Sendable {
     ///
     /// - Returns: whether the call will be sent again; false if `error` is final, or if there were too many repeats or
     ///   no time is left.
-    mutating func scheduleRepeat(handle: Int, _ error: ErrorInfo, at now: Double) -> Bool {
+    mutating func scheduleRepeat(handle: Int, _ error: ErrorInfo, at now: MonotonicTime) -> Bool {
         guard error.isRetriable, let index = self.calls.firstIndex(where: { $0.handle == handle }),
             self.calls[index].repeats < Self.maxRepeats
         else { return false }
         let call = self.calls[index]
         let jitter = BackOff.pause(failures: call.repeats, random: self.random(), first: Self.firstRepeatJitter)
-        let repeatAt = now + (error.retryMilliseconds ?? Self.defaultRepeatPause) + jitter
+        let repeatAt = now + (error.retryPause ?? Self.defaultRepeatPause) + jitter
         guard repeatAt < call.deadline else { return false }
         self.calls[index].isSent = false
         self.calls[index].repeats += 1
@@ -76,7 +77,7 @@ struct CallQueue: Sendable {
     /// Calls behind an unanswered join wait, because the server would reject them with `notInRoom`. A call gets its id
     /// when it is first sent, because each new call of a session, including a login, needs a higher id than all calls
     /// before it.
-    mutating func takeFrames(at now: Double, makeID: () -> Int64) -> [[UInt8]] {
+    mutating func takeFrames(at now: MonotonicTime, makeID: () -> Int64) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         var unansweredCount = self.unansweredCount
         for index in self.calls.indices {
@@ -92,7 +93,7 @@ struct CallQueue: Sendable {
     }
 
     /// Removes and returns the calls whose deadline has passed.
-    mutating func takeExpired(at now: Double) -> [UnfinishedCall] {
+    mutating func takeExpired(at now: MonotonicTime) -> [UnfinishedCall] {
         guard self.calls.contains(where: { $0.deadline <= now }) else { return [] }
         let expired = self.calls.filter { $0.deadline <= now }
         self.calls.removeAll { $0.deadline <= now }
@@ -107,9 +108,9 @@ struct CallQueue: Sendable {
         return self.calls
     }
 
-    /// When the next call expires or, on an open connection, may be sent; infinite if there is no such call.
-    func dueAt(isOpen: Bool) -> Double {
-        var nextDue = Double.infinity
+    /// When the next call expires or, on an open connection, may be sent; `distantFuture` if there is none.
+    func dueAt(isOpen: Bool) -> MonotonicTime {
+        var nextDue = MonotonicTime.distantFuture
         // Whether the calls from here on must wait for a connection or for the reply to another call.
         var isBlocked = !isOpen || self.unansweredCount >= Self.maxUnanswered
         for call in self.calls {

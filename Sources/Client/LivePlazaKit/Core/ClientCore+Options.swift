@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 extension ClientCore {
@@ -15,10 +16,10 @@ extension ClientCore {
         /// The name that others see, unless the token contains one; empty if it is not stated.
         var name = ""
         var avatarURL = ""
-        /// How long a call may take, in milliseconds.
-        var callTimeout = 15_000.0
-        /// A ping is sent when nothing was sent, or nothing received, for this many milliseconds.
-        var pingInterval = 20_000.0
+        /// How long a call may take.
+        var callTimeout = Milliseconds.seconds(15)
+        /// A ping is sent when nothing was sent, or nothing received, for this time.
+        var pingInterval = Milliseconds.seconds(20)
 
         init(session: SessionID, hasTokenProvider: Bool) {
             self.session = session

@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
 ///
-/// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that the
-/// code around the core performs, in order. The core reads no clock and makes no random numbers by itself.
+/// Each method takes an event and the time of any monotonic clock, and returns the actions that the code around the
+/// core performs, in order. The core reads no clock and makes no random numbers by itself.
 struct ClientCore: Sendable {
     private var options: Options
     /// The connection and the token.
@@ -33,17 +33,17 @@ struct ClientCore: Sendable {
     private struct OwnCall {
         /// 0 before the first call.
         var id: Int64 = 0
-        var sentAt = 0.0
+        var sentAt = MonotonicTime.distantPast
     }
 
     /// The maximum number of calls without an outcome.
     private static let maxUnfinishedCalls = 1000
-    /// After how many milliseconds the app may repeat a call that timed out or was refused by this client.
-    private static let retryPause: Int64 = 1000
-    /// The milliseconds within which a waiting client connects after a network is reported.
+    /// After which time the app may repeat a call that timed out or was refused by this client.
+    private static let retryPause = Milliseconds.seconds(1)
+    /// The time within which a waiting client connects after a network is reported.
     ///
     /// Clients that get their network back at the same time then do not connect at the same time.
-    private static let networkChangeSpread = 1000.0
+    private static let networkChangeSpread = Milliseconds.seconds(1)
 
     /// Creates a client, which begins to connect with `start`.
     init(_ options: Options, random: @escaping RandomSource) {
@@ -62,7 +62,7 @@ struct ClientCore: Sendable {
     /// Begins to connect.
     ///
     /// `token`: the token of the login; nil to ask the token provider.
-    mutating func start(_ token: TokenValue?, at now: Double) -> [ClientAction] {
+    mutating func start(_ token: TokenValue?, at now: MonotonicTime) -> [ClientAction] {
         guard self.state == .idle else { return [] }
         if let token { self.link.tokens.use(token, at: now) }
         self.link.startConnecting(at: now)
@@ -78,7 +78,7 @@ struct ClientCore: Sendable {
     }
 
     /// The connection is open: logs in.
-    mutating func connectionOpened(at now: Double) -> [ClientAction] {
+    mutating func connectionOpened(at now: MonotonicTime) -> [ClientAction] {
         guard self.state == .connecting else { return [] }
         self.link.loginSent(at: now)
         self.login = OwnCall(id: self.makeID(), sentAt: now)
@@ -93,7 +93,7 @@ struct ClientCore: Sendable {
     }
 
     /// The connection was closed, or an attempt to open it failed (code 1006).
-    mutating func connectionClosed(code: Int, at now: Double) -> [ClientAction] {
+    mutating func connectionClosed(code: Int, at now: MonotonicTime) -> [ClientAction] {
         // If the client has closed the connection by itself, the link has handled the end already.
         if self.link.isOpenOrOpening { self.link.connectionLost(code: code, at: now) }
         return self.takeActions()
@@ -106,7 +106,7 @@ struct ClientCore: Sendable {
     }
 
     /// A frame was received.
-    mutating func frameReceived(_ frame: IncomingFrame, at now: Double) -> [ClientAction] {
+    mutating func frameReceived(_ frame: IncomingFrame, at now: MonotonicTime) -> [ClientAction] {
         guard self.state == .loggingIn || self.state == .open else { return [] }
         self.link.heartbeat.frameReceived(at: now)
         switch frame {
@@ -125,7 +125,7 @@ struct ClientCore: Sendable {
     /// `live`: the live that the call is about; nil if it is about none.
     /// - Returns: the handle with which `callEnded` reports the end of the call, and the actions.
     mutating func call(
-        _ method: String, params: [UInt8], live: LiveID?, at now: Double
+        _ method: String, params: [UInt8], live: LiveID?, at now: MonotonicTime
     ) -> (handle: Int, actions: [ClientAction]) {
         let handle = self.makeHandle()
         if self.state == .idle || self.state == .ended {
@@ -144,7 +144,7 @@ struct ClientCore: Sendable {
     }
 
     /// The token provider has answered; on an open connection, the client logs in again with the new token.
-    mutating func tokenFetched(_ token: TokenValue, at now: Double) -> [ClientAction] {
+    mutating func tokenFetched(_ token: TokenValue, at now: MonotonicTime) -> [ClientAction] {
         self.link.tokenFetched(token, at: now)
         // A token that comes while a login is being answered is sent after the login's reply.
         if self.state == .open { self.renewToken(at: now) }
@@ -152,7 +152,7 @@ struct ClientCore: Sendable {
     }
 
     /// The token provider has failed and is asked again later.
-    mutating func tokenFailed(at now: Double) -> [ClientAction] {
+    mutating func tokenFailed(at now: MonotonicTime) -> [ClientAction] {
         self.link.tokenFailed(at: now)
         return self.takeActions()
     }
@@ -162,8 +162,8 @@ struct ClientCore: Sendable {
     ///
     /// Used when the app is shown again, or when the network may be back.
     ///
-    /// `spread`: the attempt is made at a random moment within this many milliseconds; 0 for at once.
-    mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
+    /// `spread`: the attempt is made at a random moment within this time; 0 for at once.
+    mutating func probe(spread: Milliseconds = Milliseconds(0), at now: MonotonicTime) -> [ClientAction] {
         // After a sleep of the device, much may be overdue of which no timer has told: timers stand still meanwhile.
         self.handleDue(at: now)
         let needsPing = self.link.probe(spread: spread, at: now)
@@ -176,7 +176,7 @@ struct ClientCore: Sendable {
     /// Without a network, the client rarely tries to connect. A network that is reported may be a new one. A connection
     /// over the former network is then lost, but nothing reports the loss. Therefore the client checks the connection.
     /// It also checks a connection when the system loses the network, because the system may be wrong.
-    mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
+    mutating func setOnline(_ isOnline: Bool, at now: MonotonicTime) -> [ClientAction] {
         let isLoss = self.link.setOnline(isOnline, at: now)
         guard isOnline || (isLoss && self.state == .open) else { return self.takeActions() }
         return self.probe(spread: Self.networkChangeSpread, at: now)
@@ -188,16 +188,16 @@ struct ClientCore: Sendable {
         if let avatarURL { self.options.avatarURL = avatarURL }
     }
 
-    /// When `tick` must be called next, in milliseconds of the clock; infinite if nothing is due.
-    var dueAt: Double { min(self.link.dueAt, self.calls.dueAt(isOpen: self.state == .open)) }
+    /// When `tick` must be called next; `distantFuture` if nothing is due.
+    var dueAt: MonotonicTime { min(self.link.dueAt, self.calls.dueAt(isOpen: self.state == .open)) }
 
     /// Handles everything that is due at `now`.
-    mutating func tick(at now: Double) -> [ClientAction] {
+    mutating func tick(at now: MonotonicTime) -> [ClientAction] {
         self.handleDue(at: now)
         return self.takeActions()
     }
 
-    private mutating func handleDue(at now: Double) {
+    private mutating func handleDue(at now: MonotonicTime) {
         for call in self.calls.takeExpired(at: now) {
             let error = ErrorInfo(.timedOut, "no answer in time", retryAfter: Self.retryPause)
             self.endCall(call, .failure(error))
@@ -210,7 +210,7 @@ struct ClientCore: Sendable {
 }
 
 extension ClientCore {
-    private mutating func replyReceived(_ id: Int64, _ content: ReplyContent, at now: Double) {
+    private mutating func replyReceived(_ id: Int64, _ content: ReplyContent, at now: MonotonicTime) {
         switch id {
         // Once the client is logged in, a second reply to the login is ignored.
         case self.login.id: if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
@@ -234,7 +234,7 @@ extension ClientCore {
     /// A late leave or end is applied. A late join is undone: its caller was told of a failure, and the server would
     /// refuse to let the user join another live.
     private mutating func lateReplyReceived(
-        _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: Double
+        _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: MonotonicTime
     ) {
         guard call.isJoining else { return self.emit(self.place.callEnded(call, result)) }
         guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.place.live,
@@ -248,7 +248,7 @@ extension ClientCore {
         self.sendCalls(at: now)
     }
 
-    private mutating func renewalReplyReceived(_ content: ReplyContent, at now: Double) {
+    private mutating func renewalReplyReceived(_ content: ReplyContent, at now: MonotonicTime) {
         switch content {
         // The server also closes the connection; the close code decides what follows. If the close does not arrive, the
         // token provider is asked again later.
@@ -262,7 +262,7 @@ extension ClientCore {
     }
 
     /// Ends a call of the app with its reply, or schedules the call's repeat if the reply is an error that permits it.
-    private mutating func callReplyReceived(_ call: UnfinishedCall, _ content: ReplyContent, at now: Double) {
+    private mutating func callReplyReceived(_ call: UnfinishedCall, _ content: ReplyContent, at now: MonotonicTime) {
         if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) { return }
         self.calls.remove(handle: call.handle)
         self.endCall(call, content.result)
@@ -270,7 +270,7 @@ extension ClientCore {
     }
 
     /// Reads the reply to a login, which is also a resume if the client is in a live.
-    private mutating func loginReplyReceived(_ content: ReplyContent, at now: Double) {
+    private mutating func loginReplyReceived(_ content: ReplyContent, at now: MonotonicTime) {
         switch content {
         case .failure(let error): return self.loginRefused(error, at: now)
         case .success(.resumed(let ticket, let position, let replayed)):
@@ -287,22 +287,22 @@ extension ClientCore {
     }
 
     /// Logs in again with the present token on the open connection.
-    private mutating func renewToken(at now: Double) {
+    private mutating func renewToken(at now: MonotonicTime) {
         guard let token = self.link.tokens.text else { return }
         self.renewal = OwnCall(id: self.makeID(), sentAt: now)
         self.send(OutgoingFrame.call(self.renewal.id, "login", Wire.encode(LoginParams(token: token))), at: now)
     }
 
     /// Reconnects, because the reply to the login cannot be read.
-    private mutating func loginUnreadable(_ error: ErrorInfo, at now: Double) {
+    private mutating func loginUnreadable(_ error: ErrorInfo, at now: MonotonicTime) {
         self.emit([.badFrame(error)])
         self.link.disconnect(at: now)
     }
 
     /// Handles the error of a login, which may also be a resume.
-    private mutating func loginRefused(_ error: ErrorInfo, at now: Double) {
+    private mutating func loginRefused(_ error: ErrorInfo, at now: MonotonicTime) {
         let live = self.place.live
-        var minimumPause = 0.0
+        var minimumPause = Milliseconds(0)
         switch LoginVerdict(error, isResume: live != nil) {
         // The error means the same as this close code; the connection is still open, and `connectionLost` closes it.
         case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
@@ -312,7 +312,7 @@ extension ClientCore {
             let isLeaving =
                 if let live { self.calls.contains(about: live) { $0.method == "live.leave" } } else { false }
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
-        case .retry: minimumPause = error.retryMilliseconds ?? 0
+        case .retry: minimumPause = error.retryPause ?? Milliseconds(0)
         }
         // After `dropLive` the client reconnects, too, and logs in without the live. Some errors of a resume leave the
         // connection logged in and others do not; a new connection makes the distinction unnecessary.
@@ -326,7 +326,7 @@ extension ClientCore {
         self.emit(events)
     }
 
-    private mutating func sendCalls(at now: Double) {
+    private mutating func sendCalls(at now: MonotonicTime) {
         self.applyLinkEffects()
         guard self.state == .open else { return }
         // The closure must not access `self` while `self.calls` is being changed, so it increments a copy of `nextID`.
@@ -341,20 +341,18 @@ extension ClientCore {
         for frame in frames { self.send(frame, at: now) }
     }
 
-    private mutating func sendPing(at now: Double) {
+    private mutating func sendPing(at now: MonotonicTime) {
         self.ping = OwnCall(id: self.makeID(), sentAt: now)
         self.send(OutgoingFrame.call(self.ping.id, "ping", Array("{}".utf8)), at: now)
         self.link.heartbeat.pingSent(at: now)
     }
 
     /// Emits the difference between the server's clock and this client's clock.
-    ///
-    /// The server's time is taken as the time in the middle between the call and its reply (R2.27).
-    private mutating func serverTimeReceived(_ time: Timestamp, sentAt: Double, at now: Double) {
-        self.emit([.serverTime(offset: Double(time.milliseconds) - (sentAt + now) / 2)])
+    private mutating func serverTimeReceived(_ time: Timestamp, sentAt: MonotonicTime, at now: MonotonicTime) {
+        self.emit([.serverTime(ServerTimeOffset(time, callSentAt: sentAt, replyReceivedAt: now))])
     }
 
-    private mutating func send(_ frame: [UInt8], at now: Double) {
+    private mutating func send(_ frame: [UInt8], at now: MonotonicTime) {
         self.applyLinkEffects()
         self.link.heartbeat.frameSent(at: now)
         self.actions.append(.send(frame))

@@ -7,8 +7,8 @@ enum ClientEvent: Sendable {
     /// The client is logged in: for the first time, or after a reconnect outside of a live. After a reconnect in a live
     /// `resumed` comes instead.
     case loggedIn(PlazaModel.UserInfo)
-    /// The server's time is the time of the core's clock plus this number of milliseconds.
-    case serverTime(offset: Double)
+    /// The server's time is the time of the core's clock plus this offset.
+    case serverTime(ServerTimeOffset)
     /// The client has joined the live. If `isAgain`, the client was in this live before, and the feed continues where
     /// it was. If `isConfirmed` is false, the join holds, but the server could not store it yet.
     case joined(LiveID, isAgain: Bool, isConfirmed: Bool)

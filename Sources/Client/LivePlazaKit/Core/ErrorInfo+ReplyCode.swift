@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 extension ErrorInfo {
     /// An error with one of the protocol's codes.
     ///
-    /// `retryAfter`: the milliseconds after which to retry; nil if a retry is useless.
+    /// `retryAfter`: the time after which to retry; nil if a retry is useless.
     /// `reason`: why this client cannot return to a live (PROTOCOL.md, section 7).
-    init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil, reason: String? = nil) {
+    init(_ code: ReplyCode, _ message: String, retryAfter: Milliseconds? = nil, reason: String? = nil) {
         self.init(
-            code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) }, reason: reason)
+            code: code.code, message: message, retryAfter: retryAfter.map { Duration($0) }, reason: reason)
     }
 
     /// The error for a frame of the server that violates the protocol.
@@ -24,8 +25,8 @@ extension ErrorInfo {
     /// Whether the error has this code.
     func has(_ code: ReplyCode) -> Bool { self.code == code.code }
 
-    /// `retryAfter` in milliseconds.
-    var retryMilliseconds: Double? { self.retryAfter?.inMilliseconds }
+    /// `retryAfter` in whole milliseconds.
+    var retryPause: Milliseconds? { self.retryAfter.map { Milliseconds(roundingUp: $0) } }
 
     /// Whether the same call, with the same id, may be tried again.
     var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }

@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// When to send a ping, and when a connection counts as lost.
 ///
 /// Not every transport reports the server's WebSocket pings. Therefore the client sends a `ping` call when it has sent
-/// nothing, or received nothing, for some time. All times are milliseconds of the core's clock.
+/// nothing, or received nothing, for some time.
 struct Heartbeat: Sendable {
     /// A ping is sent when nothing was sent, or nothing received, for this time.
-    let interval: Double
-    /// How long the client waits for any frame after a ping.
-    let answerTimeout: Double
-    private var lastSentAt = 0.0
-    private var lastReceivedAt = 0.0
-    /// When the unanswered ping was sent; infinite if no ping is unanswered.
-    private var pingSentAt = Double.infinity
+    let interval: Milliseconds
+    private var lastSentAt = MonotonicTime.distantPast
+    private var lastReceivedAt = MonotonicTime.distantPast
+    /// When the unanswered ping was sent; nil if no ping is unanswered.
+    private var pingSentAt: MonotonicTime?
 
-    init(interval: Double, answerTimeout: Double) {
-        self.interval = interval
-        self.answerTimeout = answerTimeout
-    }
+    init(interval: Milliseconds) { self.interval = interval }
 
     /// Whether a ping was sent and no frame was received since.
-    var isAwaitingAnswer: Bool { self.pingSentAt != .infinity }
+    var isAwaitingAnswer: Bool { self.pingSentAt != nil }
 
     /// A connection begins.
-    mutating func start(at now: Double) {
+    mutating func start(at now: MonotonicTime) {
         self.lastSentAt = now
         self.lastReceivedAt = now
-        self.pingSentAt = .infinity
+        self.pingSentAt = nil
     }
 
-    mutating func frameSent(at now: Double) { self.lastSentAt = now }
+    mutating func frameSent(at now: MonotonicTime) { self.lastSentAt = now }
 
-    mutating func frameReceived(at now: Double) {
+    mutating func frameReceived(at now: MonotonicTime) {
         self.lastReceivedAt = now
-        self.pingSentAt = .infinity
+        self.pingSentAt = nil
     }
 
-    mutating func pingSent(at now: Double) { self.pingSentAt = now }
+    mutating func pingSent(at now: MonotonicTime) { self.pingSentAt = now }
 
-    /// When a ping is due; infinite while one is not answered.
-    var pingAt: Double { self.isAwaitingAnswer ? .infinity : min(self.lastSentAt, self.lastReceivedAt) + self.interval }
+    /// When a ping is due; `distantFuture` while one is not answered.
+    var pingAt: MonotonicTime {
+        self.isAwaitingAnswer ? .distantFuture : min(self.lastSentAt, self.lastReceivedAt) + self.interval
+    }
 
-    /// When the connection counts as lost; infinite if no ping is unanswered.
-    var lostAt: Double { self.pingSentAt + self.answerTimeout }
+    /// When the connection counts as lost; `distantFuture` if no ping is unanswered.
+    ///
+    /// `answerTimeout`: how long the client waits for any frame after a ping.
+    func lostAt(answerTimeout: Milliseconds) -> MonotonicTime {
+        self.pingSentAt.map { $0 + answerTimeout } ?? .distantFuture
+    }
 }

@@ -13,8 +13,8 @@ enum IncomingFrame: Sendable {
     case feed(FeedFrame)
     case counts(LiveCount)
     case notice(NoticeFrame)
-    /// The gateway is stopping; the client must disconnect within this many milliseconds.
-    case drain(within: Double)
+    /// The gateway is stopping; the client must disconnect within this time.
+    case drain(within: Milliseconds)
     /// A frame of a kind that this version does not know.
     case unknown
 }
@@ -59,7 +59,7 @@ private struct FrameBody: Decodable {
         case .notice: self.frame = .notice(try container.decode(NoticeFrame.self, forKey: .notice))
         case .drain:
             let within = try container.decode(DrainBody.self, forKey: .drain).reconnectWithin
-            self.frame = .drain(within: Double(max(0, within)))
+            self.frame = .drain(within: Milliseconds(max(0, within)))
         case nil: self.frame = .unknown
         }
     }

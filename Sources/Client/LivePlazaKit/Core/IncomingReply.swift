@@ -46,8 +46,8 @@ struct ReplyBody: Decodable {
         if let error = try container.decodeIfPresent(Failure.self, forKey: .error) {
             self.content = .failure(
                 ErrorInfo(
-                    ReplyCode(error.code), error.message ?? "", retryAfter: error.retryAfter.map { max(0, $0) },
-                    reason: error.reason))
+                    ReplyCode(error.code), error.message ?? "",
+                    retryAfter: error.retryAfter.map { Milliseconds(max(0, $0)) }, reason: error.reason))
         } else {
             switch TolerantValue(CallResult.self, in: container, forKey: .result) {
             case .value(.done):

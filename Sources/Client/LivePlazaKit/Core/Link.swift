@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// The states of a client's connection.
@@ -22,7 +23,7 @@ enum LinkState: Sendable {
 /// Decides when a client connects, when its connection counts as lost, when it tries again or gives up, and which token
 /// it uses.
 ///
-/// All times are milliseconds of the clock of `ClientCore`, which owns the link and performs its effects.
+/// `ClientCore` owns the link and performs its effects.
 struct Link: Sendable {
     /// An effect that `ClientCore` carries out; the order matters.
     enum Effect: Sendable {
@@ -43,25 +44,29 @@ struct Link: Sendable {
     /// How many attempts and connections have failed since the last successful login.
     private var failures = 0
     /// When the present state ends without an event: the attempt has then taken too long, or the pause is over.
-    private var stateEndsAt = Double.infinity
-    /// When to disconnect from a gateway that is stopping.
-    private var drainAt = Double.infinity
+    ///
+    /// It is `distantFuture` if only an event ends the state.
+    private var stateEndsAt = MonotonicTime.distantFuture
+    /// When to disconnect from a gateway that is stopping; `distantFuture` if none is.
+    private var drainAt = MonotonicTime.distantFuture
     /// Whether the system reports that it has a network; true on systems that report nothing about networks.
     private var isOnline = true
     /// The token of the login that was sent last.
     private var loginToken: String?
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
-    private static let answerTimeout = 10_000.0
+    private static let answerTimeout = Milliseconds.seconds(10)
+    /// The maximum time to wait for the answer to a ping while the system has no network.
+    private static let offlineAnswerTimeout = Milliseconds.seconds(5)
     /// The minimum pause while the system has no network.
-    private static let offlinePause = 30_000.0
+    private static let offlinePause = Milliseconds.seconds(30)
     /// The maximum time in which a stopping gateway may ask its clients to leave; longer times are shortened to it.
-    private static let maxDrainTime = 60_000.0
+    private static let maxDrainTime = Milliseconds.seconds(60)
 
-    init(hasTokenProvider: Bool, pingInterval: Double, random: @escaping RandomSource) {
+    init(hasTokenProvider: Bool, pingInterval: Milliseconds, random: @escaping RandomSource) {
         self.random = random
         self.tokens = TokenKeeper(hasProvider: hasTokenProvider, random: random)
-        self.heartbeat = Heartbeat(interval: pingInterval, answerTimeout: Self.answerTimeout)
+        self.heartbeat = Heartbeat(interval: pingInterval)
     }
 
     /// Removes and returns the effects that were added since this method last ran.
@@ -72,26 +77,26 @@ struct Link: Sendable {
     }
 
     /// Connects; before that, asks for a new token if the present one has expired or expires soon.
-    mutating func startConnecting(at now: Double) {
+    mutating func startConnecting(at now: MonotonicTime) {
         guard self.tokens.needsNewToken(at: now) else { return self.connect(at: now) }
         self.enter(.fetchingToken, until: now + TokenKeeper.answerTimeout)
         self.effects.append(.perform(.fetchToken))
     }
 
     /// The token provider has answered.
-    mutating func tokenFetched(_ token: TokenValue, at now: Double) {
+    mutating func tokenFetched(_ token: TokenValue, at now: MonotonicTime) {
         self.tokens.use(token, at: now)
         if self.state == .fetchingToken { self.connect(at: now) }
     }
 
     /// The token provider has failed, or has not answered in time.
-    mutating func tokenFailed(at now: Double) {
+    mutating func tokenFailed(at now: MonotonicTime) {
         let pause = self.tokens.recordFailure(at: now)
         if self.state == .fetchingToken { self.wait(pause, at: now) }
     }
 
     /// The login was sent.
-    mutating func loginSent(at now: Double) {
+    mutating func loginSent(at now: MonotonicTime) {
         self.loginToken = self.tokens.text
         self.enter(.loggingIn, until: now + Self.answerTimeout)
     }
@@ -101,7 +106,7 @@ struct Link: Sendable {
     /// - Returns: whether the client must log in again with a newer token, because the token provider has answered after
     ///   the login was sent.
     mutating func loginSucceeded() -> Bool {
-        self.enter(.open, until: .infinity)
+        self.enter(.open, until: .distantFuture)
         self.failures = 0
         self.tokens.recordAcceptance()
         return self.tokens.text != self.loginToken
@@ -113,18 +118,20 @@ struct Link: Sendable {
     /// The gateway is stopping: the client disconnects at a random moment, so that not all clients connect to the next
     /// gateway at once.
     ///
-    /// `within`: the milliseconds that the gateway gives its clients.
-    mutating func drain(within: Double, at now: Double) {
-        self.drainAt = now + self.random() * min(within, Self.maxDrainTime)
+    /// `within`: the time that the gateway gives its clients.
+    mutating func drain(within: Milliseconds, at now: MonotonicTime) {
+        self.drainAt = now + min(within, Self.maxDrainTime).randomPart(self.random())
     }
 
     /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
     ///
-    /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
+    /// `spread`: the time over which the attempts of many clients are spread.
     /// - Returns: whether `ClientCore` must send a ping to check a connection that is open; false while another ping is
     ///   unanswered.
-    mutating func probe(spread: Double, at now: Double) -> Bool {
-        if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
+    mutating func probe(spread: Milliseconds, at now: MonotonicTime) -> Bool {
+        if self.state == .waiting {
+            self.stateEndsAt = min(self.stateEndsAt, now + spread.randomPart(self.random()))
+        }
         return self.state == .open && !self.heartbeat.isAwaitingAnswer
     }
 
@@ -134,7 +141,7 @@ struct Link: Sendable {
     /// `ClientCore` calls `probe`.
     ///
     /// - Returns: whether the network was lost.
-    mutating func setOnline(_ isOnline: Bool, at now: Double) -> Bool {
+    mutating func setOnline(_ isOnline: Bool, at now: MonotonicTime) -> Bool {
         let isLoss = self.isOnline && !isOnline
         if isLoss, self.state == .waiting {
             self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause)
@@ -144,10 +151,12 @@ struct Link: Sendable {
     }
 
     /// When an open connection counts as lost: sooner while the system has no network.
-    private var lostAt: Double { self.heartbeat.lostAt - (self.isOnline ? 0 : Self.answerTimeout / 2) }
+    private var lostAt: MonotonicTime {
+        self.heartbeat.lostAt(answerTimeout: self.isOnline ? Self.answerTimeout : Self.offlineAnswerTimeout)
+    }
 
-    /// When `tick` must be called next, or a ping is due; infinite if nothing is due.
-    var dueAt: Double {
+    /// When `tick` must be called next, or a ping is due; `distantFuture` if nothing is due.
+    var dueAt: MonotonicTime {
         guard self.state == .open else { return self.stateEndsAt }
         return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.lostAt)
     }
@@ -156,7 +165,7 @@ struct Link: Sendable {
     ///
     /// This ends pauses that are over, attempts that take too long, and connections that do not answer a ping or whose
     /// gateway is stopping. It also asks for a new token before the present one expires. `ClientCore` sends the pings.
-    mutating func tick(at now: Double) {
+    mutating func tick(at now: MonotonicTime) {
         switch self.state {
         case .waiting: if self.stateEndsAt <= now { self.startConnecting(at: now) }
         case .fetchingToken: if self.stateEndsAt <= now { self.tokenFailed(at: now) }
@@ -174,7 +183,7 @@ struct Link: Sendable {
     /// The token provider has not answered: it is asked again after a pause.
     ///
     /// A late answer still counts.
-    private mutating func tokenRequestTimedOut(at now: Double) {
+    private mutating func tokenRequestTimedOut(at now: MonotonicTime) {
         // The returned pause is not needed: `tokens` also stores when the token provider is asked again.
         _ = self.tokens.recordFailure(at: now)
         let error = ErrorInfo(.timedOut, "the token provider does not answer")
@@ -183,8 +192,8 @@ struct Link: Sendable {
 
     /// Closes the connection, and connects again later.
     ///
-    /// `minimumPause`: the minimum pause before the next attempt in milliseconds; the back-off is added to it.
-    mutating func disconnect(at now: Double, minimumPause: Double = 0) {
+    /// `minimumPause`: the minimum pause before the next attempt; the back-off is added to it.
+    mutating func disconnect(at now: MonotonicTime, minimumPause: Milliseconds = Milliseconds(0)) {
         self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
         self.connectionLost(code: CloseCode.lost, at: now, minimumPause: minimumPause)
     }
@@ -194,8 +203,10 @@ struct Link: Sendable {
     /// `code`: the close code.
     /// `error`: the error of a refused login that means the same as the close code; the connection is then still open,
     /// and is closed here. Nil if the connection is closed already.
-    /// `minimumPause`: the minimum pause before the next attempt in milliseconds; the back-off is added to it.
-    mutating func connectionLost(code: Int, at now: Double, error: ErrorInfo? = nil, minimumPause: Double = 0) {
+    /// `minimumPause`: the minimum pause before the next attempt; the back-off is added to it.
+    mutating func connectionLost(
+        code: Int, at now: MonotonicTime, error: ErrorInfo? = nil, minimumPause: Milliseconds = Milliseconds(0)
+    ) {
         // After a refused token, `recordRefusal` says whether the client may reconnect with another token.
         let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
         let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : CloseCode.allowsReconnect(after: code)
@@ -216,13 +227,13 @@ struct Link: Sendable {
     /// `error`: the error with which unfinished calls fail.
     /// `reportsEnd`: whether the app gets an event about the end.
     mutating func end(code: Int, _ error: ErrorInfo, reportsEnd: Bool) {
-        self.enter(.ended, until: .infinity)
+        self.enter(.ended, until: .distantFuture)
         self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
         if reportsEnd { self.effects.append(.perform(.event(.ended(code: code, error)))) }
         self.effects.append(.ended(error))
     }
 
-    private mutating func connect(at now: Double) {
+    private mutating func connect(at now: MonotonicTime) {
         self.enter(.connecting, until: now + Self.answerTimeout)
         self.heartbeat.start(at: now)
         self.effects.append(.perform(.connect(toNextAddress: self.needsNextAddress)))
@@ -230,13 +241,13 @@ struct Link: Sendable {
     }
 
     /// Pauses before the next attempt; longer while the system has no network.
-    private mutating func wait(_ pause: Double, at now: Double) {
+    private mutating func wait(_ pause: Milliseconds, at now: MonotonicTime) {
         self.enter(.waiting, until: now + (self.isOnline ? pause : max(pause, Self.offlinePause)))
         // The connection has ended, so a stopping gateway no longer waits for the client to leave.
-        self.drainAt = .infinity
+        self.drainAt = .distantFuture
     }
 
-    private mutating func enter(_ state: LinkState, until end: Double) {
+    private mutating func enter(_ state: LinkState, until end: MonotonicTime) {
         self.state = state
         self.stateEndsAt = end
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
@@ -10,10 +11,10 @@ enum OutgoingFrame {
 
     /// Writes a call.
     ///
-    /// `age`: the milliseconds since the call was first sent; nil if it is sent for the first time.
-    static func call(_ id: Int64, _ method: String, _ params: [UInt8], age: Int64? = nil) -> [UInt8] {
+    /// `age`: the time since the call was first sent; nil if it is sent for the first time.
+    static func call(_ id: Int64, _ method: String, _ params: [UInt8], age: Milliseconds? = nil) -> [UInt8] {
         var bytes = Array("{".utf8)
-        if let age { bytes += Array("\"age\":\(age),".utf8) }
+        if let age { bytes += Array("\"age\":\(age.count),".utf8) }
         bytes += Array("\"id\":\(id),\"method\":".utf8) + Wire.encode(method) + Array(",\"params\":".utf8)
         bytes += params
         bytes.append(UInt8(ascii: "}"))

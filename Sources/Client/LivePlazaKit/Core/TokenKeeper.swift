@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// The token of a client, and when it is renewed.
-///
-/// All times are milliseconds of the core's clock.
 struct TokenKeeper: Sendable {
     /// The token; nil if none is known.
     private(set) var text: String?
-    /// When the provider is asked for a newer token, or counts as failed if it is being asked; infinite without a
-    /// provider.
-    private(set) var renewAt = Double.infinity
+    /// When the provider is asked for a newer token, or counts as failed if it is being asked; `distantFuture`
+    /// without a provider.
+    private(set) var renewAt = MonotonicTime.distantFuture
     /// Whether the provider was asked on an open connection, and has not answered yet.
     private(set) var isRequested = false
     let hasProvider: Bool
@@ -18,33 +17,33 @@ struct TokenKeeper: Sendable {
     /// Whether a token was refused since the last successful login; a second refusal is final.
     private var wasRefused = false
 
-    /// A token is renewed at least this many milliseconds before it expires, unless its validity is too short.
-    private static let renewalMargin = 60_000.0
-    /// The minimum number of milliseconds between two requests to the provider on an open connection.
-    private static let minRetryPause = 1000.0
+    /// A token is renewed at least this long before it expires, unless its validity is too short.
+    private static let renewalMargin = Milliseconds.seconds(60)
+    /// The minimum time between two requests to the provider on an open connection.
+    private static let minRetryPause = Milliseconds.seconds(1)
     /// How long the client waits for the token provider before it asks again.
-    static let answerTimeout = 30_000.0
+    static let answerTimeout = Milliseconds.seconds(30)
 
     init(hasProvider: Bool, random: @escaping RandomSource) {
         self.hasProvider = hasProvider
         self.random = random
     }
 
-    /// How long to wait before the provider is asked for a newer token, in milliseconds.
+    /// How long to wait before the provider is asked for a newer token.
     ///
     /// The provider is asked one to two margins before the token expires. The moment is random, so that clients whose
     /// tokens were issued together do not ask together. The margin is a minute, or a fifth of the remaining validity if
     /// that is less.
     ///
-    /// `remainingTime`: milliseconds until the token expires.
+    /// `remainingTime`: the time until the token expires.
     /// `random`: a random number from 0 to below 1.
-    static func renewalDelay(remainingTime: Double, random: Double) -> Double {
-        let margin = min(Self.renewalMargin, max(0, remainingTime) / 5)
-        return max(0, remainingTime - margin - margin * random)
+    static func renewalDelay(remainingTime: Milliseconds, random: Double) -> Milliseconds {
+        let margin = min(Self.renewalMargin, Milliseconds(max(0, remainingTime.count) / 5))
+        return Milliseconds(max(0, remainingTime.count - margin.count - margin.randomPart(random).count))
     }
 
     /// Uses this token from now on, and sets when it is renewed.
-    mutating func use(_ token: TokenValue, at now: Double) {
+    mutating func use(_ token: TokenValue, at now: MonotonicTime) {
         self.failures = 0
         self.isRequested = false
         self.text = token.text
@@ -55,19 +54,19 @@ struct TokenKeeper: Sendable {
     }
 
     /// Whether a login needs a new token from the provider.
-    func needsNewToken(at now: Double) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
+    func needsNewToken(at now: MonotonicTime) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
 
     /// Records that the provider is being asked on an open connection.
-    mutating func recordRequest(at now: Double) {
+    mutating func recordRequest(at now: MonotonicTime) {
         self.isRequested = true
         self.renewAt = now + Self.answerTimeout
     }
 
     /// Records that the provider has failed, or has not answered in time.
     ///
-    /// - Returns: how many milliseconds to wait before the provider is asked again.
-    mutating func recordFailure(at now: Double) -> Double {
-        let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, max: 30_000)
+    /// - Returns: how long to wait before the provider is asked again.
+    mutating func recordFailure(at now: MonotonicTime) -> Milliseconds {
+        let pause = BackOff.pause(failures: self.failures, random: self.random(), first: .seconds(1), max: .seconds(30))
         self.failures += 1
         self.isRequested = false
         // The random pause may be almost 0. Without a token, `needsNewToken` is true in any case.

@@ -2,24 +2,24 @@
 internal import MachineKit
 internal import PlazaWire
 
-/// A token, and how many milliseconds it remains valid.
+/// A token, and how long it remains valid.
 struct TokenValue: Sendable, Equatable {
     var text: String
-    /// The remaining validity in milliseconds.
-    var remainingTime: Double
+    /// The remaining validity.
+    var remainingTime: Milliseconds
 
-    /// The validity that is assumed for a token whose expiry cannot be read: an hour, in milliseconds.
-    static let assumedValidity = 3_600_000.0
+    /// The validity that is assumed for a token whose expiry cannot be read: an hour.
+    static let assumedValidity = Milliseconds.seconds(3600)
 
     /// Makes a token whose validity is read from its text.
     ///
     /// `now`: the time by the server's clock if it is known.
     init(_ text: String, at now: WallTime) {
-        let remainingTime = Self.expiry(of: text).map { $0 - Double(now.milliseconds) }
+        let remainingTime = Self.expiry(of: text).map { $0 - now }
         self.init(text: text, remainingTime: remainingTime ?? Self.assumedValidity)
     }
 
-    init(text: String, remainingTime: Double) {
+    init(text: String, remainingTime: Milliseconds) {
         self.text = text
         self.remainingTime = remainingTime
     }
@@ -27,11 +27,11 @@ struct TokenValue: Sendable, Equatable {
     /// Reads when a token expires, without verifying it.
     ///
     /// - Parameter token: a JWT in compact form.
-    /// - Returns: milliseconds since 1970; nil if it cannot be read.
-    static func expiry(of token: String) -> Double? {
+    /// - Returns: the time of day, which the server compares with its own clock; nil if it cannot be read.
+    static func expiry(of token: String) -> WallTime? {
         // The claim `exp` counts seconds since 1970.
         guard let exp = Self.claims(ExpiryClaim.self, of: token)?.exp, exp.isFinite else { return nil }
-        return exp * 1000
+        return WallTime(fractionalMilliseconds: exp * 1000)
     }
 
     /// Reads the app that a token names, without verifying it.

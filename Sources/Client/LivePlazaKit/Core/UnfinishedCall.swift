@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// A call without an outcome.
-///
-/// All times are milliseconds of the core's clock.
 struct UnfinishedCall: Sendable {
     /// The client's own number of the call, known before the call is sent; it is in no frame.
     let handle: Int
@@ -15,13 +14,13 @@ struct UnfinishedCall: Sendable {
     /// The live that the call is about.
     let live: LiveID?
     /// When the call fails with `timedOut`, if no reply has been received.
-    let deadline: Double
+    let deadline: MonotonicTime
     /// When the call was first sent; a repeated frame states the time since then as `age`.
-    var firstSentAt: Double?
+    var firstSentAt: MonotonicTime?
     /// Whether the call was sent on the current connection and waits for its reply there.
     var isSent = false
-    /// The earliest time to send the call again after the server was too busy for it; 0 if it never was.
-    var notBefore = 0.0
+    /// The earliest time to send the call again after the server was too busy for it; `distantPast` if it never was.
+    var notBefore = MonotonicTime.distantPast
     /// How often the call was repeated because the server was busy.
     var repeats = 0
 
@@ -33,7 +32,7 @@ struct UnfinishedCall: Sendable {
     /// Whether the call, if it succeeds, changes in which live the user is.
     var movesUser: Bool { self.isJoining || self.method == "live.leave" || self.method == "live.end" }
 
-    init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
+    init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: MonotonicTime) {
         self.handle = handle
         self.method = method
         self.params = params
@@ -47,8 +46,8 @@ struct UnfinishedCall: Sendable {
     ///   - id: a new id for the first frame; for a repeated frame, the call's own id again.
     ///   - now: the current time.
     /// - Returns: the frame to send.
-    mutating func markSent(id: Int64, at now: Double) -> [UInt8] {
-        let age = self.firstSentAt.map { max(0, Int64((now - $0).rounded())) }
+    mutating func markSent(id: Int64, at now: MonotonicTime) -> [UInt8] {
+        let age = self.firstSentAt.map { max(Milliseconds(0), now - $0) }
         self.firstSentAt = self.firstSentAt ?? now
         self.id = id
         self.isSent = true

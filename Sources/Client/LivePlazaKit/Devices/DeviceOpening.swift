@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// The wait for a media engine that opens a device.
 ///
@@ -34,7 +35,7 @@ final class DeviceOpening: Sendable {
         return await withCheckedContinuation { continuation in
             self.state.withLock { state in
                 state.caller = continuation
-                state.timer = engine.clock.schedule(after: Self.limit.inMilliseconds, on: queue) {
+                state.timer = engine.clock.schedule(after: Milliseconds(Self.limit), on: queue) {
                     self.limitReached()
                 }
             }

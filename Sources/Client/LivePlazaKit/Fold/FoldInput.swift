@@ -53,8 +53,8 @@ enum LocalChange: Sendable {
     case requestsSent([RequestName])
     /// The notices of the ends of requests would be here by now, had the server still had them.
     case noticesDue
-    /// This many milliseconds have passed since the last tick of the timer that increases the displayed duration.
-    case elapsed(UInt)
+    /// This time has passed since the last tick of the timer that increases the displayed duration.
+    case elapsed(Milliseconds)
     /// The app's media engine has measured this.
     case mediaMeasured([AVStatistics])
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 extension LiveSummaryState {
@@ -15,7 +16,7 @@ extension LiveSummaryState {
         case .counts(let counts): self.raiseTotalViewers(to: counts.totalViewers)
         case .snapshot(.details(let details)): self.raiseTotalViewers(to: details.audience.totalViewers)
         // The server sends the statistics every few seconds. Between them, the client itself increases the duration.
-        case .local(.elapsed(let milliseconds)): self.summaryData.totalDuration += milliseconds
+        case .local(.elapsed(let time)): self.summaryData.totalDuration += UInt(max(0, time.count))
         default: break
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 
 /// Identifies a call by the number of its login, and by the handle that the login's core gave the call.
 struct CallKey: Hashable, Sendable {
@@ -20,17 +21,19 @@ struct ConnectionState: Sendable {
     var socketCount = 0
     var socket: (any TransportConnection)?
     var timer: PlazaTimer?
-    /// When the timer is due, in milliseconds of the clock.
-    var timerDueAt = Double.infinity
+    /// When the timer is due; `distantFuture` before the first one.
+    var timerDueAt = MonotonicTime.distantFuture
     /// How often the token provider was asked; failures of earlier requests are ignored.
     var tokenFetchCount = 0
     /// The present request to the token provider.
     var tokenFetch: Task<Void, Never>?
-    /// When the connection was lost, in milliseconds of the clock; nil while it is open.
-    var lostAt: Double?
+    /// When the connection was lost; nil while it is open.
+    var lostAt: MonotonicTime?
 
     /// Passes an event to the core, and returns the actions that follow.
-    mutating func updateCore(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {
+    mutating func updateCore(
+        at now: MonotonicTime, _ body: (inout ClientCore, MonotonicTime) -> [ClientAction]
+    ) -> [ClientAction] {
         body(&self.core, now)
     }
 }

@@ -14,6 +14,6 @@ extension PlazaEngine {
     /// The server's time; the device's own time until the server has told its time.
     nonisolated var serverTime: WallTime {
         guard let offset = self.serverTimeOffset.withLock({ $0 }) else { return self.clock.wall }
-        return WallTime(fractionalMilliseconds: self.clock.now + offset)
+        return self.clock.now + offset
     }
 }

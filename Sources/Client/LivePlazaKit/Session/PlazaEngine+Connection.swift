@@ -28,7 +28,7 @@ extension PlazaEngine {
         coreOptions.firstID = options.session == nil ? 1 : self.clock.wall.milliseconds
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
-        coreOptions.callTimeout = options.callTimeout.inMilliseconds
+        coreOptions.callTimeout = Milliseconds(roundingUp: options.callTimeout)
         self.connectionCount += 1
         self.connection = ConnectionState(
             number: self.connectionCount, core: ClientCore(coreOptions, random: self.random),
@@ -72,7 +72,7 @@ extension PlazaEngine {
     /// Passes an event to the core, and performs the actions that follow, in order.
     ///
     /// An action may call this method again. The new actions are performed after all actions that already wait.
-    func updateCore(_ body: (inout ClientCore, Double) -> [ClientAction]) {
+    func updateCore(_ body: (inout ClientCore, MonotonicTime) -> [ClientAction]) {
         let now = self.clock.now
         guard let actions = self.connection?.updateCore(at: now, body) else { return }
         self.actions += actions
@@ -156,19 +156,20 @@ extension PlazaEngine {
     private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt
-        // `due` is infinite if nothing will be due; then the timer is only removed. A timer that is overdue has stood
-        // still while the device slept, and may fire much later.
+        // If nothing will be due, the timer is only removed. A timer that is overdue has stood still while the device
+        // slept, and may fire much later.
+        let isAnythingDue = due < .distantFuture
         guard
-            connection.timer == nil || due < connection.timerDueAt || !due.isFinite
+            connection.timer == nil || due < connection.timerDueAt || !isAnythingDue
                 || connection.timerDueAt <= self.clock.now
         else { return }
         connection.timer?.cancel()
         self.connection?.timer = nil
-        guard due.isFinite else { return }
+        guard isAnythingDue else { return }
         let number = connection.number
         self.connection?.timerDueAt = due
-        self.connection?.timer = self.clock.schedule(after: max(0, due - self.clock.now), on: self.queue) {
-            [weak self] in
+        let delay = max(Milliseconds(0), due - self.clock.now)
+        self.connection?.timer = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
                 guard engine.connection?.number == number else { return }
                 engine.connection?.timer = nil

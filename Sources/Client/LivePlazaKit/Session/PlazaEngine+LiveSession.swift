@@ -9,10 +9,10 @@ internal import PlazaWire
 /// live's state that is read by a call. `sinks` gives the app's stores, in which the states are shown.
 extension PlazaEngine {
     /// The interval at which the displayed duration of a live is increased.
-    private static var durationTickMilliseconds: Double { 1000 }
-    /// How long a client may be away, in milliseconds, and still get all notices: less than the minute for which the
-    /// server keeps them, because a loss is noticed late.
-    private static var maxAwayTimeWithNotices: Double { 30_000 }
+    private static var durationTick: Milliseconds { .seconds(1) }
+    /// How long a client may be away and still get all notices: less than the minute for which the server keeps them,
+    /// because a loss is noticed late.
+    private static var maxAwayTimeWithNotices: Milliseconds { .seconds(30) }
 
     /// The id of the live that the client is in; empty if it is in none.
     var currentLiveID: String { self.liveSession?.fold.liveID.text ?? "" }
@@ -210,7 +210,7 @@ extension PlazaEngine {
     ///
     /// `replayed`: whether the server sends the feed items that the client has missed.
     private func resumed(replayed: Bool) {
-        let awayTime = self.connection?.lostAt.map { self.clock.now - $0 } ?? 0
+        let awayTime = self.connection?.lostAt.map { self.clock.now - $0 } ?? Milliseconds(0)
         self.connection?.lostAt = nil
         guard self.liveSession != nil else { return }
         self.awaitNotices()
@@ -267,14 +267,13 @@ extension PlazaEngine {
     private func scheduleDurationTick() {
         guard let number = self.liveSession?.number else { return }
         let start = self.clock.now
-        let interval = Self.durationTickMilliseconds
-        self.liveSession?.durationTimer = self.clock.schedule(after: interval, on: self.queue) { [weak self] in
+        self.liveSession?.durationTimer = self.clock.schedule(after: Self.durationTick, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
                 guard let session = engine.liveSession, session.number == number else { return }
-                let elapsedMilliseconds = UInt(max(0, (engine.clock.now - start).rounded()))
+                let elapsedTime = engine.clock.now - start
                 // Before the statistics are read, there is no duration to increase.
                 if session.fold.states.summary.summaryData.totalDuration > 0 {
-                    engine.applyInput(.local(.elapsed(elapsedMilliseconds)), in: session.fold.liveID)
+                    engine.applyInput(.local(.elapsed(elapsedTime)), in: session.fold.liveID)
                 }
                 engine.scheduleDurationTick()
             }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
 extension PlazaEngine {
-    /// How long a logout waits for the reply to `live.leave`, in milliseconds.
-    private static var leaveTimeout: Double { 2000 }
+    /// How long a logout waits for the reply to `live.leave`.
+    private static var leaveTimeout: Milliseconds { .seconds(2) }
 
     /// Connects and logs in.
     ///
@@ -19,13 +20,12 @@ extension PlazaEngine {
             throw ErrorInfo(.failed, "log out first")
         }
         self.showLogin { $0.connectionStatus = .connecting }
-        let timeout = self.options.loginTimeout.inMilliseconds
+        let timeout = Milliseconds(roundingUp: self.options.loginTimeout)
         let result = await withCheckedContinuation { continuation in
             self.waitingLogin = continuation
             self.loginTimer = self.clock.schedule(after: timeout, on: self.queue) { [weak self] in
                 self?.assumeOnQueue { engine in
-                    // `retryAfter` is in milliseconds.
-                    engine.finishLogin(.failure(ErrorInfo(.timedOut, "no login in time", retryAfter: 1000)))
+                    engine.finishLogin(.failure(ErrorInfo(.timedOut, "no login in time", retryAfter: .seconds(1))))
                     engine.disconnect()
                 }
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// Reads snapshots: parts of a live's state that a call returns.
@@ -6,14 +7,14 @@ internal import PlazaModel
 /// Reads of the same snapshot run one after the other. A read that fails is repeated. Where all viewers of a live would
 /// read at the same time, each client reads at a random moment.
 extension PlazaEngine {
-    /// The number of milliseconds over which clients spread the reads that they all make for the same reason.
-    private static var readSpread: Double { 5000 }
+    /// The time over which clients spread the reads that they all make for the same reason.
+    private static var readSpread: Milliseconds { .seconds(5) }
     /// The maximum number of automatic retries of a read.
     private static var maxRetries: Int { 5 }
-    /// The longest random pause before the first retry, in milliseconds; it doubles with each failure.
-    private static var firstRetryPause: Double { 1000 }
-    /// The longest random pause before any retry, in milliseconds.
-    private static var maxRetryPause: Double { 30_000 }
+    /// The longest random pause before the first retry; it doubles with each failure.
+    private static var firstRetryPause: Milliseconds { .seconds(1) }
+    /// The longest random pause before any retry.
+    private static var maxRetryPause: Milliseconds { .seconds(30) }
 
     /// Reads a snapshot and waits for it.
     ///
@@ -46,7 +47,7 @@ extension PlazaEngine {
 
     /// Reads snapshots at a random moment within `readSpread`; further calls until then have no effect.
     func readLater(_ names: [SnapshotName]) {
-        for name in names { self.scheduleRead(name, after: self.random() * Self.readSpread, failures: 0) }
+        for name in names { self.scheduleRead(name, after: Self.readSpread.randomPart(self.random()), failures: 0) }
     }
 
     /// Reads a snapshot after the read of it that is in progress, if there is one.
@@ -80,12 +81,12 @@ extension PlazaEngine {
             }
             let pause = BackOff.pause(
                 failures: failures, random: engine.random(), first: Self.firstRetryPause, max: Self.maxRetryPause)
-            engine.scheduleRead(name, after: max(pause, error.retryMilliseconds ?? 0), failures: failures + 1)
+            engine.scheduleRead(name, after: max(pause, error.retryPause ?? pause), failures: failures + 1)
         }
     }
 
-    /// Reads a snapshot after `delay` milliseconds, unless a read of it is scheduled already.
-    private func scheduleRead(_ name: SnapshotName, after delay: Double, failures: Int) {
+    /// Reads a snapshot after `delay`, unless a read of it is scheduled already.
+    private func scheduleRead(_ name: SnapshotName, after delay: Milliseconds, failures: Int) {
         guard let sessionNumber = self.liveSession?.number, self.liveSession?.readTimers[name] == nil else { return }
         self.liveSession?.readTimers[name] = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in

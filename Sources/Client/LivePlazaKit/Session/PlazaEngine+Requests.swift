@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// The requests of this user that its calls open, and their ends that no notice tells.
 extension PlazaEngine {
-    /// How long a notice may come after the read of the requests that contains its change, in milliseconds.
-    private static var noticeDelay: Double { 5000 }
+    /// How long a notice may come after the read of the requests that contains its change.
+    private static var noticeDelay: Milliseconds { .seconds(5) }
 
     /// Makes a call that opens requests, and remembers after its end which of them are open.
     ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
@@ -45,8 +46,8 @@ actor PlazaEngine {
     var deviceReports: [Device: Int] = [:]
     /// The number of the last read of a snapshot (a part of the live's state that a call returns).
     var readCount = 0
-    /// The server's time minus the clock's time, in milliseconds; nil until the server has told its time.
-    nonisolated let serverTimeOffset = Locked<Double?>(nil)
+    /// The server's time minus the clock's time; nil until the server has told its time.
+    nonisolated let serverTimeOffset = Locked<ServerTimeOffset?>(nil)
     /// The operations of stores that have not begun yet, in the order of the app's calls.
     private var operations: [@Sendable (isolated PlazaEngine) async -> Void] = []
 
@@ -155,7 +156,8 @@ extension PlazaEngine {
     /// Waits for a duration of the client's clock.
     func sleep(for duration: Duration) async {
         await withCheckedContinuation { continuation in
-            _ = self.clock.schedule(after: duration.inMilliseconds, on: self.queue) { continuation.resume() }
+            let delay = Milliseconds(roundingUp: duration)
+            _ = self.clock.schedule(after: delay, on: self.queue) { continuation.resume() }
         }
     }
 }

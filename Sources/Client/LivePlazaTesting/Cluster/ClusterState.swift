@@ -13,23 +13,23 @@ struct ClusterState: Sendable {
         self.services = ServiceGroup(policies: policies, seed: seed)
         // The gateway has another seed, so that it does not draw the same random numbers as the services.
         self.gateway = SimulatedGateway(
-            policies: policies, startTime: start, at: MonotonicTime(milliseconds: 0), seed: seed &+ 1)
+            policies: policies, startTime: start, at: SimulationClock.zero, seed: seed &+ 1)
     }
 
-    /// When `tick` must be called next, in milliseconds of the cluster's clock; see `SimulatedService.nextTick`.
-    var nextTick: Double {
+    /// When `tick` must be called next; see `SimulatedService.nextTick`.
+    var nextTick: MonotonicTime {
         mutating get {
-            // The services count in the time of day, the gateway in milliseconds of the cluster's clock.
-            let serviceTick = self.services.nextTick.map { ($0 - self.gateway.startTime).count } ?? .max
-            return Double(min(serviceTick, self.gateway.nextTick.milliseconds))
+            // The services count in the time of day, the gateway in the time of the cluster's clock.
+            let serviceTick = self.services.nextTick.map { SimulationClock.zero + ($0 - self.gateway.startTime) }
+            return min(serviceTick ?? .distantFuture, self.gateway.nextTick)
         }
     }
 
     /// Applies `body` at the time `now`, and handles all records and inputs that follow.
     ///
     /// - Returns: The outputs for connections, in order.
-    mutating func perform(at now: Double, _ body: (inout Self) -> Void) -> [ConnectionOutput] {
-        self.gateway.now = max(self.gateway.now, MonotonicTime(milliseconds: Int64(now)))
+    mutating func perform(at now: MonotonicTime, _ body: (inout Self) -> Void) -> [ConnectionOutput] {
+        self.gateway.now = max(self.gateway.now, now)
         body(&self)
         self.settle()
         return self.gateway.takeOutputs()

@@ -44,6 +44,8 @@ public final class SimulatedCluster: Sendable {
     /// The functions that receive the frames for scripted users, by the numbers of their connections.
     private let scriptedReceivers = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
     private let clientCount = Locked<UInt64>(0)
+    /// The part of a millisecond by which the clock, which counts whole ones, still has to advance.
+    private let pendingTime = Locked(Duration.zero)
     /// The timer of `runInRealTime`; nil while time passes only in `advance`.
     private let realTimeTimer = Locked<(any DispatchSourceTimer)?>(nil)
 
@@ -65,7 +67,7 @@ public final class SimulatedCluster: Sendable {
     ) {
         self.seed = seed
         self.sdkAppID = sdkAppID
-        self.clock = SimulationClock(start: Double(startingAt))
+        self.clock = SimulationClock(start: WallTime(milliseconds: startingAt))
         self.queue = SimulationQueue(queue ?? DispatchQueue(label: "LivePlazaTesting"))
         self.engineQueue = EngineQueue(self.queue)
         let policies = Policies([
@@ -74,7 +76,7 @@ public final class SimulatedCluster: Sendable {
         self.state = Locked(
             ClusterState(policies: policies, start: Timestamp(milliseconds: startingAt), seed: seed))
         self.network = SimulatedNetwork(
-            queue: self.engineQueue, clock: self.clock, latencyMilliseconds: latency.inMilliseconds)
+            queue: self.engineQueue, clock: self.clock, latency: Milliseconds(roundingUp: latency))
         self.network.attach(self)
     }
 
@@ -129,13 +131,13 @@ public final class SimulatedCluster: Sendable {
 
     /// When a token ends that is valid for so long from the cluster's present time, in seconds since 1970.
     private func expiry(after validFor: Duration) -> Double {
-        (Double(self.clock.wall.milliseconds) + validFor.inMilliseconds) / 1000
+        Double((self.clock.wall + Milliseconds(validFor)).milliseconds) / 1000
     }
 
     // MARK: Time
 
     /// How long the cluster's clock has run.
-    public var elapsed: Duration { .milliseconds(Int64(self.clock.now)) }
+    public var elapsed: Duration { Duration(self.clock.elapsed) }
 
     /// Handles everything that can be handled without advancing the clock.
     public func settle() { self.queue.sync { self.queue.drain() } }
@@ -143,11 +145,11 @@ public final class SimulatedCluster: Sendable {
     /// Advances the clock, and handles everything that is due by then, in the order of its times.
     public func advance(by duration: Duration) {
         self.queue.sync {
-            let end = self.clock.now + max(0, duration.inMilliseconds)
+            let end = self.clock.now + self.takeWholeMilliseconds(after: duration)
             self.queue.drain()
             while true {
                 // The next time at which a timer of a client or a tick of the services is due.
-                let next = min(self.clock.nextTimerTime ?? .infinity, self.state.withLock { $0.nextTick })
+                let next = min(self.clock.nextTimerTime ?? .distantFuture, self.state.withLock { $0.nextTick })
                 guard next <= end else { break }
                 self.clock.advance(to: next)
                 while self.clock.runNextTimer(by: next) { self.queue.drain() }
@@ -155,6 +157,19 @@ public final class SimulatedCluster: Sendable {
                 self.queue.drain()
             }
             self.clock.advance(to: end)
+        }
+    }
+
+    /// The whole milliseconds by which the clock must advance after a further duration; the rest is kept.
+    ///
+    /// Without the rest, the clock would stand still if it were advanced by less than a millisecond at a time, as by a
+    /// slow `runInRealTime`.
+    private func takeWholeMilliseconds(after duration: Duration) -> Milliseconds {
+        self.pendingTime.withLock { pendingTime in
+            pendingTime += max(.zero, duration)
+            let whole = Milliseconds(pendingTime)
+            pendingTime -= Duration(whole)
+            return whole
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import LivePlazaKit
+internal import MachineKit
 
 /// The connections between clients and the simulated gateway, with their delays and faults.
 final class SimulatedNetwork: Sendable {
@@ -14,12 +15,13 @@ final class SimulatedNetwork: Sendable {
     private let state = Locked(State())
     private let queue: EngineQueue
     private let clock: SimulationClock
-    private let latencyMilliseconds: Double
+    /// How long each frame takes, in each direction.
+    private let latency: Milliseconds
 
-    init(queue: EngineQueue, clock: SimulationClock, latencyMilliseconds: Double) {
+    init(queue: EngineQueue, clock: SimulationClock, latency: Milliseconds) {
         self.queue = queue
         self.clock = clock
-        self.latencyMilliseconds = latencyMilliseconds
+        self.latency = latency
     }
 
     func attach(_ cluster: SimulatedCluster) { self.state.withLock { $0.cluster = cluster } }
@@ -114,8 +116,8 @@ final class SimulatedNetwork: Sendable {
     }
 
     private func runAfterLatency(_ work: @escaping @Sendable () -> Void) {
-        if self.latencyMilliseconds > 0 {
-            _ = self.clock.schedule(after: self.latencyMilliseconds, on: self.queue, work)
+        if self.latency > Milliseconds(0) {
+            _ = self.clock.schedule(after: self.latency, on: self.queue, work)
         } else {
             self.queue.async(work)
         }

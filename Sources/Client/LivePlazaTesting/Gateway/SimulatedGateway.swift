@@ -56,7 +56,7 @@ struct SimulatedGateway: Sendable {
     }
 
     /// The time of day, for replies and records.
-    var wallTime: Timestamp { self.startTime + Milliseconds(self.now.milliseconds) }
+    var wallTime: Timestamp { self.startTime + (self.now - SimulationClock.zero) }
 
     /// Removes and returns the frames for clients, and the connections to close.
     mutating func takeOutputs() -> [ConnectionOutput] {

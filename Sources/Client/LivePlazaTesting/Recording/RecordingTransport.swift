@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import LivePlazaKit
+internal import MachineKit
 
 /// Records the frames of a client, and passes them to another transport.
 ///
@@ -17,14 +18,14 @@ public final class RecordingTransport: Transport {
     public init(_ transport: any Transport) {
         self.transport = transport
         let start = ContinuousClock.now
-        self.log = RecordingLog { (ContinuousClock.now - start).inMilliseconds }
+        self.log = RecordingLog { Milliseconds(ContinuousClock.now - start) }
     }
 
     /// Records the connections over a transport of a simulated cluster, with the times of the cluster's clock.
     public init(_ transport: any Transport, on cluster: SimulatedCluster) {
         self.transport = transport
         let clock = cluster.clock
-        self.log = RecordingLog { clock.now }
+        self.log = RecordingLog { clock.elapsed }
     }
 
     /// The recording so far.
@@ -65,15 +66,15 @@ private struct RecordingConnection: TransportConnection {
 
 private final class RecordingLog: Sendable {
     private let state = Locked(SessionRecording())
-    /// The time of an entry, in milliseconds.
-    private let now: @Sendable () -> Double
+    /// The time since the beginning of the recording, or of the cluster.
+    private let elapsed: @Sendable () -> Milliseconds
 
-    init(now: @escaping @Sendable () -> Double) { self.now = now }
+    init(elapsed: @escaping @Sendable () -> Milliseconds) { self.elapsed = elapsed }
 
     var recording: SessionRecording { self.state.withLock { $0 } }
 
     func append(_ kind: SessionRecording.Entry.Kind, text: [UInt8]? = nil, code: Int? = nil) {
-        let now = self.now()
-        self.state.withLock { $0.append(kind, at: now, text: text, code: code) }
+        let time = self.elapsed()
+        self.state.withLock { $0.append(kind, at: time, text: text, code: code) }
     }
 }

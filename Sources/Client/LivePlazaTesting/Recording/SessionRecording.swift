@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import LivePlazaKit
+internal import MachineKit
 internal import PlazaWire
 
 /// The frames that one client sent to and received from a simulated or a real cluster, with their times.
@@ -19,13 +20,16 @@ public struct SessionRecording: Sendable, Hashable {
             case closed
         }
 
-        /// Milliseconds since the recording began.
+        /// Milliseconds since the recording began; recordings of earlier versions have fractions of them.
         var at: Double
         var kind: Kind
         /// The JSON of a frame, without the token of a login.
         var text: String?
         /// The code of a close.
         var code: Int?
+
+        /// The time of the event by a clock that shows 0 at first; a fraction of a millisecond is cut off.
+        var time: MonotonicTime { MonotonicTime(fractionalMilliseconds: self.at) }
     }
 
     private(set) var entries: [Entry] = []
@@ -48,11 +52,11 @@ public struct SessionRecording: Sendable, Hashable {
     }
 
     /// How long the recording lasts.
-    public var duration: Duration { .milliseconds(Int64(self.entries.last?.at ?? 0)) }
+    public var duration: Duration { .milliseconds(self.entries.last?.time.milliseconds ?? 0) }
 
-    mutating func append(_ kind: Entry.Kind, at: Double, text: [UInt8]? = nil, code: Int? = nil) {
+    mutating func append(_ kind: Entry.Kind, at time: Milliseconds, text: [UInt8]? = nil, code: Int? = nil) {
         let text = text.map { String(decoding: Self.redacted($0, kind), as: UTF8.self) }
-        self.entries.append(Entry(at: at, kind: kind, text: text, code: code))
+        self.entries.append(Entry(at: Double(time.count), kind: kind, text: text, code: code))
     }
 
     /// A frame without the token of a login.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 public import LivePlazaKit
+internal import MachineKit
 internal import PlazaWire
 
 /// Shows the stores of a recorded client as they were at any moment of its recording.
@@ -31,9 +32,8 @@ public final class SessionReplay: Sendable {
     /// Whether the replayed client was told to log in.
     private let hasLoggedIn = Locked(false)
 
-    /// How many milliseconds the clock may advance while the replay waits until the client connects or repeats a
-    /// recorded call.
-    private static let maxWaitMilliseconds = 60_000.0
+    /// How far the clock may advance while the replay waits until the client connects or repeats a recorded call.
+    private static let maxWait = Milliseconds.seconds(60)
 
     /// Prepares a replay, which starts at the beginning of the recording.
     public init(_ recording: SessionRecording) {
@@ -41,7 +41,7 @@ public final class SessionReplay: Sendable {
         let queue = SimulationQueue(DispatchQueue(label: "LivePlazaTesting.SessionReplay"))
         self.queue = queue
         // The clock may begin at any time of day, here in November 2023.
-        self.clock = SimulationClock(start: 1_700_000_000_000)
+        self.clock = SimulationClock(start: .seconds(1_700_000_000))
         let network = ReplayNetwork()
         self.network = network
         // The timeouts are an hour: a recorded reply may come late by the replayed client's clock.
@@ -55,10 +55,10 @@ public final class SessionReplay: Sendable {
     /// Replays up to a moment, counted from the beginning of the recording; cannot go back to an earlier moment.
     public func advance(to moment: Duration) {
         self.queue.sync {
-            let end = moment.inMilliseconds
+            let end = SimulationClock.zero + Milliseconds(moment)
             while true {
                 let index = self.nextIndex.withLock { $0 }
-                guard index < self.recording.entries.count, self.recording.entries[index].at <= end else { break }
+                guard index < self.recording.entries.count, self.recording.entries[index].time <= end else { break }
                 self.nextIndex.withLock { $0 += 1 }
                 self.perform(self.recording.entries[index])
             }
@@ -67,7 +67,7 @@ public final class SessionReplay: Sendable {
     }
 
     private func perform(_ entry: SessionRecording.Entry) {
-        self.passTime(to: entry.at)
+        self.passTime(to: entry.time)
         switch entry.kind {
         case .connects: self.logIn()
         case .opened:
@@ -132,20 +132,20 @@ public final class SessionReplay: Sendable {
     }
 
     /// Advances the clock to `end`, and runs the timers that are due by then.
-    private func passTime(to end: Double) {
+    private func passTime(to end: MonotonicTime) {
         self.queue.drain()
         while self.clock.runNextTimer(by: end) { self.queue.drain() }
         self.clock.advance(to: end)
     }
 
-    /// Advances the clock from timer to timer until `isDone` returns true, by at most `maxWaitMilliseconds`.
+    /// Advances the clock from timer to timer until `isDone` returns true, by at most `maxWait`.
     private func wait(until isDone: (ReplayNetwork) -> Bool) {
-        let end = self.clock.now + Self.maxWaitMilliseconds
+        let end = self.clock.now + Self.maxWait
         self.queue.drain()
         while !isDone(self.network), let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
     }
 
-    private func runTimers(at time: Double) {
+    private func runTimers(at time: MonotonicTime) {
         while self.clock.runNextTimer(by: time) { self.queue.drain() }
     }
 }

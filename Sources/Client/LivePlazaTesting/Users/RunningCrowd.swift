@@ -37,7 +37,7 @@ public final class RunningCrowd: Sendable {
     }
 
     /// The time between two calls of `performStep`.
-    private static let stepMilliseconds = 50.0
+    private static let step = Milliseconds(50)
     private static let texts = [
         "hello!", "😂😂😂", "first time here", "666", "what song is this?", "加油！", "so good", "greetings from Rome 🇮🇹",
         "can you wave?", "太棒了", "I missed the start", "🔥🔥🔥", "one more, please", "who is winning?",
@@ -84,7 +84,7 @@ public final class RunningCrowd: Sendable {
 
     private func scheduleNextStep() {
         guard let cluster, !self.state.withLock({ $0.isStopped }) else { return }
-        let timer = cluster.clock.schedule(after: Self.stepMilliseconds, on: cluster.engineQueue) { self.performStep() }
+        let timer = cluster.clock.schedule(after: Self.step, on: cluster.engineQueue) { self.performStep() }
         self.state.withLock { $0.timer = timer }
     }
 
@@ -133,7 +133,7 @@ public final class RunningCrowd: Sendable {
 
     /// Removes and returns the number of actions of a kind that are due in this step.
     private func takeDue(_ kind: any WritableKeyPath<State, DueActions> & Sendable, perSecond rate: Double) -> Int {
-        self.state.withLock { $0[keyPath: kind].take(perSecond: rate, inStepOf: Self.stepMilliseconds) }
+        self.state.withLock { $0[keyPath: kind].take(perSecond: rate, inStepOf: Self.step) }
     }
 
     /// Makes a random user who is in the live perform an action.
@@ -194,8 +194,8 @@ private struct DueActions {
 
     /// Removes and returns the number of whole actions that are due in the next step; the remaining fraction of an
     /// action is kept for later steps.
-    mutating func take(perSecond rate: Double, inStepOf milliseconds: Double) -> Int {
-        let due = self.fraction + min(max(0, rate), Self.maxPerSecond) * milliseconds / 1000
+    mutating func take(perSecond rate: Double, inStepOf step: Milliseconds) -> Int {
+        let due = self.fraction + min(max(0, rate), Self.maxPerSecond) * Double(step.count) / 1000
         let count = due.rounded(.down)
         self.fraction = due - count
         return Int(count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaCombine
 import LivePlazaTesting
+import MachineKit
 import PlazaModel
 import PlazaWire
 
@@ -120,7 +121,7 @@ final class CaseRun {
             try self.socket.end(code: Int(code))
         case "advance":
             guard case .integer(let milliseconds) = value else { return false }
-            self.clock.advance(by: Double(milliseconds), self.queue)
+            self.clock.advance(by: Milliseconds(milliseconds), self.queue)
         case "reply":
             guard let id = self.requestIDs[params.text("to")] else {
                 throw CaseFailure("no earlier step has named a call \(params.text("to"))")
@@ -179,7 +180,7 @@ final class CaseRun {
                 throw CaseFailure("the error is \(error)")
             }
             if let expected = params.value.members["retryAfter"] {
-                let actual = error.retryMilliseconds.map { JSONValue.integer(Int64($0)) }
+                let actual = error.retryPause.map { JSONValue.integer($0.count) }
                 if actual != expected { throw CaseFailure("the error is \(error)") }
             }
         case "unfinished": if self.outcomes.withLock({ $0[name] }) != nil { throw CaseFailure("the call has ended") }

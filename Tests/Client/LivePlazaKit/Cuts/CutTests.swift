@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaCombine
 import LivePlazaTesting
+import MachineKit
 import PlazaWire
 import Testing
 
@@ -58,7 +59,7 @@ private final class ViewerScenario {
             }
         }
         // Within 20 s all messages arrive, even if the connection is cut.
-        self.clock.advance(by: 20_000, self.queue)
+        self.clock.advance(by: .seconds(20), self.queue)
         self.shown = barrage.state.value.messageList.map(\.textContent)
         self.published = self.server.feed.dropFirst(feedCountAtJoin).compactMap { item in
             guard case .text(let text)? = item.members["content"]?.members["text"]?.members["text"] else { return nil }
@@ -76,7 +77,7 @@ private final class ViewerScenario {
         call { result in outcome.withLock { $0 = result } }
         self.queue.drain()
         // At most 12 s, in steps of 60 ms.
-        for _ in 0..<200 where outcome.withLock({ $0 == nil }) { self.clock.advance(by: 60, self.queue) }
+        for _ in 0..<200 where outcome.withLock({ $0 == nil }) { self.clock.advance(by: Milliseconds(60), self.queue) }
         switch outcome.withLock({ $0 }) {
         case .success?: break
         case .failure(let error)?: self.failures.append("\(name): \(error)")

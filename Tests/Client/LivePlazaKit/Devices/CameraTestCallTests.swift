@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaTesting
+import MachineKit
 import PlazaModel
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
         self.harness.queue.drain()
     }
 
-    private func passLimit() { self.harness.clock.advance(by: 60_000, self.harness.queue) }
+    private func passLimit() { self.harness.clock.advance(by: .seconds(60), self.harness.queue) }
 
     @Test func `the limit of a camera test does not stop a later test`() {
         self.startTest()

@@ -30,7 +30,9 @@ import Testing
         self.harness.queue.drain()
     }
 
-    private func advance(seconds: Double) { self.harness.clock.advance(by: seconds * 1000, self.harness.queue) }
+    private func advance(seconds: Int64) {
+        self.harness.clock.advance(by: .seconds(seconds), self.harness.queue)
+    }
 
     // MARK: The camera and its state
 
@@ -146,11 +148,11 @@ import Testing
     private struct RetainingClock: PlazaClock {
         let clock: SimulationClock
 
-        var now: Double { self.clock.now }
+        var now: MonotonicTime { self.clock.now }
         var wall: WallTime { self.clock.wall }
 
         func schedule(
-            after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void
+            after delay: Milliseconds, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void
         ) -> PlazaTimer {
             let pendingAction = Locked<(@Sendable () -> Void)?>(action)
             _ = self.clock.schedule(after: delay, on: queue) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaTesting
+import MachineKit
 import PlazaModel
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
         }
         self.harness.queue.drain()
         // Timers of the client may still be set. They end within a minute, and must not retain the client.
-        self.harness.clock.advance(by: 60_000, self.harness.queue)
+        self.harness.clock.advance(by: .seconds(60), self.harness.queue)
         #expect(self.harness.network.socket?.isClosed == true)
         #expect(engine == nil)
         #expect(stores == nil)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaTesting
+import MachineKit
 import PlazaModel
 import PlazaWire
 
@@ -115,7 +116,7 @@ struct EngineHarness {
     func receive(_ text: String) { self.actAsServer { $0.receive(text: Array(text.utf8)) } }
 
     /// Lets time pass, and runs the timers that become due, with all work that follows.
-    func advance(by milliseconds: Double) { self.clock.advance(by: milliseconds, self.queue) }
+    func advance(by span: Milliseconds) { self.clock.advance(by: span, self.queue) }
 
     static let user: JSONValue = ["userID": "carol", "userName": "C", "avatarURL": ""]
 

@@ -76,7 +76,7 @@ import Testing
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         #expect(harness.stores.takeShownItems() == [.loginStatus(.reconnecting)])
         // The harness's fixed random number makes the pause before the first attempt 50 ms.
-        harness.advance(by: 50)
+        harness.advance(by: Milliseconds(50))
         harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
@@ -123,7 +123,7 @@ import Testing
         #expect(requestCount.withLock { $0 } == 1)
         // The margin is a fifth of the token's validity: 20 s. The renewal is due one margin plus a random part of a
         // margin before the token expires; with the random number 0.5 this is after 100 - 20 - 10 = 70 s.
-        harness.advance(by: 71_000)
+        harness.advance(by: .seconds(71))
         #expect(requestCount.withLock { $0 } == 2)
         // The client sends the new token in a login on the open connection.
         #expect(harness.network.socket?.takeCall("login") != nil)
@@ -154,7 +154,7 @@ import Testing
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         // The pause before the first attempt is 50 ms.
-        harness.advance(by: 50)
+        harness.advance(by: Milliseconds(50))
         harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
@@ -163,7 +163,7 @@ import Testing
         // Now both addresses are invalid: the reconnect fails, and the client leaves the live and gives up.
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
         harness.actAsServer { $0.end(code: CloseCode.lost) }
-        harness.advance(by: 50)
+        harness.advance(by: Milliseconds(50))
         let error = ErrorInfo(.invalidParameter, "no address")
         #expect(
             harness.stores.takeShownItems() == [
@@ -195,7 +195,7 @@ import Testing
         #expect(harness.engine.serverTime.milliseconds == 1_700_000_001_000)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
         harness.actAsServer { $0.open() }
-        harness.advance(by: 400)
+        harness.advance(by: Milliseconds(400))
         harness.reply(
             "login",
             [
@@ -206,11 +206,11 @@ import Testing
             ])
         // The login took 400 ms, so the time in the reply is assumed to be 200 ms old.
         #expect(harness.engine.serverTime.milliseconds == 1_800_000_000_200)
-        harness.advance(by: 20_000)
+        harness.advance(by: .seconds(20))
         #expect(harness.engine.serverTime.milliseconds == 1_800_000_020_200)
         // A ping was sent 20 s after the login call, which is 400 ms ago. It is answered 1 s from now, so after 1.4 s,
         // and the time in its reply is assumed to be 700 ms old.
-        harness.advance(by: 1000)
+        harness.advance(by: .seconds(1))
         harness.reply("ping", ["done": ["at": 1_800_000_020_000]])
         #expect(harness.engine.serverTime.milliseconds == 1_800_000_020_700)
     }
@@ -223,7 +223,7 @@ import Testing
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         // Longer than the pause before the first attempt, which is 50 ms.
-        harness.advance(by: 100)
+        harness.advance(by: Milliseconds(100))
         #expect(harness.network.socket?.address == "ws://one/v1")
     }
 
@@ -236,11 +236,11 @@ import Testing
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         // Longer than the pause before the first attempt, which is 50 ms.
-        harness.advance(by: 100)
+        harness.advance(by: Milliseconds(100))
         #expect(provider.requestCount == 2)
         // The wait for a token ends after 30 s, and the next attempt follows within a second.
-        harness.advance(by: 30_000)
-        harness.advance(by: 1000)
+        harness.advance(by: .seconds(30))
+        harness.advance(by: .seconds(1))
         #expect(provider.requestCount == 3)
         #expect(harness.network.socket?.address == "ws://one/v1")
         // A continuation must be resumed, so the second request gets its answer at the end of the test.
@@ -258,13 +258,13 @@ import Testing
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         let socket = harness.network.socket
         // The token is valid for 100 s, and is renewed 20 s before its end and half of 20 s before that.
-        harness.advance(by: 70_000)
+        harness.advance(by: .seconds(70))
         #expect(provider.requestCount == 2)
         _ = harness.stores.takeShownItems()
-        harness.advance(by: 29_999)
+        harness.advance(by: Milliseconds(29_999))
         #expect(provider.requestCount == 2)
         // The wait for the answer ends after 30 s, and the next request follows after a second.
-        harness.advance(by: 1001)
+        harness.advance(by: Milliseconds(1001))
         #expect(provider.requestCount == 3)
         let fault = ErrorInfo(.timedOut, "the token provider does not answer")
         #expect(harness.stores.takeShownItems() == [.plazaEvent(.fault(fault))])
@@ -282,16 +282,16 @@ import Testing
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         let socket = harness.network.socket
         // The pause without a network lasts 30 s. The device sleeps longer, so that its timers do not fire in time.
-        harness.clock.advance(to: harness.clock.now + 600_000)
+        harness.clock.advance(to: harness.clock.now + .seconds(600))
         harness.engine.onQueue { $0.probe() }
         harness.queue.drain()
         #expect(harness.network.socket !== socket)
         // The attempt takes too long while the device sleeps again: the next one follows at once, too.
         let second = harness.network.socket
-        harness.clock.advance(to: harness.clock.now + 600_000)
+        harness.clock.advance(to: harness.clock.now + .seconds(600))
         harness.engine.onQueue { $0.probe() }
         harness.queue.drain()
-        harness.advance(by: 0)
+        harness.advance(by: Milliseconds(0))
         #expect(harness.network.socket !== second)
     }
 

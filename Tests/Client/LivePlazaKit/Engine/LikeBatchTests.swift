@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MachineKit
 import PlazaModel
 import PlazaWire
 import Testing
@@ -33,7 +34,7 @@ import Testing
         plaza.stores(of: "concert").likeTaps.withLock { $0.isPaused = false }
         tap(3)
         #expect(self.sentCounts == [1])
-        self.harness.clock.advance(by: 2000, self.harness.queue)
+        self.harness.clock.advance(by: .seconds(2), self.harness.queue)
         #expect(self.sentCounts == [1, 5])
         #expect(successes.withLock { $0 } == 3)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaTesting
+import MachineKit
 
 @testable import LivePlazaKit
 
@@ -27,16 +28,20 @@ final class ManualQueue: WorkQueue {
 extension SimulationClock {
     /// The clock of a test, which shows 1 s at the beginning.
     static func forTest() -> SimulationClock {
-        // `start` is the wall time at the clock's 0, in milliseconds since 1970.
-        let clock = SimulationClock(start: 1_700_000_000_000)
-        clock.advance(to: 1000)
+        let clock = SimulationClock(start: .seconds(1_700_000_000))
+        clock.advance(to: .seconds(1))
         return clock
     }
 
     /// Advances the clock, and runs the timers that become due, in order, with all work that follows from them.
-    func advance(by milliseconds: Double, _ queue: ManualQueue) {
-        let end = self.now + milliseconds
+    func advance(by span: Milliseconds, _ queue: ManualQueue) {
+        let end = self.now + span
         while self.runNextTimer(by: end) { queue.drain() }
         self.advance(to: end)
     }
+}
+
+extension TimePoint {
+    /// The point that is `count` milliseconds after the clock's zero.
+    static func milliseconds(_ count: Int64) -> Self { Self(milliseconds: count) }
 }

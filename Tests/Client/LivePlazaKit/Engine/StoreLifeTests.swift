@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaCombine
 import LivePlazaTesting
+import MachineKit
 import PlazaWire
 import Testing
 
@@ -241,7 +242,7 @@ import Testing
             #expect(received.values == [0, 1, -1, 0])
             for cancellable in cancellables { cancellable.cancel() }
             // The client limits its calls a second, so each round takes one second.
-            self.harness.clock.advance(by: 1000, self.harness.queue)
+            self.harness.clock.advance(by: .seconds(1), self.harness.queue)
         }
         #expect(visited.filter { $0.stores != nil }.isEmpty)
         _ = plaza.barrageStore(liveID: "last")

@@ -42,7 +42,7 @@ import Testing
                 "login",
                 ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": EngineHarness.user, "at": at]])
             // `advance` also runs the token provider, which is on the engine's queue.
-            harness.advance(by: 60_000)
+            harness.advance(by: .seconds(60))
         }
         // One or two requests in 50 minutes. Before the login the client does not know the server's time, so by the
         // machine's clock the first token has expired.
