@@ -43,8 +43,6 @@ import Testing
         "Sources/Tools/plaza/ScaleTestCommand.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/ChaosKit/Workload/Witness.swift": "the times of a history, which people read beside logs",
         "Sources/Tools/LoadKit/LoadIncident.swift": "the time of an incident, which people read beside logs",
-        "Sources/Tools/LoadKit/SDK/SDKLoadViewer.swift":
-            "a message carries the time at which this process sent it; only this process reads it",
         "Sources/Tools/plaza/TokenCommand.swift": "the expiry of a token that the tool signs",
     ]
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import Dispatch
 internal import LivePlazaKit
 internal import LivePlazaTransport
@@ -13,7 +14,7 @@ package final class SDKLoadRun: Sendable {
     /// The delivery queues, among which the instances are distributed; so that the instances can use two cores.
     private let queues = [DispatchQueue(label: "viewers-0"), DispatchQueue(label: "viewers-1")]
     /// The counts of each delivery queue, in the order of `queues`.
-    private let tallies = [SDKLoadTally(), SDKLoadTally()]
+    private let tallies: [SDKLoadTally]
     private let progress = Progress()
 
     /// What the clients' tasks have achieved so far.
@@ -35,6 +36,8 @@ package final class SDKLoadRun: Sendable {
     package init(_ plan: SDKLoadPlan) throws {
         self.plan = plan
         self.transport = try LoopTransport()
+        let clock = Stopwatch()
+        self.tallies = self.queues.map { _ in SDKLoadTally(clock) }
     }
 
     /// Runs the load.

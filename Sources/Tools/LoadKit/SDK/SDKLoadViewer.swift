@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import Dispatch
 internal import LivePlazaCombine
 internal import LivePlazaKit
@@ -16,15 +17,19 @@ final class SDKLoadTally: Sendable {
     }
 
     let counts = Mutex(Counts())
+    /// The clock of the run, by which all messages of the run are sent and shown.
+    let clock: Stopwatch
+
+    init(_ clock: Stopwatch) { self.clock = clock }
 
     /// Counts a message that an instance has shown.
     ///
     /// - Parameters:
     ///   - number: the message's number within its live.
     ///   - last: the highest number that the instance has shown before.
-    ///   - sentAt: when the message was sent, in microseconds since 1970.
+    ///   - sentAt: when the message was sent, in microseconds of `clock`.
     func recordShown(_ number: Int, after last: Int, sentAt: Int64) {
-        let latency = Int(WallClock.nanoseconds() / 1000 - sentAt)
+        let latency = Int(self.clock.microseconds - sentAt)
         self.counts.withLock { counts in
             counts.shown += 1
             if number <= last { counts.repeated += 1 }
@@ -46,12 +51,14 @@ final class SDKLoadViewer: Sendable {
     let plaza: LivePlaza
     private let userID: String
     private let live: String
+    private let clock: Stopwatch
     private let state = Mutex(State())
     private let subscription = Locked<AnyCancellable?>(nil)
 
     init(_ userID: String, in live: String, _ options: PlazaOptions, _ tally: SDKLoadTally) {
         self.userID = userID
         self.live = live
+        self.clock = tally.clock
         self.plaza = LivePlaza(options: options)
         let messages = self.plaza.barrageStore(liveID: live).state
             .subscribe(StatePublisherSelector(keyPath: \.messageList))
@@ -72,9 +79,9 @@ final class SDKLoadViewer: Sendable {
         _ = try await self.plaza.liveListStore.createLive(info)
     }
 
-    /// Sends a message whose text is its number and the time, in microseconds since 1970.
+    /// Sends a message whose text is its number and the time, in microseconds of the run's clock.
     func send(_ number: Int) async throws {
-        let text = "\(number) \(WallClock.nanoseconds() / 1000)"
+        let text = "\(number) \(self.clock.microseconds)"
         try await self.plaza.barrageStore(liveID: self.live).sendTextMessage(text: text)
     }
 
