@@ -3,6 +3,7 @@ import ClusterKit
 import Concurrency
 import Foundation
 import KafkaClient
+import MachineKit
 import PlazaWire
 import Settings
 

@@ -37,6 +37,12 @@ struct FaultWindowTests {
         #expect(Self.excuses(.kill(["broker-1"]), brokers: 3) == (8, 20, false))
     }
 
+    @Test func `heartbeats that wait at a gateway for the broker make leases last longer`() {
+        #expect(Self.excuses(.interrupt(.kafka("gateway-1"), .silence([.toClient]), seconds: 8)) == (8, 15, false))
+        #expect(Self.excuses(.freeze(["gateway-2"], seconds: 20)) == (20, 15, false))
+        #expect(Self.excuses(.interrupt(.kafka("barrage-fanout-1"), .cut, seconds: 5)) == (0, 15, false))
+    }
+
     @Test func `a fault of Redis, or of the way to it, may lose the leases, which then settle for 15 s`() {
         #expect(Self.excuses(.kill(["redis"])) == (20, 20, true))
         #expect(Self.excuses(.flushRedis) == (20, 20, true))

@@ -11,7 +11,7 @@ package struct FaultWindow: Hashable, Sendable {
     package var end: Timestamp?
     /// How long after its end joins and leaves may show late.
     package var recovery: Milliseconds
-    /// How long it may stop the time of the leases.
+    /// How much longer it may make the leases last.
     package var leaseStandstill: Milliseconds
     /// Whether the leases may be lost.
     package var losesLeases: Bool

@@ -11,7 +11,8 @@ struct RecoveryLimits: Hashable, Sendable {
     let answer: Duration
     /// How long after the fault joins and leaves may show late.
     let recovery: Duration
-    /// How long the fault may stop the time of the leases: presence has no owner, or Redis is away (I4).
+    /// How much longer the fault may make the leases last: presence has no owner, Redis is away, or heartbeats wait
+    /// at a gateway (I4).
     let leaseStandstill: Duration
     /// Whether the leases may be lost, so that a client that is not connected is gone without a tip (OPERATING.md,
     /// section 6).
@@ -51,7 +52,7 @@ struct RecoveryLimits: Hashable, Sendable {
         if self.losesLeases {
             self.leaseStandstill = fault.outage + Self.redisReturn
         } else {
-            self.leaseStandstill = fault.stopsPresence ? self.pause : .zero
+            self.leaseStandstill = fault.stopsPresence ? self.pause : fault.delaysHeartbeats ? fault.outage : .zero
         }
     }
 
@@ -94,6 +95,19 @@ extension Fault {
     /// Whether presence, or a broker that it needs, has the fault.
     fileprivate var stopsPresence: Bool {
         self.isOfBroker || self.processes.map(Self.service(of:)).contains(ServiceKind.audiencePresence.rawValue)
+    }
+
+    /// Whether heartbeats may wait at a gateway for as long as the fault lasts.
+    ///
+    /// A heartbeat says how long its viewer had been silent when the gateway wrote it. The lease is longer by the time
+    /// that the heartbeat then waits for the broker.
+    fileprivate var delaysHeartbeats: Bool {
+        switch self {
+        case .interrupt(.kafka(let process), _, _): Self.service(of: process) == ServiceKind.gateway.rawValue
+        case .freeze, .freezeAtBattleEnd, .freezeInAppend:
+            self.processes.map(Self.service(of:)).contains(ServiceKind.gateway.rawValue)
+        default: false
+        }
     }
 
     /// The time from the beginning to the end of the fault, without a wait for a battle's last second.
