@@ -166,7 +166,7 @@ package final class TopicScanner {
         let beginning = try self.consumer.beginningOffset(of: partition, timeout: .seconds(10))
         guard let time else { return beginning }
         let offsets = try self.consumer.offsets(
-            forTimes: [partition: max(0, time.milliseconds)], timeout: .seconds(10))
+            forTimes: [partition: time], timeout: .seconds(10))
         if let offset = offsets[partition], offset >= 0 { return offset }
         // Kafka finds no offset if the partition has no record at or after the time; then there is nothing to read. The
         // in-memory broker cannot look up times at all. So its last records are read, and `isInTime` drops the records

@@ -3,6 +3,7 @@ import Concurrency
 import EmbeddedBroker
 import Foundation
 import KafkaClient
+import MachineKit
 import TestSupport
 import Testing
 
@@ -67,7 +68,7 @@ struct AdminTests {
             let offsetsOfLast = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
             #expect(offsetsOfLast == [partition: last.offset])
             let offsetsAfterEnd = try consumer.offsets(
-                forTimes: [partition: last.timestamp + 100_000], timeout: .seconds(10))
+                forTimes: [partition: last.timestamp + .seconds(100)], timeout: .seconds(10))
             #expect(offsetsAfterEnd == [partition: LogicalOffset.end])
             producer.close(timeout: .seconds(1))
         }

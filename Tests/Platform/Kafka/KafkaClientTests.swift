@@ -2,6 +2,7 @@
 import Concurrency
 import Foundation
 import KafkaClient
+import MachineKit
 import Testing
 
 /// Producers and consumers, with the embedded broker and, if it is installed, with a real Kafka.
@@ -36,7 +37,7 @@ struct ProducingAndConsumingTests {
             #expect(read.records.map(\.headers) == sent.map(\.headers))
             #expect(read.records.map(\.offset) == offsets)
             #expect(read.records.allSatisfy { $0.topicPartition == partition })
-            let timeIn2020: Int64 = 1_600_000_000_000
+            let timeIn2020 = Timestamp(milliseconds: 1_600_000_000_000)
             #expect(read.records.allSatisfy { $0.timestamp > timeIn2020 }, "timestamps are in milliseconds")
             #expect(read.ends == [partition: 4])
             producer.close(timeout: .seconds(1))

@@ -26,7 +26,7 @@ struct RecentOffsetFinder {
         // The end is looked up first. In the other order, records that are written between the two requests would be
         // skipped.
         let end = try consumer.endOffset(of: partition, timeout: .seconds(5))
-        let since = (self.wallClock() - self.span).milliseconds
+        let since = Timestamp(milliseconds: (self.wallClock() - self.span).milliseconds)
         let offsets = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
         // The offset is negative if all records are older than `since`.
         guard let offset = offsets[partition], offset >= 0 else { return end }

@@ -61,15 +61,16 @@ struct DeadlyDueRowTests {
         try self.writeDeadlyRow()
         // No service runs yet. Viewers join the other live for more than a second, so the row, which is due a second
         // after its live was opened, falls due between inputs of the first batch.
-        /// The time from the first to the last input in the inbox, in milliseconds.
-        func inboxSpan() -> Int64 {
+        /// The time from the first to the last input in the inbox.
+        func inboxSpan() -> Milliseconds {
             let times = self.harness.records.filter { $0.topic == PlazaTopic.audienceInbox.rawValue }.map(\.timestamp)
-            return (times.max() ?? 0) - (times.min() ?? 0)
+            guard let first = times.min(), let last = times.max() else { return Milliseconds(0) }
+            return last - first
         }
         var viewers = 0
         var previousRecordCount = 0
         try self.harness.read(
-            until: { _ in inboxSpan() > 1200 },
+            until: { _ in inboxSpan() > Milliseconds(1200) },
             meanwhile: {
                 // A viewer joins only after a read that found nothing new. Without this pause, more inputs than fit
                 // into one batch (500) would precede the due row, and the batches before that of the row would be

@@ -113,7 +113,7 @@ final class PresenceShellHarness {
     }
 
     /// Every published join (as `+user`) and leave (as `-user`) of `live` with its time, in order.
-    static func joinsAndLeaves(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Int64)] {
+    static func joinsAndLeaves(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Timestamp)] {
         records.compactMap { record in
             guard record.topic == PlazaTopic.barrageInbox.rawValue, let value = record.value,
                 let input = try? Wire.decode(BarrageInput.self, from: value), input.key == live
@@ -127,7 +127,7 @@ final class PresenceShellHarness {
     }
 
     /// The time of the session's join in the inbox, at which its lease begins.
-    static func joinTime(_ records: [IncomingRecord], session: SessionID) -> Int64? {
+    static func joinTime(_ records: [IncomingRecord], session: SessionID) -> Timestamp? {
         for record in records where record.topic == PlazaTopic.audienceInbox.rawValue {
             guard let value = record.value, let input = try? Wire.decode(AudienceInput.self, from: value),
                 case .join(let caller) = input.command, caller.request.session == session

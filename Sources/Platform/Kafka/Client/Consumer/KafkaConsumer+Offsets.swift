@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+package import MachineKit
 
 /// Queries offsets, and commits offsets without a transaction.
 ///
@@ -58,7 +59,7 @@ extension KafkaConsumer {
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
         let times = Dictionary(partitions.map { ($0, LogicalOffset.end) }, uniquingKeysWith: { first, _ in first })
-        let endOffsets = try self.offsets(forTimes: times, timeout: timeout)
+        let endOffsets = try self.queryOffsets(times, timeout: timeout)
         for partition in times.keys where endOffsets[partition] ?? -1 < 0 {
             throw KafkaError(.retriable, "The broker returned no offset of \(partition).", isRetriable: true)
         }
@@ -73,22 +74,29 @@ extension KafkaConsumer {
     private func offset(
         _ logicalOffset: Int64, of partition: TopicPartition, timeout: Duration
     ) throws(KafkaError) -> Int64 {
-        let offsets = try self.offsets(forTimes: [partition: logicalOffset], timeout: timeout)
+        let offsets = try self.queryOffsets([partition: logicalOffset], timeout: timeout)
         guard let offset = offsets[partition], offset >= 0 else {
             throw KafkaError(.retriable, "The broker returned no offset of \(partition).", isRetriable: true)
         }
         return offset
     }
 
-    /// Queries, for each partition, the first offset whose timestamp is at or after the given time (milliseconds since
-    /// 1970).
+    /// Queries, for each partition, the first offset whose timestamp is at or after the given time.
     ///
     /// A client with old metadata would query a former leader, and wait until that broker is back. Therefore each
     /// attempt has a short timeout, and the metadata are refreshed before the next attempt.
     ///
     /// - Returns: the offsets; `LogicalOffset.end` where no record has such a timestamp.
     /// - Throws: `timedOut` or `brokerDown` if no leader responded in time, or `unknownTopic`.
-    package func offsets(forTimes times: [TopicPartition: Int64], timeout: Duration) throws(KafkaError)
+    package func offsets(forTimes times: [TopicPartition: Timestamp], timeout: Duration) throws(KafkaError)
+        -> [TopicPartition: Int64]
+    {
+        // A negative number would be a `LogicalOffset`.
+        try self.queryOffsets(times.mapValues { max(0, $0.milliseconds) }, timeout: timeout)
+    }
+
+    /// Queries the first offset at or after a time in milliseconds since 1970, or at a `LogicalOffset`.
+    private func queryOffsets(_ times: [TopicPartition: Int64], timeout: Duration) throws(KafkaError)
         -> [TopicPartition: Int64]
     {
         guard !times.isEmpty else { return [:] }
