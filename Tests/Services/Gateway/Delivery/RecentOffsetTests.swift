@@ -15,7 +15,8 @@ import Testing
     /// A record that was written at `milliseconds` since 1970.
     private static func record(at milliseconds: Int64, offset: Int64) -> IncomingRecord {
         IncomingRecord(
-            topic: PlazaTopic.roomFeed.rawValue, partition: 0, offset: offset, timestamp: Timestamp(milliseconds: milliseconds), key: nil,
+            topic: PlazaTopic.roomFeed.rawValue, partition: 0, offset: offset,
+            timestamp: Timestamp(milliseconds: milliseconds), key: nil,
             value: nil, headers: [])
     }
 

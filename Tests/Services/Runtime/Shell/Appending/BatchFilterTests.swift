@@ -21,7 +21,8 @@ struct BatchFilterTests {
         mutating func append(_ value: String?, header: BatchHeader?) {
             self.records.append(
                 IncomingRecord(
-                    topic: "room.feed", partition: 0, offset: Int64(self.records.count), timestamp: Timestamp(milliseconds: 0), key: nil,
+                    topic: "room.feed", partition: 0, offset: Int64(self.records.count),
+                    timestamp: Timestamp(milliseconds: 0), key: nil,
                     value: value.map { Array($0.utf8) }, headers: header?.headers ?? []))
         }
 

@@ -23,7 +23,8 @@ import Testing
     private static func record(_ offset: Int64) -> IncomingRecord {
         let partition = Self.partition
         return IncomingRecord(
-            topic: partition.topic, partition: partition.partition, offset: offset, timestamp: Timestamp(milliseconds: 0), key: nil, value: nil)
+            topic: partition.topic, partition: partition.partition, offset: offset,
+            timestamp: Timestamp(milliseconds: 0), key: nil, value: nil)
     }
 
     /// A poll without records that reached these ends.

@@ -16,7 +16,8 @@ import Testing
     /// An input with this trace header that the broker received at `timestamp`, in milliseconds.
     private static func input(_ offset: Int64, _ header: String?, timestamp: Int64 = 5) -> IncomingRecord {
         IncomingRecord(
-            topic: "barrage.inbox", partition: 3, offset: offset, timestamp: Timestamp(milliseconds: timestamp), key: nil, value: [],
+            topic: "barrage.inbox", partition: 3, offset: offset, timestamp: Timestamp(milliseconds: timestamp),
+            key: nil, value: [],
             headers: header.map { [KafkaHeader(name: "traceparent", text: $0)] } ?? [])
     }
 

@@ -155,7 +155,8 @@ import Testing
     ) {
         func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "a"), count: count) }
         let input = IncomingRecord(
-            topic: "barrage.inbox", partition: 1, offset: 7, timestamp: Timestamp(milliseconds: 1), key: bytes(keyBytes),
+            topic: "barrage.inbox", partition: 1, offset: 7, timestamp: Timestamp(milliseconds: 1),
+            key: bytes(keyBytes),
             value: bytes(valueBytes),
             headers: [KafkaHeader(name: "traceparent", value: bytes(headerBytes))])
         // The reason has 20,000 bytes of UTF-8.
