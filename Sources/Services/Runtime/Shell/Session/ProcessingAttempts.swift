@@ -171,25 +171,28 @@ struct ProcessingAttempts {
         return 1
     }
 
-    /// Begins a chunk of suspect inputs.
+    /// The record of an attempt at a chunk of suspect inputs.
     ///
     /// - Parameters:
     ///   - end: the offset after the chunk's last input.
     ///   - offset: the committed offset.
     /// - Returns: the record, which must be durable before the chunk is processed.
-    mutating func beginChunk(until end: Int64, at offset: Int64) -> Record {
-        let record = Record(offset: offset, step: 0, count: 0, aloneUntil: end, process: self.process)
-        self.record = record
-        return record
+    func recordForChunk(until end: Int64, at offset: Int64) -> Record {
+        Record(offset: offset, step: 0, count: 0, aloneUntil: end, process: self.process)
     }
 
-    /// Begins a step of an input that is processed alone.
+    /// Remembers a record that is durable in the state topic now.
+    ///
+    /// A record whose write failed is not remembered: its step would be processed without evidence of the attempt.
+    mutating func recordWritten(_ record: Record) { self.record = record }
+
+    /// How the next step of an input that is processed alone is handled.
     ///
     /// - Parameters:
     ///   - step: the step's number, see `Record.step`.
     ///   - offset: the committed offset.
     /// - Returns: whether to process the step or to set it aside.
-    mutating func beginAlone(step: Int, at offset: Int64) -> StepDecision {
+    func stepDecision(step: Int, at offset: Int64) -> StepDecision {
         var attempts = 0
         // The record of a chunk does not count attempts of a step.
         if let record = self.record, record.offset == offset, record.step == step, !record.isOfChunk {
@@ -198,10 +201,8 @@ struct ProcessingAttempts {
             attempts = record.count
         }
         guard attempts < Self.maxAloneAttempts else { return .setAside }
-        let newRecord = Record(
-            offset: offset, step: step, count: attempts + 1, aloneUntil: self.aloneUntil, process: self.process)
-        self.record = newRecord
-        return .process(newRecord)
+        return .process(
+            Record(offset: offset, step: step, count: attempts + 1, aloneUntil: self.aloneUntil, process: self.process))
     }
 
     /// The sum of two offsets, of which `b` is positive; the highest offset if the sum is higher.

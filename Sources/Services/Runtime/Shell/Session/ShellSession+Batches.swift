@@ -35,15 +35,16 @@ extension ShellSession {
         let beganAt = MonotonicClock.now
         var output = BatchOutput()
         var replies: [OutgoingRecord] = []
+        let runs = Self.runs(of: records).compactMap { run in
+            self.owned[records[run.lowerBound].topicPartition].map { (records: records[run], partition: $0) }
+        }
+        // After a failure, those partitions too are rolled back and read again that were not decided yet.
         var partitions: [OwnedPartition] = []
+        for run in runs where !partitions.contains(where: { $0 === run.partition }) { partitions.append(run.partition) }
+        // If `partitions` is empty, all records belong to partitions that this instance does not serve.
+        guard !partitions.isEmpty, let group = self.group else { return true }
         do {
-            for run in Self.runs(of: records) {
-                guard let partition = self.owned[records[run.lowerBound].topicPartition] else { continue }
-                if !partitions.contains(where: { $0 === partition }) { partitions.append(partition) }
-                try self.decide(records[run], partition, into: &output, &replies)
-            }
-            // If `partitions` is empty, all records belong to partitions that this instance does not serve.
-            guard !partitions.isEmpty, let group = self.group else { return true }
+            for run in runs { try self.decide(run.records, run.partition, into: &output, &replies) }
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
             if !mustTransact, let appender = self.appender,

@@ -79,13 +79,19 @@ extension ShellSession {
         guard let last = records.last else { return true }
         do {
             try self.throwIfTakenOver(partition, records[...])
-            let attemptRecord = partition.attempts.beginChunk(until: last.offset + 1, at: partition.position)
-            try self.replyProducer.writeDurably(attemptRecord, to: self.spec.state, last.partition)
+            let attemptRecord = partition.attempts.recordForChunk(until: last.offset + 1, at: partition.position)
+            try self.writeDurably(attemptRecord, of: partition)
         } catch {
             try self.rollBack([partition], error)
             return false
         }
         return try self.processBatch(records, mustTransact: true)
+    }
+
+    /// Writes a record of attempts, and waits until it is durable.
+    private func writeDurably(_ record: ProcessingAttempts.Record, of partition: OwnedPartition) throws {
+        try self.replyProducer.writeDurably(record, to: self.spec.state, partition.topicPartition.partition)
+        partition.attempts.recordWritten(record)
     }
 
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
@@ -112,15 +118,13 @@ extension ShellSession {
         var replies: [OutgoingRecord] = []
         do {
             try self.throwIfTakenOver(partition, [record])
-            switch partition.attempts.beginAlone(step: stepIndex, at: partition.position) {
+            switch partition.attempts.stepDecision(step: stepIndex, at: partition.position) {
             case .setAside:
                 try self.setAside(step, record, partition, .deaths, group)
                 return true
             case .process(let attemptRecord):
                 // The record of attempts must be durable before the step, because the step may crash this process.
-                if let attemptRecord {
-                    try self.replyProducer.writeDurably(attemptRecord, to: self.spec.state, record.partition)
-                }
+                if let attemptRecord { try self.writeDurably(attemptRecord, of: partition) }
             }
             var output = BatchOutput()
             var effects: [Effect] = []

@@ -42,11 +42,15 @@ final class ShellHarness {
     ///   - appendTimeout: how long the shell waits for the acknowledgement of each appended batch; after a timeout of 0
     ///     the shell does not know whether the batch was appended.
     ///   - log: the shell's log.
+    ///   - makeProcessor: makes the processor of a partition, if it is not only that of the tally machine.
     /// - Returns: the shell, which runs on a dedicated thread.
     func startShell(
-        _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) }, log: Log = .none
+        _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) }, log: Log = .none,
+        makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor = {
+            MachineProcessor(TallyMachine(), $0)
+        }
     ) -> RunningShell {
-        RunningShell(self, instance, appendTimeout: appendTimeout, log: log)
+        RunningShell(self, instance, appendTimeout: appendTimeout, log: log, makeProcessor)
     }
 
     /// Sends a text message to the inbox, and does not wait for the broker's acknowledgement; `flush` waits for it.
@@ -227,10 +231,13 @@ final class RunningShell {
     let metrics = MetricsRegistry()
     private let thread: DedicatedThread
 
-    init(_ harness: ShellHarness, _ instance: String, appendTimeout: @escaping @Sendable () -> Duration, log: Log) {
-        let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
-            MachineProcessor(TallyMachine(), $0)
-        }
+    init(
+        _ harness: ShellHarness, _ instance: String, appendTimeout: @escaping @Sendable () -> Duration, log: Log,
+        _ makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor
+    ) {
+        let spec = MachineSpec(
+            name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed,
+            makeProcessor: makeProcessor)
         var settings = ShellSettings(
             kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.kafkaMode)
         settings.checkpointInterval = .seconds(1)

@@ -61,6 +61,32 @@ import Testing
         }
     }
 
+    @Test func `I7 a batch that is refused because of one partition loses no input of another`() async {
+        await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
+            let harness = try ShellHarness(kafkaMode)
+            // One live in each of two partitions.
+            let lives = MachineShellTests.newLives("two", count: 20)
+            let first = lives[0]
+            let second = try #require(
+                lives.first { harness.partition(of: $0, .barrageInbox) != harness.partition(of: first, .barrageInbox) })
+            // All inputs are there before the shell starts, so that it polls those of both partitions together.
+            for text in ["1", "refused", "2", "3"] {
+                for live in [first, second] { try harness.sendText(text, in: live) }
+            }
+            try harness.flush()
+            let shell = harness.startShell("one", makeProcessor: { RefusingProcessor($0) })
+            let numbers = try harness.readItemNumbers(of: [first, second]) { found in
+                [first, second].allSatisfy { found[$0]?.contains(3) ?? false }
+            }
+            for live in [first, second] { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2, 3]) }
+            let letters = try harness.readRecords(of: .deadLetters, in: nil) { records in
+                [first, second].allSatisfy { live in records.contains { $0.key == Array(live.text.utf8) } }
+            }
+            for live in [first, second] { #expect(letters.count { $0.key == Array(live.text.utf8) } == 1) }
+            #expect(shell.stop())
+        }
+    }
+
     @Test func `I16 a due row whose item no broker accepts is set aside, and the inputs after the row are processed`()
         async
     {

@@ -49,16 +49,16 @@ import Testing
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40, generation: 41)
             #expect(owner.isSuspect(at: 40))
             #expect(owner.chunkLength(of: 1, until: 41, at: 40) == 1)
-            guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+            guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
             }
             record = written
         }
-        var fourthOwner = Self.attemptsAfterTakeover(record, by: "4", at: 40)
-        #expect(fourthOwner.beginAlone(step: Self.firstStep, at: 40) == .setAside)
+        let fourthOwner = Self.attemptsAfterTakeover(record, by: "4", at: 40)
+        #expect(fourthOwner.stepDecision(step: Self.firstStep, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
-        guard case .process(let nextRecord?) = fourthOwner.beginAlone(step: Self.firstStep, at: 41) else {
+        guard case .process(let nextRecord?) = fourthOwner.stepDecision(step: Self.firstStep, at: 41) else {
             Issue.record("the next input is not processed")
             return
         }
@@ -89,18 +89,22 @@ import Testing
                 writeCount += 1
                 if length > 1 {
                     let chunkEnd = offset + Int64(length)
-                    record = owner.beginChunk(until: chunkEnd, at: offset)
+                    let chunk = owner.recordForChunk(until: chunkEnd, at: offset)
+                    owner.recordWritten(chunk)
+                    record = chunk
                     if deadlyOffset < chunkEnd { break search }
                     offset = chunkEnd
                     continue
                 }
-                switch owner.beginAlone(step: Self.firstStep, at: offset) {
+                switch owner.stepDecision(step: Self.firstStep, at: offset) {
                 case .setAside:
                     #expect(offset == deadlyOffset)
                     #expect(deathCount == deaths)
                     #expect(writeCount < 70, "a batch of 1000 inputs must not be processed one by one")
                     return
-                case .process(let written): record = written ?? record
+                case .process(let written):
+                    if let written { owner.recordWritten(written) }
+                    record = written ?? record
                 }
                 if offset == deadlyOffset { break search }
                 offset += 1
@@ -153,14 +157,15 @@ import Testing
         var owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
         var record = chunk
         for offset in Int64(40)...45 {
-            guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: offset) else {
+            guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: offset) else {
                 Issue.record("the input at \(offset) has no record, or is set aside")
                 return
             }
+            owner.recordWritten(written)
             record = written
         }
-        var nextOwner = Self.attemptsAfterTakeover(record, by: "2", at: 45)
-        guard case .process(let written?) = nextOwner.beginAlone(step: Self.firstStep, at: 45) else {
+        let nextOwner = Self.attemptsAfterTakeover(record, by: "2", at: 45)
+        guard case .process(let written?) = nextOwner.stepDecision(step: Self.firstStep, at: 45) else {
             Issue.record("the input at 45 is set aside after one attempt")
             return
         }
@@ -171,10 +176,10 @@ import Testing
     func `a process that begins a chunk and acquires the partition again counts its attempt at one input alone`() {
         var owner = ProcessingAttempts(process: "1")
         owner.suspect(until: 900, count: 900)
-        let chunk = owner.beginChunk(until: 72, at: 40)
+        let chunk = owner.recordForChunk(until: 72, at: 40)
         owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
         #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
-        guard case .process(let record?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+        guard case .process(let record?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
             Issue.record("the attempt has no record")
             return
         }
@@ -198,7 +203,7 @@ import Testing
         for _ in 0..<10 {
             owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
             #expect(!owner.isSuspect(at: 40))
-            guard case .process(let written) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+            guard case .process(let written) = owner.stepDecision(step: Self.firstStep, at: 40) else {
                 Issue.record("the input was set aside")
                 return
             }
@@ -222,10 +227,11 @@ import Testing
         record = owner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         for process in ["6", "7"] {
             owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
-            guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+            guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
             }
+            owner.recordWritten(written)
             record = written
         }
         #expect(record?.count == 2, "\"6\" and \"7\" have begun to process the input alone")
@@ -233,19 +239,31 @@ import Testing
         #expect(record?.count == 1, "\"7\" has withdrawn its attempt")
         // "8" dies with the input alone. This is the third death, after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
-        guard case .process(let written?) = owner.beginAlone(step: Self.firstStep, at: 40) else {
+        guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
             Issue.record("\"8\" set the input aside after only two deaths")
             return
         }
         owner = Self.attemptsAfterTakeover(written, by: "9", at: 40)
-        #expect(owner.beginAlone(step: Self.firstStep, at: 40) == .setAside)
+        #expect(owner.stepDecision(step: Self.firstStep, at: 40) == .setAside)
+    }
+
+    @Test func `a record that could not be written is written before the next attempt`() {
+        var owner = Self.attemptsAfterTakeover(
+            ProcessingAttempts.Record(offset: 40, step: 0, count: 1, aloneUntil: 41, process: "1"), by: "2", at: 40)
+        let record = ProcessingAttempts.Record(offset: 40, step: 0, count: 2, aloneUntil: 41, process: "2")
+        // The broker does not acknowledge the record, so the owner tries again.
+        for _ in 0..<3 {
+            #expect(owner.stepDecision(step: Self.firstStep, at: 40) == .process(record))
+        }
+        owner.recordWritten(record)
+        #expect(owner.stepDecision(step: Self.firstStep, at: 40) == .process(nil))
     }
 
     @Test func `a due row and the input after it are different steps`() {
         var owner = ProcessingAttempts(process: "1")
         owner.suspect(until: 50, count: 10)
-        guard case .process(let dueRow?) = owner.beginAlone(step: Self.firstStep, at: 40),
-            case .process(let input?) = owner.beginAlone(step: 1, at: 40)
+        guard case .process(let dueRow?) = owner.stepDecision(step: Self.firstStep, at: 40),
+            case .process(let input?) = owner.stepDecision(step: 1, at: 40)
         else {
             Issue.record("a step is not processed, or has no record")
             return
