@@ -95,6 +95,11 @@
             return self.dueTimes.first?.time
         }
     }
+    /// The key of the earliest row that is due at `now`; nil when no row is due.
+    package mutating func dueKey(at now: Timestamp) -> Key? {
+        guard let time = self.nextDue, time <= now else { return nil }
+        return self.dueTimes.first?.key
+    }
 
     /// The row `key`; setting it to nil removes the row.
     @inlinable package subscript(key: Key) -> Row? {

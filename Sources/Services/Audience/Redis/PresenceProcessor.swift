@@ -140,8 +140,8 @@ package final class PresenceProcessor: PartitionProcessor {
     // time) preceded `input`. None sends a request that changes leases: Redis executes only one such request for each
     // offset, and that is the request of the input.
 
-    package func isRowDue(before input: InboxInput) -> Bool {
-        self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false
+    package func dueRow(before input: InboxInput) -> String? {
+        self.rows.dueKey(at: max(self.cursor.latestTime, input.moment.now))?.text
     }
 
     package func processNextDue(

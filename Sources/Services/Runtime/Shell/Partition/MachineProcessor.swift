@@ -104,8 +104,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         }
     }
 
-    package func isRowDue(before input: InboxInput) -> Bool {
-        self.journal.nextDue.map { $0 <= max(self.now, input.moment.now) } ?? false
+    package func dueRow(before input: InboxInput) -> String? {
+        self.journal.dueKey(at: max(self.now, input.moment.now))?.text
     }
 
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {

@@ -120,9 +120,9 @@ final class OwnedPartition {
         return self.processor.removeNextDue(before: Self.inboxInput(record))
     }
 
-    /// Whether a row is due before a record.
-    func isRowDue(before record: IncomingRecord) -> Bool {
-        self.processor.isRowDue(before: Self.inboxInput(record))
+    /// The key of the earliest row that is due before a record; nil when no row is due.
+    func dueRow(before record: IncomingRecord) -> String? {
+        self.processor.dueRow(before: Self.inboxInput(record))
     }
 
     /// Advances the position past a record without processing the record.

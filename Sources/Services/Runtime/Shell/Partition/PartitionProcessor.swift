@@ -65,8 +65,9 @@ package protocol PartitionProcessor: AnyObject {
     // `process` handles due rows together with the inputs. After a failure the shell handles them one by one, with the
     // next three methods, to find the row that causes the failure.
 
-    /// Whether a row is due when `input` is processed; false for a processor that does not handle rows one by one.
-    func isRowDue(before input: InboxInput) -> Bool
+    /// The key of the earliest row that is due when `input` is processed; nil when no row is due, and for a processor
+    /// that does not handle rows one by one.
+    func dueRow(before input: InboxInput) -> String?
 
     /// Handles only the earliest row that is due when `input` is processed.
     ///
@@ -99,7 +100,7 @@ package protocol PartitionProcessor: AnyObject {
 extension PartitionProcessor {
     package var causeIndexes: [Int] { [] }
     package var rowCount: Int { 0 }
-    package func isRowDue(before input: InboxInput) -> Bool { false }
+    package func dueRow(before input: InboxInput) -> String? { nil }
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool { false }
     package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? { nil }
 }

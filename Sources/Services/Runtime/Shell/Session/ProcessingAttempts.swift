@@ -34,6 +34,11 @@ struct ProcessingAttempts {
         var aloneUntil: Int64?
         /// The process that wrote the record; empty if that process released the partition while it was running.
         var process: String
+        /// The key of the due row that is the step, or empty for the input itself; nil in a record of an older version,
+        /// and before whole batches.
+        ///
+        /// Numbers do not identify a step: once a due row is handled, the next owner counts from 0 without that row.
+        var row: String?
 
         /// Whether the record was written before a chunk.
         var isOfChunk: Bool { self.count == 0 && self.aloneUntil != nil }
@@ -189,20 +194,25 @@ struct ProcessingAttempts {
     /// How the next step of an input that is processed alone is handled.
     ///
     /// - Parameters:
+    ///   - row: the key of the due row that is the step; empty for the input itself.
     ///   - step: the step's number, see `Record.step`.
     ///   - offset: the committed offset.
     /// - Returns: whether to process the step or to set it aside.
-    func stepDecision(step: Int, at offset: Int64) -> StepDecision {
+    func stepDecision(row: String, step: Int, at offset: Int64) -> StepDecision {
         var attempts = 0
         // The record of a chunk does not count attempts of a step.
-        if let record = self.record, record.offset == offset, record.step == step, !record.isOfChunk {
+        if let record = self.record, record.offset == offset, !record.isOfChunk,
+            record.row.map({ $0 == row }) ?? (record.step == step)
+        {
             // A record of this process is already written, and is not a sign of a crash.
             guard record.process != self.process else { return .process(nil) }
             attempts = record.count
         }
         guard attempts < Self.maxAloneAttempts else { return .setAside }
         return .process(
-            Record(offset: offset, step: step, count: attempts + 1, aloneUntil: self.aloneUntil, process: self.process))
+            Record(
+                offset: offset, step: step, count: attempts + 1, aloneUntil: self.aloneUntil, process: self.process,
+                row: row))
     }
 
     /// The sum of two offsets, of which `b` is positive; the highest offset if the sum is higher.

@@ -15,7 +15,8 @@ extension ShellSession {
     /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the
     /// input itself.
     private enum Step {
-        case dueRow
+        /// The row with this key.
+        case dueRow(String)
         case input
     }
 
@@ -100,8 +101,8 @@ extension ShellSession {
     /// - Throws: the error that ends the session.
     private func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
         var stepIndex = 0
-        while partition.isRowDue(before: record) {
-            guard try self.processStep(.dueRow, stepIndex, record, partition) else { return false }
+        while let key = partition.dueRow(before: record) {
+            guard try self.processStep(.dueRow(key), stepIndex, record, partition) else { return false }
             stepIndex += 1
         }
         return try self.processStep(.input, stepIndex, record, partition)
@@ -118,7 +119,8 @@ extension ShellSession {
         var replies: [OutgoingRecord] = []
         do {
             try self.throwIfTakenOver(partition, [record])
-            switch partition.attempts.stepDecision(step: stepIndex, at: partition.position) {
+            let row = if case .dueRow(let key) = step { key } else { "" }
+            switch partition.attempts.stepDecision(row: row, step: stepIndex, at: partition.position) {
             case .setAside:
                 try self.setAside(step, record, partition, .deaths, group)
                 return true

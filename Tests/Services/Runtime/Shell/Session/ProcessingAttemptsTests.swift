@@ -16,6 +16,8 @@ import Testing
 @Suite struct ProcessingAttemptsTests {
     /// An input that no due rows precede has one step, 0: the input itself.
     private static let firstStep = 0
+    /// Stands for the input itself; a due row has its key instead.
+    private static let input = ""
     /// The generation of an owner that has found a backlog of more than 1000 inputs.
     private static let lateGeneration: Int64 = 5000
 
@@ -49,16 +51,17 @@ import Testing
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40, generation: 41)
             #expect(owner.isSuspect(at: 40))
             #expect(owner.chunkLength(of: 1, until: 41, at: 40) == 1)
-            guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
+            guard case .process(let written?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
             }
             record = written
         }
         let fourthOwner = Self.attemptsAfterTakeover(record, by: "4", at: 40)
-        #expect(fourthOwner.stepDecision(step: Self.firstStep, at: 40) == .setAside)
+        #expect(fourthOwner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
-        guard case .process(let nextRecord?) = fourthOwner.stepDecision(step: Self.firstStep, at: 41) else {
+        guard case .process(let nextRecord?) = fourthOwner.stepDecision(row: Self.input, step: Self.firstStep, at: 41)
+        else {
             Issue.record("the next input is not processed")
             return
         }
@@ -96,7 +99,7 @@ import Testing
                     offset = chunkEnd
                     continue
                 }
-                switch owner.stepDecision(step: Self.firstStep, at: offset) {
+                switch owner.stepDecision(row: Self.input, step: Self.firstStep, at: offset) {
                 case .setAside:
                     #expect(offset == deadlyOffset)
                     #expect(deathCount == deaths)
@@ -157,7 +160,8 @@ import Testing
         var owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
         var record = chunk
         for offset in Int64(40)...45 {
-            guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: offset) else {
+            guard case .process(let written?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: offset)
+            else {
                 Issue.record("the input at \(offset) has no record, or is set aside")
                 return
             }
@@ -165,7 +169,7 @@ import Testing
             record = written
         }
         let nextOwner = Self.attemptsAfterTakeover(record, by: "2", at: 45)
-        guard case .process(let written?) = nextOwner.stepDecision(step: Self.firstStep, at: 45) else {
+        guard case .process(let written?) = nextOwner.stepDecision(row: Self.input, step: Self.firstStep, at: 45) else {
             Issue.record("the input at 45 is set aside after one attempt")
             return
         }
@@ -179,7 +183,7 @@ import Testing
         let chunk = owner.recordForChunk(until: 72, at: 40)
         owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
         #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
-        guard case .process(let record?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
+        guard case .process(let record?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
             Issue.record("the attempt has no record")
             return
         }
@@ -203,7 +207,7 @@ import Testing
         for _ in 0..<10 {
             owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
             #expect(!owner.isSuspect(at: 40))
-            guard case .process(let written) = owner.stepDecision(step: Self.firstStep, at: 40) else {
+            guard case .process(let written) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
                 Issue.record("the input was set aside")
                 return
             }
@@ -227,7 +231,7 @@ import Testing
         record = owner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
         for process in ["6", "7"] {
             owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
-            guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
+            guard case .process(let written?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
             }
@@ -239,36 +243,58 @@ import Testing
         #expect(record?.count == 1, "\"7\" has withdrawn its attempt")
         // "8" dies with the input alone. This is the third death, after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
-        guard case .process(let written?) = owner.stepDecision(step: Self.firstStep, at: 40) else {
+        guard case .process(let written?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
             Issue.record("\"8\" set the input aside after only two deaths")
             return
         }
         owner = Self.attemptsAfterTakeover(written, by: "9", at: 40)
-        #expect(owner.stepDecision(step: Self.firstStep, at: 40) == .setAside)
+        #expect(owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) == .setAside)
     }
 
     @Test func `a record that could not be written is written before the next attempt`() {
         var owner = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: 40, step: 0, count: 1, aloneUntil: 41, process: "1"), by: "2", at: 40)
-        let record = ProcessingAttempts.Record(offset: 40, step: 0, count: 2, aloneUntil: 41, process: "2")
+        let record = ProcessingAttempts.Record(
+            offset: 40, step: 0, count: 2, aloneUntil: 41, process: "2", row: Self.input)
         // The broker does not acknowledge the record, so the owner tries again.
         for _ in 0..<3 {
-            #expect(owner.stepDecision(step: Self.firstStep, at: 40) == .process(record))
+            #expect(owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) == .process(record))
         }
         owner.recordWritten(record)
-        #expect(owner.stepDecision(step: Self.firstStep, at: 40) == .process(nil))
+        #expect(owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) == .process(nil))
     }
 
-    @Test func `a due row and the input after it are different steps`() {
-        var owner = ProcessingAttempts(process: "1")
-        owner.suspect(until: 50, count: 10)
-        guard case .process(let dueRow?) = owner.stepDecision(step: Self.firstStep, at: 40),
-            case .process(let input?) = owner.stepDecision(step: 1, at: 40)
-        else {
-            Issue.record("a step is not processed, or has no record")
+    @Test func `the attempts at a due row do not count for the row or the input after it`() {
+        // "1" has died with the row "a", and "2" has handled it and died with the row "b". The next owner finds the row
+        // "b" in the place of "a".
+        let ofFirstRow = ProcessingAttempts.Record(
+            offset: 40, step: 0, count: 1, aloneUntil: 41, process: "1", row: "a")
+        var owner = Self.attemptsAfterTakeover(ofFirstRow, by: "2", at: 40)
+        guard case .process(let ofSecondRow?) = owner.stepDecision(row: "b", step: 1, at: 40) else {
+            Issue.record("the row has no record, or is set aside")
             return
         }
-        #expect(dueRow.step == 0 && input.step == 1)
+        #expect(ofSecondRow.count == 1)
+        owner = Self.attemptsAfterTakeover(ofSecondRow, by: "3", at: 40)
+        guard case .process(let repeated?) = owner.stepDecision(row: "b", step: 0, at: 40) else {
+            Issue.record("the row has no record, or is set aside")
+            return
+        }
+        #expect(repeated.count == 2, "the row's second attempt counts although its step has another number now")
+        owner = Self.attemptsAfterTakeover(repeated, by: "4", at: 40)
+        #expect(owner.stepDecision(row: "b", step: 0, at: 40) == .setAside)
+        guard case .process(let ofInput?) = owner.stepDecision(row: Self.input, step: 0, at: 40) else {
+            Issue.record("the input after the row has no record, or is set aside")
+            return
+        }
+        #expect(ofInput.count == 1)
+    }
+
+    @Test func `the steps of an older version's record are identified by their numbers`() {
+        let record = ProcessingAttempts.Record(offset: 40, step: 1, count: 2, aloneUntil: 41, process: "1")
+        let owner = Self.attemptsAfterTakeover(record, by: "2", at: 40)
+        #expect(owner.stepDecision(row: "b", step: 1, at: 40) == .setAside)
+        #expect(owner.stepDecision(row: "b", step: 0, at: 40) != .setAside)
     }
 
     @Test func `an owner that may have been replaced must not withdraw its attempt, and one with another failure may`()
