@@ -125,33 +125,6 @@ final class ShardCalls {
         }
     }
 
-    /// Changes the user's displayed name and avatar, for later calls and in the live that the client is in.
-    ///
-    /// If the client is in a live, the change is made when presence has replied; otherwise immediately.
-    private func updateProfile(
-        _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
-        stopwatch: Stopwatch
-    ) throws(ReplyError) {
-        // If the token contains a name or an avatar, the user cannot change it.
-        if (name != nil && client.hasFixedName) || (avatarURL != nil && client.hasFixedAvatar) {
-            throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
-        }
-        var caller = caller
-        caller.user.userName = name ?? caller.user.userName
-        caller.user.avatarURL = avatarURL ?? caller.user.avatarURL
-        if let live = client.core.live {
-            let input = AudienceInput(client.key(live), .profile(caller: caller))
-            return try self.forward(
-                .audience(input), frame.id, frame.method, .updateProfile(caller.user), in: nil, client)
-        }
-        // For a client that is not in a live, the gateway changes the profile. The call must pass the checks of a
-        // forwarded call.
-        guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
-        client.user = caller.user
-        self.reply(
-            frame.id, .success(result: .done), to: client, method: frame.method, stopwatch: stopwatch)
-    }
-
     /// The error with which a join of a server's token is rejected (PROTOCOL.md 4.3).
     static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
