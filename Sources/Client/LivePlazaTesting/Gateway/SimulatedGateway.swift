@@ -24,7 +24,7 @@ struct SimulatedGateway: Sendable {
     /// The last notices, for clients that connect again.
     var notices = NoticeRing()
     /// The replies that wait until the model has their required revision.
-    var awaited = AwaitedReplies()
+    var prematureReplies = PrematureReplies()
     /// The last items of each feed.
     var feeds: [LiveKey: FeedLog] = [:]
     var random: SeededRandom
@@ -122,7 +122,7 @@ struct SimulatedGateway: Sendable {
     mutating func tick(at now: MonotonicTime) {
         self.now = max(self.now, now)
         if self.now - self.rankedAt >= Ranking.interval { self.refreshRanking() }
-        for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
+        for reply in self.prematureReplies.release(in: self.model, at: self.now) { self.handleReply(reply) }
         for number in self.connections.keys.sorted() { self.checkDeadlines(of: number) }
         for (live, count) in self.countSchedule.takeDue(at: self.now) { self.sendCount(count, in: live) }
         if self.now - self.heartbeatsSentAt >= Self.heartbeatInterval {
@@ -174,13 +174,13 @@ struct SimulatedGateway: Sendable {
         case .notice(let notice): self.noticeReceived(notice)
         case .reply(let reply):
             // A reply does not change the model, so no other reply is released.
-            if !self.awaited.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
+            if !self.prematureReplies.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
         // A gateway does not read the services' inputs. A simulated cluster has no webhooks.
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
         // The record may have brought the model to the revision for which replies wait.
-        for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
+        for reply in self.prematureReplies.release(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 
     /// Sends a count at once, or lets it wait if the last count of the live was sent only recently.

@@ -10,7 +10,7 @@ internal import PlazaModel
 final class Tables: Sendable {
     private struct State {
         var model = ReadModel()
-        var awaitedReplies = AwaitedReplies()
+        var prematureReplies = PrematureReplies()
         var notices = NoticeRing()
         var ranking: Ranking
         /// The compiled word filters of apps whose backends decide about messages, each with the revision of the app's
@@ -49,7 +49,7 @@ final class Tables: Sendable {
     func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (hasChanged: Bool, replies: [Reply]) {
         self.state.withLock { state in
             guard body(&state.model) else { return (false, []) }
-            return (true, state.awaitedReplies.release(in: state.model, at: now))
+            return (true, state.prematureReplies.release(in: state.model, at: now))
         }
     }
 
@@ -58,16 +58,16 @@ final class Tables: Sendable {
     ///
     /// - Returns: False if the caller must send the reply now.
     func bufferIfPremature(_ reply: Reply, at now: MonotonicTime) -> Bool {
-        self.state.withLock { $0.awaitedReplies.bufferIfPremature(reply, in: $0.model, at: now) }
+        self.state.withLock { $0.prematureReplies.bufferIfPremature(reply, in: $0.model, at: now) }
     }
 
     /// Removes and returns the buffered replies whose deadline has passed.
     func removeOverdueReplies(at now: MonotonicTime) -> [Reply] {
-        self.state.withLock { $0.awaitedReplies.release(in: $0.model, at: now) }
+        self.state.withLock { $0.prematureReplies.release(in: $0.model, at: now) }
     }
 
     /// The earliest deadline of a buffered reply.
-    var nextReplyDeadline: MonotonicTime? { self.state.withLock { $0.awaitedReplies.nextDeadline } }
+    var nextReplyDeadline: MonotonicTime? { self.state.withLock { $0.prematureReplies.nextDeadline } }
 
     /// Adds a new snapshot of the order in which lives are listed.
     ///
@@ -144,7 +144,7 @@ final class Tables: Sendable {
     func pruneNotices(at now: MonotonicTime) { self.state.withLock { $0.notices.prune(at: now) } }
 
     /// The numbers of lives, of notices and of buffered replies.
-    var sizes: (lives: Int, notices: Int, awaitedReplies: Int) {
-        self.state.withLock { ($0.model.liveRecordCount, $0.notices.count, $0.awaitedReplies.count) }
+    var sizes: (lives: Int, notices: Int, prematureReplies: Int) {
+        self.state.withLock { ($0.model.liveRecordCount, $0.notices.count, $0.prematureReplies.count) }
     }
 }

@@ -318,7 +318,7 @@ extension Gateway {
             Double(self?.tables.sizes.lives ?? 0)
         }
         registry.observe("gateway_replies_waiting", help: "Replies that wait for a revision.") { [weak self] in
-            Double(self?.tables.sizes.awaitedReplies ?? 0)
+            Double(self?.tables.sizes.prematureReplies ?? 0)
         }
         for (index, clock) in self.shardTurns.enumerated() {
             registry.observe(

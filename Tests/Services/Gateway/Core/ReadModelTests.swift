@@ -129,35 +129,35 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
     @Test func `a reply is held back until the model has the required revision, but for at most 200 ms`() {
         // The reply may be sent when the live's record has revision 3.
         var model = ReadModel()
-        var awaitedReplies = AwaitedReplies()
+        var prematureReplies = PrematureReplies()
         let required = RequiredRevision(.rooms, "arena", revision: 3)
         let reply = Reply(to: Sample.caller(), app: Sample.app, .success(result: .done), required: required)
-        #expect(awaitedReplies.bufferIfPremature(reply, in: model, at: 1000) == true)
-        #expect(awaitedReplies.release(in: model, at: 1199).isEmpty, "the model has no record of the live yet")
+        #expect(prematureReplies.bufferIfPremature(reply, in: model, at: 1000) == true)
+        #expect(prematureReplies.release(in: model, at: 1199).isEmpty, "the model has no record of the live yet")
         model.apply(Sample.live("arena", revision: 3))
-        #expect(awaitedReplies.release(in: model, at: 1199) == [reply])
+        #expect(prematureReplies.release(in: model, at: 1199) == [reply])
         #expect(
-            awaitedReplies.bufferIfPremature(reply, in: model, at: 1200) == false,
+            prematureReplies.bufferIfPremature(reply, in: model, at: 1200) == false,
             "the model has the revision, so the reply can be sent at once")
 
         // The model never gets the stage that this reply requires.
         let later = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
             required: RequiredRevision(.stages, "arena", revision: 1))
-        #expect(awaitedReplies.bufferIfPremature(later, in: model, at: 2000) == true)
-        #expect(awaitedReplies.nextDeadline == 2200)
-        #expect(awaitedReplies.release(in: model, at: 2200) == [later])
-        #expect(awaitedReplies.count == 0)
+        #expect(prematureReplies.bufferIfPremature(later, in: model, at: 2000) == true)
+        #expect(prematureReplies.nextDeadline == 2200)
+        #expect(prematureReplies.release(in: model, at: 2200) == [later])
+        #expect(prematureReplies.count == 0)
     }
 
     @Test func `I16 the number of replies that are held back is limited, and further ones are sent immediately`() {
-        var awaitedReplies = AwaitedReplies()
+        var prematureReplies = PrematureReplies()
         let reply = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
             required: RequiredRevision(.rooms, "arena", revision: 3))
-        for _ in 0..<AwaitedReplies.maxReplies {
-            #expect(awaitedReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == true)
+        for _ in 0..<PrematureReplies.maxReplies {
+            #expect(prematureReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == true)
         }
-        #expect(awaitedReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == false)
+        #expect(prematureReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == false)
     }
 }

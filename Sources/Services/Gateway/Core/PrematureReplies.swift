@@ -4,13 +4,13 @@ package import PlazaModel
 
 /// Buffers each reply until the read model has the revision that the reply requires, so that clients read their own
 /// writes.
-package struct AwaitedReplies: Sendable {
+package struct PrematureReplies: Sendable {
     /// The longest time for which a reply is buffered.
     package static let timeout = Milliseconds(200)
     /// The largest number of buffered replies; when it is reached, replies are sent immediately.
     package static let maxReplies = 10_000
 
-    private struct AwaitedReply: Sendable {
+    private struct PrematureReply: Sendable {
         var reply: Reply
         /// The revision that the read model must reach before the reply is sent.
         var required: RequiredRevision
@@ -18,7 +18,7 @@ package struct AwaitedReplies: Sendable {
     }
 
     /// The buffered replies in the order in which they were received, which is also the order of their deadlines.
-    private var buffered: [AwaitedReply] = []
+    private var buffered: [PrematureReply] = []
 
     /// Creates an empty buffer.
     package init() {}
@@ -37,7 +37,7 @@ package struct AwaitedReplies: Sendable {
         else {
             return false
         }
-        self.buffered.append(AwaitedReply(reply: reply, required: required, deadline: now + Self.timeout))
+        self.buffered.append(PrematureReply(reply: reply, required: required, deadline: now + Self.timeout))
         return true
     }
 
