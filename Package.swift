@@ -229,6 +229,7 @@ let testTargets: [Target] = [
     appCode("AppInSwift5", in: "Client/AppCode/Swift5", .v5),
     appCode("AppInSwift6", in: "Client/AppCode/Swift6", .v6),
     library("Repository", in: "../Tests/Repository"),
+    library("CallScripts", in: "../Tests/Client/CallScripts", ["LivePlazaKit"]),
     library(
         "FuzzTargets", in: "../Tests/Fuzz/Targets",
         [
@@ -365,7 +366,7 @@ let testTargets: [Target] = [
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency", "TestSupport"]),
     tests(
         "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
-        ["AppInSwift5", "AppInSwift6", "LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
+        ["AppInSwift5", "AppInSwift6", "CallScripts", "LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
     tests("ViewerScreensTests", in: "Examples/TerminalViewer", ["ViewerScreens"]),
     tests(
         "FirstLiveTests", in: "Examples/FirstLive",
@@ -377,9 +378,9 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LivePlazaCombine", "LivePlazaKit",
-            "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell",
-            "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
+            "AttackKit", "CallScripts", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LivePlazaCombine",
+            "LivePlazaKit", "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "PlazaWire",
+            "ServiceShell", "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py", "boundary_cases.py", "boundary_http.py", "boundary_websocket.py"]),
 ]
 

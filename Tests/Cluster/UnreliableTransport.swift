@@ -7,6 +7,8 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
     private let transport: any Transport
     private let lock = NSLock()
     private var isDown = false
+    /// How many further frames are delivered before the connection is cut; nil while no cut is planned.
+    private var framesUntilCut: Int?
     /// The connection that was made last.
     private weak var connection: UnreliableConnection?
 
@@ -15,12 +17,12 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
     func connect(
         to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) throws(ErrorInfo) -> any TransportConnection {
-        let connection = UnreliableConnection(onEvent)
+        let connection = UnreliableConnection(onEvent) { [weak self] in self?.countFrame() ?? true }
         let isDown = self.lock.withLock {
             self.connection = connection
             return self.isDown
         }
-        if isDown {
+        if isDown || !self.countFrame() {
             // Later, because a transport reports no event before it has returned the connection.
             DispatchQueue.global().async { connection.cut() }
         } else {
@@ -39,7 +41,38 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
     func endOutage() { self.lock.withLock { self.isDown = false } }
 
     /// Cuts the connection; the client may connect again at once.
-    func cut() { self.present?.cut() }
+    ///
+    /// A planned cut does not come any more.
+    func cut() {
+        self.lock.withLock { self.framesUntilCut = nil }
+        self.present?.cut()
+    }
+
+    /// Cuts the connection after a number of further frames; replaces a cut that was planned before.
+    ///
+    /// The frames of both directions are counted together, as by the simulated cluster. The request to open a
+    /// connection and its answer are one frame each.
+    ///
+    /// - Parameter count: how many frames are still delivered. The connection is cut at the frame after them, which is
+    ///   lost.
+    func cut(afterFrames count: Int) { self.lock.withLock { self.framesUntilCut = count } }
+
+    /// Whether a cut is planned and has not come yet.
+    var isCutPlanned: Bool { self.lock.withLock { self.framesUntilCut != nil } }
+
+    /// Whether the present connection is open.
+    var isOpen: Bool { self.present?.isOpen ?? false }
+
+    /// Counts a frame.
+    ///
+    /// - Returns: false if the frame is lost, because the connection must be cut now.
+    private func countFrame() -> Bool {
+        self.lock.withLock {
+            guard let count = self.framesUntilCut else { return true }
+            self.framesUntilCut = count > 0 ? count - 1 : nil
+            return count > 0
+        }
+    }
 
     /// From now on, what the server sends on the present connection is lost.
     func loseReceivedFrames() { self.present?.loses(received: true) }
@@ -53,13 +86,22 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
 private final class UnreliableConnection: TransportConnection, @unchecked Sendable {
     private let lock = NSLock()
     private let onEvent: @Sendable (TransportEvent) -> Void
+    /// Counts a frame; false if the connection must be cut instead of delivering the frame.
+    private let countFrame: @Sendable () -> Bool
     /// The real connection; nil until there is one.
     private var connection: (any TransportConnection)?
+    private var wasOpened = false
     private var isCut = false
     private var losesReceived = false
     private var losesSent = false
 
-    init(_ onEvent: @escaping @Sendable (TransportEvent) -> Void) { self.onEvent = onEvent }
+    init(
+        _ onEvent: @escaping @Sendable (TransportEvent) -> Void, countFrame: @escaping @Sendable () -> Bool
+    ) {
+        (self.onEvent, self.countFrame) = (onEvent, countFrame)
+    }
+
+    var isOpen: Bool { self.lock.withLock { self.wasOpened && !self.isCut } }
 
     /// Sets the real connection, which is closed at once if this one was cut before.
     func use(_ connection: any TransportConnection) {
@@ -71,8 +113,21 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
     }
 
     func received(_ event: TransportEvent) {
-        self.lock.withLock { if !self.isCut, !self.losesReceived { self.onEvent(event) } }
+        let isEnd = if case .closed = event { true } else { false }
+        // The end of the connection is no frame.
+        guard isEnd || self.isDelivered() else { return self.cut() }
+        self.lock.withLock {
+            guard !self.isCut, !self.losesReceived else { return }
+            if event == .opened { self.wasOpened = true }
+            if isEnd { self.isCut = true }
+            self.onEvent(event)
+        }
     }
+
+    /// Counts a frame; false if the connection must be cut instead of delivering the frame.
+    ///
+    /// Frames of a connection that is cut already are not counted.
+    private func isDelivered() -> Bool { self.lock.withLock { self.isCut } || self.countFrame() }
 
     func loses(received: Bool = false, sent: Bool = false) {
         self.lock.withLock {
@@ -92,6 +147,7 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
     }
 
     func send(_ text: [UInt8]) {
+        guard self.isDelivered() else { return self.cut() }
         let connection = self.lock.withLock { self.isCut || self.losesSent ? nil : self.connection }
         connection?.send(text)
     }

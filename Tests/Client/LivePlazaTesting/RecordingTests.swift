@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CallScripts
 import LivePlazaKit
 import LivePlazaTesting
 import Testing
@@ -15,13 +16,13 @@ struct RecordingTests {
         cluster.advance(by: .seconds(1))
         try await viewer.joinLive("eve")
         // The host sends eight messages. Meanwhile the viewer's connection is cut, and the viewer sends a message.
-        var snapshots: [(elapsed: Duration, stores: StoreSnapshot)] = []
+        var snapshots: [(elapsed: Duration, stores: StoreStates)] = []
         for step in 0..<8 {
             try host.say("step \(step)", in: "eve")
             if step == 3 { cluster.cutConnection(of: "viewer") }
             if step == 4 { try await viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "mine") }
             cluster.advance(by: .seconds(10))
-            snapshots.append((cluster.elapsed, StoreSnapshot(viewer.plaza, "eve")))
+            snapshots.append((cluster.elapsed, StoreStates(viewer.plaza, "eve")))
             cluster.advance(by: .seconds(1))
         }
         let lines = recorder.recording.lines
@@ -35,7 +36,7 @@ struct RecordingTests {
         let replay = SessionReplay(recording)
         for snapshot in snapshots {
             replay.advance(to: snapshot.elapsed)
-            #expect(StoreSnapshot(replay.plaza, "eve").differences(from: snapshot.stores) == [])
+            #expect(StoreStates(replay.plaza, "eve").differences(from: snapshot.stores) == [])
         }
         // Eight messages of the host, and one of the viewer.
         #expect(snapshots.last?.stores.messages.count == 9)
@@ -58,12 +59,12 @@ struct RecordingTests {
         try await viewer.joinLive("eve")
         cluster.advance(by: .seconds(2))
         for (user, recorder) in zip([host, viewer], recorders) {
-            let stores = StoreSnapshot(user.plaza, "eve")
+            let stores = StoreStates(user.plaza, "eve")
             #expect(stores.audience.messageBannedUserList.map(\.userID) == ["guest", "viewer"])
             #expect(stores.allowsSending == (user.id == "host"))
             let replay = SessionReplay(recorder.recording)
             replay.advance(to: cluster.elapsed)
-            #expect(StoreSnapshot(replay.plaza, "eve").differences(from: stores) == [])
+            #expect(StoreStates(replay.plaza, "eve").differences(from: stores) == [])
         }
     }
 

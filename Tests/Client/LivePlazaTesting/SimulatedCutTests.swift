@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CallScripts
 import LivePlazaKit
 import LivePlazaTesting
 import Synchronization
@@ -47,14 +48,14 @@ struct SimulatedCutTests {
         #expect(failures.all == [], "expected that every call succeeds")
         let newcomer = try Self.enter("newcomer", cluster)
         Self.passTime(cluster)
-        var (userSnapshot, witnessSnapshot) = (StoreSnapshot(user, "eve"), StoreSnapshot(witness, "eve"))
+        var (userSnapshot, witnessSnapshot) = (StoreStates(user, "eve"), StoreStates(witness, "eve"))
         // The order may differ: a message that the user must send again may come after the host's message.
         #expect(userSnapshot.messages.count == 3 && Set(userSnapshot.messages) == ["one", "from the host", "two"])
         userSnapshot.clearUserSpecificStates()
         witnessSnapshot.clearUserSpecificStates()
         #expect(userSnapshot.differences(from: witnessSnapshot) == [])
         // The newcomer has no messages from before the join, so messages are not compared.
-        var newcomerSnapshot = StoreSnapshot(newcomer, "eve")
+        var newcomerSnapshot = StoreStates(newcomer, "eve")
         newcomerSnapshot.clearUserSpecificStates()
         (userSnapshot.messages, witnessSnapshot.messages, newcomerSnapshot.messages) = ([], [], [])
         #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
