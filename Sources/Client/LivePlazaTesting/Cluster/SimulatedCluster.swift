@@ -218,8 +218,8 @@ public final class SimulatedCluster: Sendable {
     ///
     /// - Parameters:
     ///   - name: The device.
-    ///   - count: How many frames are still delivered, in both directions together; the opening of a connection counts
-    ///     as one. The connection is cut at the frame after them, which is lost.
+    ///   - count: How many frames are still delivered, in both directions together. The request to open a connection
+    ///     and its answer count as one each. The connection is cut at the frame after them, which is lost.
     public func cutConnection(of name: String, afterFrames count: Int) {
         self.queue.sync { self.network.setFrames(count, untilCutOf: name) }
     }
