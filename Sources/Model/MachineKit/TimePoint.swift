@@ -24,9 +24,10 @@ extension TimePoint {
     /// Whole seconds since the clock's zero; a fraction is cut off.
     @inlinable package var seconds: Int64 { self.milliseconds / 1000 }
 
-    /// The nearest number of milliseconds that a point in time may have.
+    /// Returns `milliseconds`, limited to the range from `Int64.min / 4` to `Int64.max / 4`.
     ///
-    /// A quarter of what an `Int64` holds: the difference of two points is a span (`Milliseconds`), which may be half.
+    /// The difference of two such numbers is at most half of what an `Int64` holds, which is also the limit of a span
+    /// (`Milliseconds`).
     @inlinable package static func clamped(_ milliseconds: Int64) -> Int64 {
         min(max(milliseconds, Int64.min / 4), Int64.max / 4)
     }

@@ -47,7 +47,8 @@ package struct CallFrame: Sendable {
 
     private init(id: Int64, method: String, age: Int64?, _ json: StrictJSON) {
         self.id = id
-        // No method has such a name. Others are compared with those of methods.
+        // Each byte that is not ASCII becomes `?`, because a comparison of other text may take long. No method's name
+        // contains `?`, so such a call has an unknown method.
         self.method = String(ascii: method.utf8)
         self.age = age
         self.json = json
@@ -60,6 +61,8 @@ package struct CallFrame: Sendable {
     package func params<Params: Decodable>(_ type: Params.Type = Params.self) throws(ReplyError) -> Params {
         do throws(WireError) {
             guard let params else { return try Wire.decode(from: Array("{}".utf8)) }
+            // Swift's comparison of strings takes quadratic time for a long run of combining marks, so such text is
+            // rejected before anything compares it.
             guard !self.json.hasLongMarkRun(at: params) else {
                 throw .badField(
                     path: "params", message: "has more than \(String.maxMarks) combining marks in a row")
@@ -70,10 +73,10 @@ package struct CallFrame: Sendable {
         }
     }
 
-    /// Checks the frame of a method without parameters: the members of `params` are ignored.
+    /// Checks `params` of a method that has no parameters; its members are ignored.
     ///
-    /// - Throws: `badParameter` when `params` is not an object.
-    package func checkNoParams() throws(ReplyError) { _ = try self.params(NoParams.self) }
+    /// - Throws: `badParameter` when `params` is not an object, or has too many combining marks in a row.
+    package func checkIgnoredParams() throws(ReplyError) { _ = try self.params(NoParams.self) }
 
     private struct NoParams: Decodable {
         private enum NoKey: CodingKey {}

@@ -69,7 +69,7 @@ package struct CallParser: Sendable {
             switch frame.method {
             case "login": return .login(try frame.params())
             case "ping":
-                try frame.checkNoParams()
+                try frame.checkIgnoredParams()
                 return .ping
             default: throw Self.unknownMethodError(frame.method)
             }

@@ -76,7 +76,12 @@ import WebSocket
             ])
     }
 
-    @Test func `I16 beyond the limit for all queues, only the connection with the largest queue is closed`() throws {
+    // Step 1: connection 0 fills the limit, and its next frame closes it. Step 2: connection 1 fills the limit, and a sweep
+    // closes it. Step 3: clients 2 and 3 read all that was sent to them.
+    @Test
+    func `I16 beyond the limit for all queues, of one address only the connection with the largest queue is closed`()
+        throws
+    {
         let serverEvents = EventRecorder()
         // The indexes of the closed connections, in the order in which they closed.
         var closedIndexes: [Int] = []
@@ -89,11 +94,11 @@ import WebSocket
             let group = WebSocketGroup(loop: loop, configuration: configuration)
             let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
             let frame = FrameEncoder.text(String(repeating: "y", count: 10_000))
-            // In step 2, when connection 0 is closed, connection 1 gets the largest queue, and a sweep closes it.
+            // Step 2; the timer waits until connection 0 is closed.
             let step2Timer = try LoopTimer(loop: loop) { _ in
                 if closedIndexes != [0] { return }
-                // Connection 1 queues nearly the whole limit. Connections 2 and 3 then exceed the limit, but each
-                // of them stays within its share, a third of the limit.
+                // Connection 1 sends until all queues together hold nearly the limit. With one more text for each of
+                // connections 2 and 3 the total exceeds it; each of these two holds less than its share, a third.
                 while loop.outputBudget.queuedBytes < 560_000 { serverEvents.connections[1].send(frame) }
                 group.sweep()
                 #expect(closedIndexes == [0], "the sweep closed a connection, although the limit is not exceeded")
@@ -110,8 +115,9 @@ import WebSocket
             try self.connect(4, loop, port: server.port) { clients in
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
-                // Step 1: connection 0 queues nearly the whole limit of 600,000 bytes. The others then exceed the
-                // limit, but each stays within its share, a quarter of the limit: 150,000 bytes.
+                // Step 1: connection 0 sends until all queues together hold nearly the limit, 600,000 bytes. With one
+                // more frame for each of the others the total exceeds it; each of them holds less than its share, a
+                // quarter: 150,000 bytes.
                 while loop.outputBudget.queuedBytes < 560_000 { connections[0].send(frame) }
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
@@ -141,7 +147,7 @@ import WebSocket
         #expect(serverEvents.closures.dropFirst(2).allSatisfy { $0.cause == .connection(.loopEnding) })
     }
 
-    /// A server that closes connections with large queues only when the test calls the group's `sweep`.
+    /// Makes a server, and its group, whose queues are swept only when the test calls the group's `sweep`.
     private func makeServerWithoutSweeps(
         _ loop: EventLoop, _ events: EventRecorder, maxQueuedBytes: Int
     ) throws -> (server: WebSocketServer, group: WebSocketGroup) {
@@ -186,7 +192,7 @@ import WebSocket
         #expect((1...4).contains(closedIndexes.count) && !closedIndexes.contains(0), "\(closedIndexes)")
     }
 
-    @Test func `I16 an offer queues nothing without free memory, and the connection stays open`() throws {
+    @Test func `I16 when no memory is free, the method offer queues nothing and the connection stays open`() throws {
         let serverEvents = EventRecorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in

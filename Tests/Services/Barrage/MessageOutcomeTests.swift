@@ -28,8 +28,10 @@ import Testing
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(outcomesExpire ? 80 : 3)
                 if packedWindow.due <= moment.now {
-                    let (packedEnds, fullEnds) = (packedWindow.expire(at: moment), fullWindow.expire(at: moment))
-                    #expect(packedEnds == fullEnds)
+                    let (hasPackedEnded, hasFullEnded) = (
+                        packedWindow.expire(at: moment), fullWindow.expire(at: moment)
+                    )
+                    #expect(hasPackedEnded == hasFullEnded)
                 }
             }
             // The call's number is up to 25 below or 3 above the step: some numbers are repeated, and some are older
@@ -91,7 +93,7 @@ import Testing
             (20, .badParameter), (21, .sensitiveWords), (22, .giftCheckFailed),
         ]
         for (number, code) in expected { #expect(Rejection(rawValue: number)?.code == code) }
-        #expect(Rejection.allCases.count == expected.count + 1, "expected a list of all rejections but `none`")
+        #expect(Rejection.allCases.count == expected.count + 1, "`expected` must contain every rejection except `none`")
         let rules = AppRules(AppPolicy(messagesPerUserPerSecond: 7))
         #expect(Rejection.none.error(retryAfter: 0, under: rules) == nil)
         // Each error has a text and the retry hint. A text about a limit names the limit, such as 7 messages a second.

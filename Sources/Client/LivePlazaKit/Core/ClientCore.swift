@@ -108,7 +108,7 @@ struct ClientCore: Sendable {
     /// A frame was received.
     mutating func frameReceived(_ frame: IncomingFrame, at now: MonotonicTime) -> [ClientAction] {
         guard self.state == .loggingIn || self.state == .open else { return [] }
-        self.link.heartbeat.frameReceived(at: now)
+        self.link.pingSchedule.frameReceived(at: now)
         switch frame {
         case .reply(let id, let content): self.replyReceived(id, content, at: now)
         case .drain(let within):
@@ -204,7 +204,7 @@ struct ClientCore: Sendable {
         }
         self.link.tick(at: now)
         self.applyLinkEffects()
-        if self.state == .open, self.link.heartbeat.pingAt <= now { self.sendPing(at: now) }
+        if self.state == .open, self.link.pingSchedule.pingAt <= now { self.sendPing(at: now) }
         self.sendCalls(at: now)
     }
 }
@@ -344,7 +344,7 @@ extension ClientCore {
     private mutating func sendPing(at now: MonotonicTime) {
         self.ping = OwnCall(id: self.makeID(), sentAt: now)
         self.send(OutgoingFrame.call(self.ping.id, "ping", Array("{}".utf8)), at: now)
-        self.link.heartbeat.pingSent(at: now)
+        self.link.pingSchedule.pingSent(at: now)
     }
 
     /// Emits the difference between the server's clock and this client's clock.
@@ -354,7 +354,7 @@ extension ClientCore {
 
     private mutating func send(_ frame: [UInt8], at now: MonotonicTime) {
         self.applyLinkEffects()
-        self.link.heartbeat.frameSent(at: now)
+        self.link.pingSchedule.frameSent(at: now)
         self.actions.append(.send(frame))
     }
 

@@ -36,7 +36,7 @@ struct Link: Sendable {
 
     private(set) var state = LinkState.idle
     var tokens: TokenKeeper
-    var heartbeat: Heartbeat
+    var pingSchedule: PingSchedule
     private let random: RandomSource
     private var effects: [Effect] = []
     /// Whether the last connection failed or was lost, so that the next attempt goes to the next address.
@@ -66,7 +66,7 @@ struct Link: Sendable {
     init(hasTokenProvider: Bool, pingInterval: Milliseconds, random: @escaping RandomSource) {
         self.random = random
         self.tokens = TokenKeeper(hasProvider: hasTokenProvider, random: random)
-        self.heartbeat = Heartbeat(interval: pingInterval)
+        self.pingSchedule = PingSchedule(interval: pingInterval)
     }
 
     /// Removes and returns the effects that were added since this method last ran.
@@ -132,7 +132,7 @@ struct Link: Sendable {
         if self.state == .waiting {
             self.stateEndsAt = min(self.stateEndsAt, now + spread.randomPart(self.random()))
         }
-        return self.state == .open && !self.heartbeat.isAwaitingAnswer
+        return self.state == .open && !self.pingSchedule.isAwaitingAnswer
     }
 
     /// Records whether the system reports a network.
@@ -152,13 +152,13 @@ struct Link: Sendable {
 
     /// When an open connection counts as lost: sooner while the system has no network.
     private var lostAt: MonotonicTime {
-        self.heartbeat.lostAt(answerTimeout: self.isOnline ? Self.answerTimeout : Self.offlineAnswerTimeout)
+        self.pingSchedule.lostAt(answerTimeout: self.isOnline ? Self.answerTimeout : Self.offlineAnswerTimeout)
     }
 
     /// When `tick` must be called next, or a ping is due; `distantFuture` if nothing is due.
     var dueAt: MonotonicTime {
         guard self.state == .open else { return self.stateEndsAt }
-        return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.lostAt)
+        return min(self.drainAt, self.tokens.renewAt, self.pingSchedule.pingAt, self.lostAt)
     }
 
     /// Handles everything that is due at `now`.
@@ -235,7 +235,7 @@ struct Link: Sendable {
 
     private mutating func connect(at now: MonotonicTime) {
         self.enter(.connecting, until: now + Self.answerTimeout)
-        self.heartbeat.start(at: now)
+        self.pingSchedule.start(at: now)
         self.effects.append(.perform(.connect(toNextAddress: self.needsNextAddress)))
         self.needsNextAddress = false
     }

@@ -9,7 +9,9 @@ internal import PlazaModel
 final class ShardLive {
     let key: LiveKey
     let frameEncoder: FeedFrameEncoder
-    /// The epoch of the live that is delivered, which distinguishes it from earlier lives with the same id.
+    /// The epoch of the live whose items are delivered.
+    ///
+    /// When a later live with the same id begins, this object serves it, with the higher epoch.
     var epoch: Int64 = 0
     /// The number of the last item that this shard received; 0 before the first.
     var lastItemNumber: Int64 = 0
@@ -62,6 +64,7 @@ final class ShardLive {
         guard client.live === self else { return }
         client.live = nil
         let last = self.viewers.count - 1
+        // The cursor chooses which viewers fill the free index, so that the current round of heartbeats skips none.
         for (from, to) in self.heartbeatCursor.memberRemoved(at: client.indexInLive, last: last) {
             self.viewers[to] = self.viewers[from]
             self.viewers[to].indexInLive = to
@@ -71,14 +74,18 @@ final class ShardLive {
 
     /// Adds a member whose socket has closed to the next heartbeats, which report the member for the last time.
     func addDeparted(_ client: Client, _ ticket: Ticket) {
-        // The oldest one is then not reported: presence removes it when its lease expires.
+        // Above the limit, the member that departed first is dropped without a report; presence removes it when its
+        // lease expires.
         if self.departedMembers.count >= HeartbeatPlan.departedLimit { self.departedMembers.removeFirst() }
         self.departedMembers.append(
             DepartedMember(
                 session: client.session, user: client.user.userID, ticket: ticket, lastReceived: client.lastReceived))
     }
 
-    /// Returns the heartbeats of one step: for all departed members, and for the step's part of the viewers.
+    /// Removes the departed members, and returns the heartbeats of one step of a round (`HeartbeatPlan`): one for each
+    /// departed member, and one for each viewer in the step's part.
+    ///
+    /// `step` is the number of the step, counted over all rounds.
     func takeHeartbeats(step: Int, at now: MonotonicTime) -> [Heartbeat] {
         var heartbeats: [Heartbeat] = self.departedMembers.map { departed in
             Heartbeat(

@@ -11,7 +11,7 @@ package import Webhooks
 /// The reason why a gateway could not be started.
 package enum GatewayError: Error, Sendable {
     /// The event loop or its listener could not be created; the text is the loop's error.
-    case listening(String)
+    case startFailed(String)
 }
 
 /// A gateway without its Kafka clients: shards (event loops with their connections), tables (the read model in memory)
@@ -141,7 +141,7 @@ package final class Gateway: Sendable {
                 }
             } catch {
                 self.stopImmediately()
-                throw .listening("\(error)")
+                throw .startFailed("\(error)")
             }
         }
     }
@@ -173,7 +173,7 @@ package final class Gateway: Sendable {
 
     /// Posts messages to a shard.
     ///
-    /// If the mailbox is full, the messages are dropped and counted; the shard reads dropped feed items from the feed
+    /// If the mailbox is full or closed, the messages are dropped and counted; the shard reads dropped feed items from the feed
     /// cache.
     func post(_ shard: Int, _ messages: [MailboxMessage]) {
         Self.post(messages, to: shard, of: self.mailboxes, self.metrics)
@@ -184,10 +184,11 @@ package final class Gateway: Sendable {
         for shard in self.mailboxes.indices { self.post(shard, [message]) }
     }
 
-    /// Posts messages to a mailbox; if it is full, drops and counts them.
+    /// Posts messages to a mailbox; if it is full or closed, drops and counts them.
     ///
-    /// Messages to a shard that does not exist are ignored, because `FeedHub` does not know the number of shards, and
-    /// posts some messages to all possible numbers. The method is static, because `init` passes it to `FeedHub`.
+    /// Messages to a shard that does not exist are ignored, because `FeedHub` does not know how many shards there are: it
+    /// posts `partitionLoaded` to each number that a shard can have, 0 to 63. The method is static, because `init` passes
+    /// it to `FeedHub`.
     private static func post(
         _ messages: [MailboxMessage], to shard: Int, of mailboxes: [Mailbox<MailboxMessage>], _ metrics: GatewayMetrics
     ) {
@@ -200,6 +201,8 @@ package final class Gateway: Sendable {
     }
 
     /// Writes a record to the sink.
+    ///
+    /// `token` identifies the record when its loss is reported (`RecordToken`).
     ///
     /// - Throws: The reason why the sink refused the record; `unavailable` before `start`.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
@@ -282,8 +285,8 @@ extension Gateway {
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted, that is, reported again.
     ///
-    /// A new epoch means that presence has lost the partition's leases. The epochs that are read while the tables are
-    /// being filled are old. A stopping gateway asserts no members.
+    /// A new epoch means that presence has lost the partition's leases. While the tables are being filled, the gateway has
+    /// no clients, so it has no members to assert; a stopping gateway asserts none either.
     func storePresenceEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
@@ -325,7 +328,7 @@ extension Gateway {
                 MetricNames.Gateway.shardTurnAge, help: "How long ago the loop of a shard turned; 0 before it runs.",
                 labels: ["shard": "\(index)"]
             ) { [weak self] in
-                // Before the gateway listens, and while it stops, no loop is expected to turn.
+                // A shard that has not started, or whose loop has ended, does not turn.
                 guard let self, self.port != 0, self.isReady else { return 0 }
                 let milliseconds = max(0, (MonotonicClock.now - clock.lastTurnAt).count)
                 // The metric is in seconds.

@@ -3,14 +3,15 @@ internal import MachineKit
 
 /// When to send a ping, and when a connection counts as lost.
 ///
-/// Not every transport reports the server's WebSocket pings. Therefore the client sends a `ping` call when it has sent
-/// nothing, or received nothing, for some time.
-struct Heartbeat: Sendable {
+/// The server cuts off a silent client, so the client sends a `ping` call when it has sent nothing for some time. It
+/// also sends one when it has received nothing for some time, because not every transport reports the server's WebSocket
+/// pings.
+struct PingSchedule: Sendable {
     /// A ping is sent when nothing was sent, or nothing received, for this time.
     let interval: Milliseconds
     private var lastSentAt = MonotonicTime.distantPast
     private var lastReceivedAt = MonotonicTime.distantPast
-    /// When the unanswered ping was sent; nil if no ping is unanswered.
+    /// When the unanswered ping was sent; nil while no answer is awaited.
     private var pingSentAt: MonotonicTime?
 
     init(interval: Milliseconds) { self.interval = interval }
@@ -39,7 +40,7 @@ struct Heartbeat: Sendable {
         self.isAwaitingAnswer ? .distantFuture : min(self.lastSentAt, self.lastReceivedAt) + self.interval
     }
 
-    /// When the connection counts as lost; `distantFuture` if no ping is unanswered.
+    /// When the connection counts as lost; `distantFuture` while no answer is awaited.
     ///
     /// `answerTimeout`: how long the client waits for any frame after a ping.
     func lostAt(answerTimeout: Milliseconds) -> MonotonicTime {
