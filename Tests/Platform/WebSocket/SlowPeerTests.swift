@@ -76,8 +76,8 @@ import WebSocket
             ])
     }
 
-    // Step 1: connection 0 fills the limit, and its next frame closes it. Step 2: connection 1 fills the limit, and a sweep
-    // closes it. Step 3: clients 2 and 3 read all that was sent to them.
+    // Step 1: connection 0 fills the limit, and its next frame closes it. Step 2: connection 1 fills the limit, and a
+    // sweep closes it. Step 3: clients 2 and 3 read all that was sent to them.
     @Test
     func `I16 beyond the limit for all queues, of one address only the connection with the largest queue is closed`()
         throws

@@ -173,8 +173,8 @@ package final class Gateway: Sendable {
 
     /// Posts messages to a shard.
     ///
-    /// If the mailbox is full or closed, the messages are dropped and counted; the shard reads dropped feed items from the feed
-    /// cache.
+    /// If the mailbox is full or closed, the messages are dropped and counted; the shard reads dropped feed items from
+    /// the feed cache.
     func post(_ shard: Int, _ messages: [MailboxMessage]) {
         Self.post(messages, to: shard, of: self.mailboxes, self.metrics)
     }
@@ -186,9 +186,9 @@ package final class Gateway: Sendable {
 
     /// Posts messages to a mailbox; if it is full or closed, drops and counts them.
     ///
-    /// Messages to a shard that does not exist are ignored, because `FeedHub` does not know how many shards there are: it
-    /// posts `partitionLoaded` to each number that a shard can have, 0 to 63. The method is static, because `init` passes
-    /// it to `FeedHub`.
+    /// Messages to a shard that does not exist are ignored, because `FeedHub` does not know how many shards there are:
+    /// it posts `partitionLoaded` to each number that a shard can have, 0 to 63. The method is static, because `init`
+    /// passes it to `FeedHub`.
     private static func post(
         _ messages: [MailboxMessage], to shard: Int, of mailboxes: [Mailbox<MailboxMessage>], _ metrics: GatewayMetrics
     ) {
@@ -285,8 +285,8 @@ extension Gateway {
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted, that is, reported again.
     ///
-    /// A new epoch means that presence has lost the partition's leases. While the tables are being filled, the gateway has
-    /// no clients, so it has no members to assert; a stopping gateway asserts none either.
+    /// A new epoch means that presence has lost the partition's leases. While the tables are being filled, the gateway
+    /// has no clients, so it has no members to assert; a stopping gateway asserts none either.
     func storePresenceEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
