@@ -47,8 +47,8 @@ package struct CallFrame: Sendable {
 
     private init(id: Int64, method: String, age: Int64?, _ json: StrictJSON) {
         self.id = id
-        // Each byte that is not ASCII becomes `?`, because a comparison of other text may take long. No method's name
-        // contains `?`, so such a call has an unknown method.
+        // Each byte that is not ASCII becomes `?`, because Swift compares text with a long run of combining marks in
+        // quadratic time. No method's name contains `?`, so such a call has an unknown method.
         self.method = String(ascii: method.utf8)
         self.age = age
         self.json = json

@@ -7,7 +7,7 @@ package struct WebSocketConfiguration: Sendable {
     /// The maximum size of a received message in bytes; a larger one closes the connection with 1009.
     package var maxMessageBytes = 65_536
     /// The maximum size of a handshake's head in bytes; a longer one is answered with 431.
-    package var maxHandshakeBytes = 8_192
+    package let maxHandshakeBytes = 8_192
     /// The maximum number of bytes that may be pending for a peer; above it the connection is closed with
     /// `overflowCode`.
     package var maxPendingBytes = 1_048_576

@@ -22,7 +22,7 @@ package struct LoadPlan: Sendable {
     /// The time during which messages are sent.
     package var duration = Duration.seconds(60)
     /// The maximum number of clients that log in and join at the same time.
-    package var maxEntering = 64
+    package let maxEntering = 64
     /// How long the run waits for the first login.
     package var loginTimeout = Duration.seconds(15)
     /// How long the run waits after the last message for items that are not delivered yet.

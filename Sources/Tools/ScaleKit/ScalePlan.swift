@@ -21,7 +21,7 @@ package struct ScalePlan: Sendable {
     /// The time between two calls of one live while the number of instances changes.
     ///
     /// The time is longer than `interval`, because messages are sent at the same time.
-    package var intervalDuringChanges = Duration.milliseconds(600)
+    package let intervalDuringChanges = Duration.milliseconds(600)
     /// The apps of the load of co-hosts (`ScaleLoad.coHostApps`); all other loads are in the demo app.
     package var coHostApps: [String]
     /// The beginning of the names of lives and users, unique in the cluster.

@@ -57,6 +57,45 @@ struct TransactionTests {
         }
     }
 
+    @Test func `the lag is what a consumer without a group has not read yet, and 0 behind a marker`() async throws {
+        try await runOnDedicatedThread {
+            let topic = try TestBroker.real.makeTopic("lag")
+            let partition = TopicPartition(topic, 0)
+            let producer = try Self.makeProducer(transactionalID: topic)
+            try producer.beginTransaction()
+            for _ in 0..<100 { try producer.send(OutgoingRecord(topic: topic, text: "x")) }
+            try producer.commitTransaction(timeout: .seconds(10))
+
+            let reported = Collected<KafkaStatistics>()
+            var settings = try TestBroker.real.settings()
+            settings.statisticsInterval = .milliseconds(50)
+            settings.onStatistics = { reported.append($0) }
+            let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
+            try consumer.assign([partition: 0])
+            var records: [IncomingRecord] = []
+            func read(_ count: Int) throws {
+                let giveUpAt = ContinuousClock.now + .seconds(10)
+                while records.count < count, ContinuousClock.now < giveUpAt {
+                    _ = try consumer.poll(max: 1, timeout: .milliseconds(100), into: &records)
+                }
+                #expect(records.count == count)
+            }
+            try read(40)
+            // The statistics of this time are read behind the other records.
+            DedicatedThread.sleep(for: .milliseconds(1500))
+            try read(100)
+            let giveUpAt = ContinuousClock.now + .seconds(10)
+            while reported.all.last?.lag[partition] != 0, ContinuousClock.now < giveUpAt {
+                _ = try consumer.poll(max: 1, timeout: .milliseconds(100), into: &records)
+            }
+            let lags = reported.all.compactMap { $0.lag[partition] }
+            // 60 records and the marker.
+            #expect(lags.contains(61), "\(lags)")
+            #expect(lags.last == 0, "\(lags)")
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
     @Test func `records of an open transaction are not read before its commit`() async throws {
         try await runOnDedicatedThread {
             let topic = try TestBroker.real.makeTopic("open")

@@ -37,7 +37,7 @@ import WebSocket
         let serverEvents = EventRecorder()
         var slowClient: RawClient?
         // The number of events that the slow client has when the other client is disconnected; 0 before.
-        var slowClientEventsAtClosure = 0
+        var slowClientEventsAtDisconnection = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
                 $0.maxPendingBytes = 40_000_000
@@ -53,9 +53,10 @@ import WebSocket
                 clients[1].onEvent = { client, _ in
                     if client.events.count.isMultiple(of: 10) { client.stream?.pauseReading() }
                     // The test ends when the slow client has received 100 more frames after the disconnection.
-                    let isServedAfterClosure =
-                        slowClientEventsAtClosure > 0 && client.events.count >= slowClientEventsAtClosure + 100
-                    if isServedAfterClosure { loop.stop() }
+                    let isServedAfterDisconnection =
+                        slowClientEventsAtDisconnection > 0
+                        && client.events.count >= slowClientEventsAtDisconnection + 100
+                    if isServedAfterDisconnection { loop.stop() }
                 }
                 // Each client is sent 1,000 * 30,000 bytes = 30 MB, less than `maxPendingBytes`.
                 for connection in serverEvents.connections {
@@ -64,11 +65,12 @@ import WebSocket
                 readTimer.start(after: .milliseconds(50), repeating: .milliseconds(50))
             }
             serverEvents.onClosed = { connection, _ in
-                guard connection === serverEvents.connections[0], slowClientEventsAtClosure == 0 else { return }
-                slowClientEventsAtClosure = slowClient?.events.count ?? 0
+                guard connection === serverEvents.connections[0], slowClientEventsAtDisconnection == 0 else { return }
+                slowClientEventsAtDisconnection = slowClient?.events.count ?? 0
             }
         }
-        #expect(slowClientEventsAtClosure > 0, "the slow client must receive frames until the other is disconnected")
+        #expect(
+            slowClientEventsAtDisconnection > 0, "the slow client must receive frames until the other is disconnected")
         #expect(
             serverEvents.closures == [
                 WebSocketClosure(code: CloseCode(rawValue: 3_008), reason: "too slow", cause: .stalledReader),
@@ -79,7 +81,7 @@ import WebSocket
     // Step 1: connection 0 fills the limit, and its next frame closes it. Step 2: connection 1 fills the limit, and a
     // sweep closes it. Step 3: clients 2 and 3 read all that was sent to them.
     @Test
-    func `I16 beyond the limit for all queues, of one address only the connection with the largest queue is closed`()
+    func `I16 when the queues of one address exceed the limit, only the connection with the largest queue is closed`()
         throws
     {
         let serverEvents = EventRecorder()

@@ -28,10 +28,10 @@ import Testing
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(outcomesExpire ? 80 : 3)
                 if packedWindow.due <= moment.now {
-                    let (hasPackedEnded, hasFullEnded) = (
+                    let (packedWindowEnded, fullWindowEnded) = (
                         packedWindow.expire(at: moment), fullWindow.expire(at: moment)
                     )
-                    #expect(hasPackedEnded == hasFullEnded)
+                    #expect(packedWindowEnded == fullWindowEnded)
                 }
             }
             // The call's number is up to 25 below or 3 above the step: some numbers are repeated, and some are older

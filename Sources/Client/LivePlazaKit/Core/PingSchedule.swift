@@ -4,8 +4,8 @@ internal import MachineKit
 /// When to send a ping, and when a connection counts as lost.
 ///
 /// The server cuts off a silent client, so the client sends a `ping` call when it has sent nothing for some time. It
-/// also sends one when it has received nothing for some time, because not every transport reports the server's WebSocket
-/// pings.
+/// also sends one when it has received nothing for some time, because not every transport reports the server's
+/// WebSocket pings.
 struct PingSchedule: Sendable {
     /// A ping is sent when nothing was sent, or nothing received, for this time.
     let interval: Milliseconds
@@ -33,6 +33,7 @@ struct PingSchedule: Sendable {
         self.pingSentAt = nil
     }
 
+    /// A ping was sent; `frameSent` is called for its frame, too.
     mutating func pingSent(at now: MonotonicTime) { self.pingSentAt = now }
 
     /// When a ping is due; `distantFuture` while one is not answered.

@@ -45,7 +45,11 @@ package struct KafkaStatistics: Sendable, Equatable {
     package var receivedBytes: Int
     /// The brokers, by name.
     package var brokers: [Broker]
-    /// The lag of each assigned partition in records; partitions whose lag is not known are left out.
+    /// The number of offsets between what the application has read and the end of each assigned partition; partitions
+    /// whose end is not known are left out.
+    ///
+    /// librdkafka's own `consumer_lag` counts from the committed offset that this consumer knows: readers without a
+    /// group have none, and offsets that a transaction commits do not change it.
     package var lag: [TopicPartition: Int64]
     /// The number of rebalances since the start.
     package var rebalances: Int
@@ -76,7 +80,7 @@ package struct KafkaStatistics: Sendable, Equatable {
         self.lag = [:]
         for topic in (root.topics ?? [:]).values {
             for partition in (topic.partitions ?? [:]).values {
-                guard partition.partition >= 0, let lag = partition.consumer_lag, lag >= 0 else { continue }
+                guard partition.partition >= 0, let lag = partition.lag else { continue }
                 self.lag[TopicPartition(topic.topic, partition.partition)] = lag
             }
         }
@@ -117,7 +121,24 @@ package struct KafkaStatistics: Sendable, Equatable {
     private struct TopicEntry: Decodable {
         struct Partition: Decodable {
             var partition: Int32
-            var consumer_lag: Int64?
+            /// The number of records that were fetched and not read yet, of all partitions of the consumer.
+            var fetchq_cnt: Int64?
+            /// The offset that is fetched next; it is beyond transaction markers, which are not records.
+            var next_offset: Int64?
+            /// The offset after the last record that the application has read; negative before the first.
+            var app_offset: Int64?
+            /// The partition's end.
+            var hi_offset: Int64?
+
+            /// The number of offsets that were not read yet; nil if it is not known.
+            var lag: Int64? {
+                guard let end = self.hi_offset, let next = self.next_offset, end >= 0, next >= 0 else { return nil }
+                // Without a fetched record all that was fetched was read, transaction markers included.
+                let waitingCount = self.fetchq_cnt ?? 0
+                guard waitingCount > 0 else { return max(0, end - next) }
+                let read = if let position = self.app_offset, position >= 0 { position } else { next - waitingCount }
+                return max(0, end - read)
+            }
         }
         var topic: String
         var partitions: [String: Partition]?

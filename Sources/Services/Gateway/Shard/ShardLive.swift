@@ -64,7 +64,8 @@ final class ShardLive {
         guard client.live === self else { return }
         client.live = nil
         let last = self.viewers.count - 1
-        // The cursor chooses which viewers fill the free index, so that the current round of heartbeats skips none.
+        // The cursor says which viewers move, so that no index stays free and the current round of heartbeats skips
+        // none.
         for (from, to) in self.heartbeatCursor.memberRemoved(at: client.indexInLive, last: last) {
             self.viewers[to] = self.viewers[from]
             self.viewers[to].indexInLive = to
@@ -104,7 +105,10 @@ final class ShardLive {
         return heartbeats
     }
 
-    /// Discards all items and counts that are not sent yet, after the last viewer has left.
+    /// Discards what is not sent yet, after the last viewer has left.
+    ///
+    /// It also forgets the last item's number: a live without viewers ignores its items (`feedItemsReceived`), so the
+    /// next item would look like a gap.
     func clear() {
         self.bufferedItems = []
         self.flushAt = nil

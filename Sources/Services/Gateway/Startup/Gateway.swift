@@ -105,8 +105,8 @@ package final class Gateway: Sendable {
     /// Whether the gateway is ready: the tables are filled, and it is not stopping.
     package var isReady: Bool { self.state.withLock { $0.areTablesFilled && !$0.isStopping } }
 
-    /// Returns the numbers of the shards whose loop has not turned within the last 10 s; a healthy loop turns ten times
-    /// a second.
+    /// Returns the numbers of the shards whose loop has recorded no turn within the last 10 s; a healthy shard records
+    /// ten a second (`Shard.sweep`).
     func hungShards(at now: MonotonicTime) -> [Int] {
         self.shardTurns.indices.filter { now - self.shardTurns[$0].lastTurnAt >= .seconds(10) }
     }
@@ -117,7 +117,7 @@ package final class Gateway: Sendable {
     ///   - sink: Writes records to the inbox topics.
     ///   - source: Reads the feed partitions whose lives have viewers on this gateway.
     ///   - replaySource: Reads items that are no longer cached; without it, only cached items are replayed.
-    /// - Throws: `listening` if a shard cannot be started, for example because the address is not available.
+    /// - Throws: `startFailed` if a shard cannot be started, for example because the address is not available.
     package func start(sink: any RecordSink, source: any FeedSource, replaySource: (any ReplaySource)? = nil)
         throws(GatewayError)
     {
@@ -224,8 +224,8 @@ package final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - outcomes: The requests with their answers.
-    ///   - reservation: The memory that the items of all these outcomes occupy; counted until the last reference to the
-    ///     reservation is gone.
+    ///   - reservation: The memory that the items of all these outcomes occupy; it counts towards
+    ///     `ReplayLimits.maxUnsentBytes` until the last reference to the reservation is gone.
     package func replayReceived(_ outcomes: [ReplayOutcome], _ reservation: ReplayReservation?) {
         self.feeds.addReplayed(outcomes)
         for outcome in outcomes { self.post(outcome.id.shard, [.replay(outcome, reservation)]) }
@@ -328,7 +328,8 @@ extension Gateway {
                 MetricNames.Gateway.shardTurnAge, help: "How long ago the loop of a shard turned; 0 before it runs.",
                 labels: ["shard": "\(index)"]
             ) { [weak self] in
-                // A shard that has not started, or whose loop has ended, does not turn.
+                // Exported from when the first shard listens until the gateway begins to stop. Before that, shards may
+                // not have started; after it, their loops end one after another.
                 guard let self, self.port != 0, self.isReady else { return 0 }
                 let milliseconds = max(0, (MonotonicClock.now - clock.lastTurnAt).count)
                 // The metric is in seconds.

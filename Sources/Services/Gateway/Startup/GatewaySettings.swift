@@ -51,7 +51,7 @@ package struct GatewaySettings: Sendable {
     /// (R13.2).
     package var serverCallsPerSecond = 200
     /// The same limit for the method that lists lives.
-    package var serverListsPerSecond = 10
+    package let serverListsPerSecond = 10
     /// How many HTTP requests per second one user may make; further requests get status 429.
     package var userRequestsPerSecond = 20
     /// How many bytes the bodies of one user's HTTP requests may have per second: 1 MiB (R13.46).

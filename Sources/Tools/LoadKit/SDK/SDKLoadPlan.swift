@@ -14,7 +14,7 @@ package struct SDKLoadPlan: Sendable {
     /// The time during which messages are sent, in seconds.
     package var seconds = 10
     /// The maximum number of clients that log in and join at the same time.
-    package var maxEntering = 64
+    package let maxEntering = 64
     /// The beginning of the names of lives and users, different in each run.
     package var name: String
     /// The app's name as the number that the SDK's login takes; 0 if the name is not a number.
