@@ -6,6 +6,9 @@ extension LiveSlice {
     mutating func reduce(_ input: FoldInput) {
         switch input {
         case .snapshot(.details(let details)):
+            self.info.totalViewerCount = details.audience.totalViewers
+            // A gateway may answer with an info that is older than a change in its feed, which is not sent again.
+            if let revision = details.revision, let shownRevision = self.revision, revision < shownRevision { return }
             self.info = LiveInfo(details.info, totalViewerCount: details.audience.totalViewers)
             self.revision = details.revision
         case .counts(let counts): self.info.totalViewerCount = counts.totalViewers

@@ -72,9 +72,7 @@ open class LiveCoreView: UIView {
         let (seats, coHost, battle) = (
             plaza.seatStore(liveID: liveID), plaza.coHostStore(liveID: liveID), plaza.battleStore(liveID: liveID)
         )
-        Publishers.CombineLatest3(seats.state.subscribe(), coHost.state.subscribe(), battle.state.subscribe())
-            .map { StageScene($0, $1, $2) }
-            .removeDuplicates()
+        StageScene.publisher(seats.state, coHost.state, battle.state)
             .sink { [weak self] scene in
                 Self.onMain {
                     // A client with another delivery queue may have published this before the view was given its live.

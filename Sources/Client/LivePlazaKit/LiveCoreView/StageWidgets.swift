@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import LivePlazaCombine
 
 /// Whether a widget is above or under the video.
 public enum ViewLayer: Int, Sendable, Hashable {
@@ -65,6 +66,20 @@ public struct StageScene: Sendable, Hashable {
         self.init(
             seats: seats.seatList, canvas: seats.canvas, isConnected: coHost.coHostStatus == .connected,
             fighters: battle.currentBattleInfo == nil ? [] : Set(battle.battleUsers.map(\.userID)))
+    }
+
+    /// Publishes the present scene of a live, and each new one.
+    ///
+    /// A frame may change all three states, which are published one after the other. Each scene is made of what the
+    /// states are by then, so no scene has the seats after a frame and the connection before it.
+    static func publisher(
+        _ seats: StatePublisher<LiveSeatState>, _ coHost: StatePublisher<CoHostState>,
+        _ battle: StatePublisher<BattleState>
+    ) -> AnyPublisher<StageScene, Never> {
+        Publishers.CombineLatest3(seats.subscribe(), coHost.subscribe(), battle.subscribe())
+            .map { _ in StageScene(seats.value, coHost.value, battle.value) }
+            .removeDuplicates()
+            .eraseToAnyPublisher()
     }
 }
 

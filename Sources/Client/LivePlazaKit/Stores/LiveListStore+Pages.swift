@@ -29,10 +29,15 @@ extension LiveListStore {
     /// If the cursor has expired, the list is read again from its beginning, until it is longer than before.
     func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
+            // A list that begins later, for example that of another category, is not replaced by this one.
+            let listNumber = self.listNumber.withLock { number in
+                if cursor.isEmpty { number += 1 }
+                return number
+            }
             for restarts in 0... {
                 do throws(ErrorInfo) {
-                    if restarts == 0 { return try await self.fetchPage(cursor, query, engine) }
-                    return try await self.fetchFromBeginning(query, engine)
+                    if restarts == 0 { return try await self.fetchPage(cursor, query, ofList: listNumber, engine) }
+                    return try await self.fetchFromBeginning(query, ofList: listNumber, engine)
                 } catch {
                     if error.code != ReplyCode.cursorExpired.code || restarts >= Self.maxRestarts { throw error }
                 }
@@ -42,17 +47,20 @@ extension LiveListStore {
 
     /// Reads a page, and shows it instead of the list if it is the first page, otherwise behind the list.
     private func fetchPage(
-        _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
+        _ cursor: String, _ query: LiveListQuery, ofList listNumber: Int, _ engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
         let shownCursor = self.state.value.liveListCursor
         let page = try await self.readPage(cursor, query, engine)
         // A page behind a list that was replaced meanwhile, for example by that of another category, is of no use.
         guard cursor.isEmpty || shownCursor == self.state.value.liveListCursor else { return }
-        self.show(Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives), page.cursor)
+        let list = Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives)
+        self.show(list, page.cursor, ofList: listNumber)
     }
 
     /// Reads pages from the beginning, and shows them once they have more lives than the list had before.
-    private func fetchFromBeginning(_ query: LiveListQuery, _ engine: isolated PlazaEngine) async throws(ErrorInfo) {
+    private func fetchFromBeginning(
+        _ query: LiveListQuery, ofList listNumber: Int, _ engine: isolated PlazaEngine
+    ) async throws(ErrorInfo) {
         let shownCount = self.state.value.liveList.count
         var lives: [LiveInfo] = []
         var cursor = ""
@@ -61,7 +69,7 @@ extension LiveListStore {
             lives = Self.merged(lives, page.lives)
             cursor = page.cursor
         } while !cursor.isEmpty && lives.count <= shownCount
-        self.show(lives, cursor)
+        self.show(lives, cursor, ofList: listNumber)
     }
 
     private func readPage(
@@ -74,9 +82,14 @@ extension LiveListStore {
         return (entries.map { LiveInfo($0.info, totalViewerCount: $0.totalViewerCount) }, nextCursor)
     }
 
-    private func show(_ lives: [LiveInfo], _ cursor: String) {
+    /// Shows a list, unless a later one was begun meanwhile.
+    private func show(_ lives: [LiveInfo], _ cursor: String, ofList listNumber: Int) {
+        guard listNumber == self.listNumber.withLock({ $0 }) else { return }
         var state = self.state.value
-        (state.liveList, state.liveListCursor) = (lives, cursor)
+        // A page may be some seconds old. What the client knows of its current live is newer.
+        let current = state.currentLive
+        state.liveList = lives.map { $0.liveID == current.liveID && !current.isEmpty ? current : $0 }
+        state.liveListCursor = cursor
         self.state.value = state
     }
 

@@ -14,6 +14,9 @@ public final class LiveListStore: @unchecked Sendable {
     /// Publishes why the client is no longer in its live, although it did not leave.
     public let liveListEventPublisher = PassthroughSubject<LiveListEvent, Never>()
 
+    /// The number of lists that were begun: of fetches without a cursor, and of resets.
+    let listNumber = Locked(0)
+
     init(engine: PlazaEngine) { self.engine = engine }
 
     /// The store of the default client.
@@ -182,6 +185,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// Clears the list of lives, but not the live that the client is in.
     public func reset() {
         self.engine.start(nil) { _ async throws(ErrorInfo) in
+            self.listNumber.withLock { $0 += 1 }
             var state = LiveListState()
             state.currentLive = self.state.value.currentLive
             self.state.value = state

@@ -33,6 +33,24 @@ import Testing
 
     private var audienceIDs: [String] { self.fold.states.audience.audienceList.map(\.userID) }
 
+    @Test mutating func `an info that was read does not undo a later change that was shown already`() {
+        func details(_ notice: String, revision: Int64, viewers: Int) -> Snapshot {
+            let info = PlazaModel.LiveInfo(liveID: "concert", liveOwner: Self.user("alice")) { $0.notice = notice }
+            let count = LiveCount(
+                live: "concert", count: 1, totalViewers: viewers, stale: false, at: Timestamp(milliseconds: 1))
+            return .details(LiveDetails(info: info, epoch: 7, revision: revision, audience: count, stage: nil))
+        }
+        _ = self.fold.snapshotRead(details("old", revision: 3, viewers: 1))
+        let changed = PlazaModel.LiveInfo(liveID: "concert", liveOwner: Self.user("alice")) { $0.notice = "new" }
+        _ = self.fold.apply(Self.item(1, .infoChanged(info: changed, revision: 5)))
+        // The gateway that answers has not read the change yet.
+        _ = self.fold.snapshotRead(details("old", revision: 3, viewers: 9))
+        #expect(self.fold.states.live.info.notice == "new")
+        #expect(self.fold.states.live.info.totalViewerCount == 9)
+        _ = self.fold.snapshotRead(details("newest", revision: 6, viewers: 9))
+        #expect(self.fold.states.live.info.notice == "newest")
+    }
+
     @Test mutating func `a viewer who joins while the audience is read is listed, and is announced once`() {
         self.fold.snapshotRequested(.audience)
         let events = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
