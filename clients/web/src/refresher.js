@@ -4,8 +4,11 @@ import { plazaError, ReplyCode } from './core/errors.js';
 
 /** Over how many milliseconds reads are spread that many clients make for the same reason. */
 const spread = 5000;
-/** How often a read is tried again by itself. */
+/** How often a read is tried again whose error does not pass by itself; others are tried until they succeed. */
 const maxRetries = 5;
+const passing = [
+  ReplyCode.overloaded, ReplyCode.unavailable, ReplyCode.timedOut, ReplyCode.tooFrequent, ReplyCode.internalError,
+];
 
 /**
  * Reads snapshots: each at most once at a time, again after a failure, and spread over time where all viewers of a live
@@ -96,7 +99,8 @@ export class Refresher {
   #attempt(name, failures) {
     const stay = this.#stay;
     this.now(name).catch((error) => {
-      if (stay === this.#stay && failures < maxRetries && error?.code !== ReplyCode.unknownMethod) {
+      const isWorthwhile = failures < maxRetries || passing.includes(error?.code);
+      if (stay === this.#stay && isWorthwhile && error?.code !== ReplyCode.unknownMethod) {
         const pause = backOff(failures, this.#random(), 1000, 30_000);
         this.#schedule(name, Math.max(pause, error?.retryAfter ?? 0), failures + 1);
       }
