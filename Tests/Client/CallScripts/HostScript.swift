@@ -69,9 +69,12 @@ package struct HostScript {
         try await self.session.call("update the live") {
             lives.updateLiveInfo(info, modifyFlag: .notice, completion: $0)
         }
-        try await self.session.call("set metadata") { lives.updateLiveMetaData(["product": "mug"], completion: $0) }
+        try await self.session.call("set metadata") {
+            lives.updateLiveMetaData(["product": "mug", "theme": "dark"], completion: $0)
+        }
+        try await self.session.call("delete metadata") { lives.deleteLiveMetaData(keys: ["theme"], completion: $0) }
         let metaData = try await self.session.call("read metadata") {
-            lives.queryMetaData(keys: ["product"], completion: $0)
+            lives.queryMetaData(keys: ["product", "theme"], completion: $0)
         }
         #expect(metaData == ["product": "mug"])
         try await self.session.call("read the live") { lives.fetchLiveInfo(liveID: self.live, completion: $0) }

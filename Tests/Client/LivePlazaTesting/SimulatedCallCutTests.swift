@@ -13,7 +13,7 @@ import Testing
 /// cluster of real processes.
 struct SimulatedCallCutTests {
     /// How many frames are still delivered, counted from the beginning of a call, before the connection is cut.
-    private static let frameCountsBeforeCut = [0, 1, 2, 3, 5, SimulatedCallScriptSession.neverCut]
+    private static let frameCountsBeforeCut = [0, 1, 2, 3, 4, 5, SimulatedCallScriptSession.neverCut]
 
     @Test(arguments: Self.frameCountsBeforeCut)
     func `I7 I15 every call of a host is applied once although the connection is cut at each call`(
