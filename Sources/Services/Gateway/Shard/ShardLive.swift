@@ -84,7 +84,7 @@ final class ShardLive {
     }
 
     /// Removes the departed members, and returns the heartbeats of one step of a round (`HeartbeatPlan`): one for each
-    /// departed member, and one for each viewer in the step's part.
+    /// departed member, and one for each viewer with a ticket that this step reports.
     ///
     /// `step` is the number of the step, counted over all rounds.
     func takeHeartbeats(step: Int, at now: MonotonicTime) -> [Heartbeat] {
@@ -107,8 +107,8 @@ final class ShardLive {
 
     /// Discards what is not sent yet, after the last viewer has left.
     ///
-    /// It also forgets the last item's number: a live without viewers ignores its items (`feedItemsReceived`), so the
-    /// next item would look like a gap.
+    /// It also forgets the last item's number: a live without viewers ignores its items (`feedItemsReceived`). With the
+    /// old number, the first item after a viewer joins again would look as if items before it had been lost.
     func clear() {
         self.bufferedItems = []
         self.flushAt = nil

@@ -13,8 +13,8 @@ package struct KafkaClientMetrics: Sendable {
     /// Exports into `registry`.
     package init(_ registry: MetricsRegistry) { self.registry = registry }
 
-    /// Returns a copy of `settings` with which a consumer exports its lag, with the label `reader`: the sum over its
-    /// partitions of what it has not read yet.
+    /// Returns a copy of `settings` that makes a consumer export its lag: the number of offsets that it has not read yet,
+    /// over all its partitions. The gauge has the label `reader`.
     package func exportingLag(_ settings: KafkaSettings, as reader: String) -> KafkaSettings {
         let lag = self.registry.gauge(
             MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",
