@@ -13,8 +13,10 @@ package struct KafkaClientMetrics: Sendable {
     /// Exports into `registry`.
     package init(_ registry: MetricsRegistry) { self.registry = registry }
 
-    /// Returns a copy of `settings` that makes a consumer export its lag: the number of offsets that it has not read yet,
-    /// over all its partitions. The gauge has the label `reader`.
+    /// Returns a copy of `settings` that makes a consumer export its lag.
+    ///
+    /// The lag is the number of offsets that it has not read yet, over all its partitions. The gauge has the label
+    /// `reader`.
     package func exportingLag(_ settings: KafkaSettings, as reader: String) -> KafkaSettings {
         let lag = self.registry.gauge(
             MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",
