@@ -31,7 +31,7 @@ package struct ClientHandshake: Equatable, Sendable {
     ///
     /// - Returns: The subprotocol that the server chose; nil if it chose none.
     /// - Throws: `HandshakeFailure` when the response does not open the WebSocket.
-    package func check(_ head: HTTPHead) throws(HandshakeFailure) -> String? {
+    package func check(_ head: HandshakeHead) throws(HandshakeFailure) -> String? {
         let parts = head.startLine.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0] == "HTTP/1.1", let status = Int(parts[1]) else { throw .malformed }
         if status != 101 {
@@ -62,11 +62,11 @@ package struct WebSocketTarget: Equatable, Sendable {
     /// The offered subprotocols, in order of preference.
     package var subprotocols: [String]
     /// Additional header fields of the request.
-    package var fields: [HTTPHead.Field]
+    package var fields: [HandshakeHead.Field]
 
     /// Makes a target.
     package init(
-        host: String, port: UInt16, path: String = "/", subprotocols: [String] = [], fields: [HTTPHead.Field] = []
+        host: String, port: UInt16, path: String = "/", subprotocols: [String] = [], fields: [HandshakeHead.Field] = []
     ) {
         self.host = host
         self.port = port

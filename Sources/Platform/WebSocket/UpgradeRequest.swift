@@ -7,7 +7,7 @@ package struct UpgradeRequest: Equatable, Sendable {
     /// The query after the question mark as received; nil if there is none.
     package let query: String?
     /// The whole head, with `host`, `origin` and all other fields.
-    package let head: HTTPHead
+    package let head: HandshakeHead
     /// The client's `Sec-WebSocket-Key`, from which the response is computed.
     package let key: String
     /// The negotiated subprotocol.
@@ -19,9 +19,9 @@ package struct UpgradeRequest: Equatable, Sendable {
     ///   - head: The received head.
     ///   - policy: The paths and subprotocols of the server.
     /// - Throws: The rejection to respond with.
-    package init(_ head: HTTPHead, policy: HandshakePolicy) throws(HandshakeRejection) {
+    package init(_ head: HandshakeHead, policy: HandshakePolicy) throws(HandshakeRejection) {
         let parts = head.startLine.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, parts[0].utf8.allSatisfy(HTTPHead.isTokenByte) else {
+        guard parts.count == 3, !parts[0].isEmpty, parts[0].utf8.allSatisfy(HandshakeHead.isTokenByte) else {
             throw .malformed(.http)
         }
         guard parts[2] == "HTTP/1.1" else { throw .malformed(.http) }
@@ -47,7 +47,9 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.key = keys[0]
         self.head = head
         let offered = head.listItems("sec-websocket-protocol")
-        guard offered.allSatisfy({ $0.utf8.allSatisfy(HTTPHead.isTokenByte) }) else { throw .malformed(.subprotocol) }
+        guard offered.allSatisfy({ $0.utf8.allSatisfy(HandshakeHead.isTokenByte) }) else {
+            throw .malformed(.subprotocol)
+        }
         self.subprotocol = offered.first { policy.subprotocols.contains($0) }
         if policy.requiresSubprotocol && self.subprotocol == nil { throw .malformed(.subprotocol) }
     }

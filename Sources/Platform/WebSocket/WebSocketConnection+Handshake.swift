@@ -9,7 +9,7 @@ extension WebSocketConnection {
     /// - Returns: The index in `bytes` at which the frames begin; nil until the WebSocket is open.
     func readHandshake(_ bytes: Span<UInt8>) -> Int? {
         guard let handshake = self.handshake, let start = self.readProxyHeader(bytes, handshake) else { return nil }
-        do throws(HTTPHeadError) {
+        do throws(HandshakeHeadError) {
             guard let (head, headBytes) = try handshake.reader.consume(bytes.extracting(start...)) else { return nil }
             // `handshake.client` is nil on the server's side.
             let isOpen =
@@ -29,7 +29,7 @@ extension WebSocketConnection {
     /// As a server: handles the client's request; opens the WebSocket or rejects the handshake.
     ///
     /// - Returns: Whether the WebSocket is open.
-    private func handleRequest(_ head: HTTPHead, _ handshake: PendingHandshake) -> Bool {
+    private func handleRequest(_ head: HandshakeHead, _ handshake: PendingHandshake) -> Bool {
         let server = handshake.server
         let configuration = self.group.configuration
         if let server, let proxy = handshake.proxy {
@@ -72,7 +72,7 @@ extension WebSocketConnection {
     /// As a client: handles the server's response.
     ///
     /// - Returns: Whether the WebSocket is open.
-    private func handleResponse(_ head: HTTPHead, _ client: ClientHandshake) -> Bool {
+    private func handleResponse(_ head: HandshakeHead, _ client: ClientHandshake) -> Bool {
         do throws(HandshakeFailure) {
             self.open(request: nil, subprotocol: try client.check(head))
             return true

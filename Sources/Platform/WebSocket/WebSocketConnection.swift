@@ -282,7 +282,7 @@ package final class WebSocketConnection {
 
 /// The state of a connection until its handshake is over.
 final class PendingHandshake {
-    var reader: HTTPHeadReader
+    var reader: HandshakeHeadReader
     /// Reads the PROXY header of a trusted proxy; nil when no PROXY header is expected, or it was read.
     var proxyHeaderReader: ProxyHeaderReader?
     /// The address of the trusted proxy whose `X-Forwarded-For` contains the client's address; nil if there is none.
@@ -295,12 +295,12 @@ final class PendingHandshake {
     init(client: ClientHandshake, maxBytes: Int) {
         self.client = client
         self.server = nil
-        self.reader = HTTPHeadReader(maxBytes: maxBytes)
+        self.reader = HandshakeHeadReader(maxBytes: maxBytes)
     }
 
     init(server: WebSocketServer, maxBytes: Int) {
         self.client = nil
         self.server = server
-        self.reader = HTTPHeadReader(maxBytes: maxBytes)
+        self.reader = HandshakeHeadReader(maxBytes: maxBytes)
     }
 }

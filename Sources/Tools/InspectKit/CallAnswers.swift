@@ -57,7 +57,7 @@ package struct CallAnswers {
     /// content.
     ///
     /// Call this method once, after all records were added and before the first call of `findAnswer`.
-    package mutating func reserveAnsweredItems(of calls: [CallRecord]) {
+    package mutating func reserveAnsweredItems(of calls: [InboxCall]) {
         for call in calls {
             if let position = self.reply(to: call.request, app: call.app)?.position {
                 self.messages.remove(position, of: call)
@@ -76,7 +76,7 @@ package struct CallAnswers {
     ///     call may not be stored any more.
     ///   - feedStart: the time from which on the feed was read; nil if it was not read.
     /// - Returns: the answer, or `unknown` with a sentence about why none was found.
-    package mutating func findAnswer(to call: CallRecord, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
+    package mutating func findAnswer(to call: InboxCall, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
         if let reply = self.reply(to: call.request, app: call.app) { return reply }
         let location = RecordLocation(topic: call.topic.rawValue, partition: call.partition, offset: call.offset)
         // A dead letter: the call was set aside without being applied.
@@ -128,20 +128,20 @@ struct FeedMessages {
     }
 
     /// Removes the first item with the content of `call`, and returns its position; nil if there is none.
-    mutating func takeFirst(matching call: CallRecord) -> FeedPosition? {
+    mutating func takeFirst(matching call: InboxCall) -> FeedPosition? {
         let message = self.message(of: call)
         guard let message, self.positions[message]?.isEmpty == false else { return nil }
         return self.positions[message]?.removeFirst()
     }
 
     /// Removes the item at the position that the answer to `call` names.
-    mutating func remove(_ position: FeedPosition, of call: CallRecord) {
+    mutating func remove(_ position: FeedPosition, of call: InboxCall) {
         guard let message = self.message(of: call) else { return }
         self.positions[message]?.removeAll { $0 == position }
     }
 
     /// The content of the feed item that `call` leads to; nil if the call is not a message or gift.
-    private func message(of call: CallRecord) -> Message? {
+    private func message(of call: InboxCall) -> Message? {
         guard let live = call.live else { return nil }
         let comparedFields: [String: JSONValue]
         switch call.kind {

@@ -95,7 +95,7 @@ package struct Inspector {
         )
         try self.read(TopicScan(.roomFeed, partitions: livePartition, from: start, isIncluded: hasLiveKey))
         try self.readAnswers(
-            sessions: Set(self.entries.compactMap { CallRecord($0)?.request.session.text }), from: start)
+            sessions: Set(self.entries.compactMap { InboxCall($0)?.request.session.text }), from: start)
         return LiveReplay.run(key, window: self.window, lease: self.query.lease, entries: self.entries)
     }
 
@@ -114,7 +114,7 @@ package struct Inspector {
                 $0.key == text
             })
         let lives = Set(
-            self.entries.compactMap { CallRecord($0) }.filter { $0.user == user && $0.isMessage }.compactMap(\.live))
+            self.entries.compactMap { InboxCall($0) }.filter { $0.user == user && $0.isMessage }.compactMap(\.live))
         let feedPartitions = Set(
             lives.map { Int32(PlazaTopic.partition(of: LiveKey(key.app, $0).text, among: self.partitionCount)) })
         if !feedPartitions.isEmpty {

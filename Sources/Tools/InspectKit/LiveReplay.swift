@@ -52,7 +52,7 @@ package struct LiveReplay {
         let sorted = entries.sorted(by: TopicEntry.isBefore)
         // Of the feeds, only the items of this live can answer a call. `answers` ignores topics that have no answers.
         for entry in sorted where entry.topic != .roomFeed || entry.key == live.text { replay.answers.add(entry) }
-        let calls = sorted.compactMap { CallRecord($0) }.filter { $0.app == live.app && $0.live == live.live }
+        let calls = sorted.compactMap { InboxCall($0) }.filter { $0.app == live.app && $0.live == live.live }
         replay.answers.reserveAnsweredItems(of: calls)
         let outcomes = replay.findOutcomes(of: calls)
         // A location belongs to one call. If two calls were matched with one item, the first call would count.
@@ -68,7 +68,7 @@ package struct LiveReplay {
 
     /// A call with its answer.
     private struct CallOutcome {
-        var call: CallRecord
+        var call: InboxCall
         var answer: CallAnswer
         /// Whether this is the last record of the request; machines may forward a call, and only its last record has a
         /// line.
@@ -78,7 +78,7 @@ package struct LiveReplay {
     /// Finds the answer to each call, oldest first.
     ///
     /// Call this method once: a feed item that answers a call is used up.
-    private mutating func findOutcomes(of calls: [CallRecord]) -> [CallOutcome] {
+    private mutating func findOutcomes(of calls: [InboxCall]) -> [CallOutcome] {
         var lastStepLocation: [RequestID: String] = [:]
         for call in calls { lastStepLocation[call.request] = call.location }
         return calls.map { call in
@@ -92,7 +92,7 @@ package struct LiveReplay {
 
     /// Updates the scene from a record, and adds the line of a feed item or of a call without an item.
     private mutating func apply(
-        _ entry: TopicEntry, outcomeByLocation: [String: CallOutcome], callByPosition: [FeedPosition: CallRecord]
+        _ entry: TopicEntry, outcomeByLocation: [String: CallOutcome], callByPosition: [FeedPosition: InboxCall]
     ) {
         self.presence.advance(to: entry.time)
         switch entry.topic {
@@ -126,7 +126,7 @@ package struct LiveReplay {
     }
 
     /// Updates the scene's stage from a feed item, and adds a line for an item in the window.
-    private mutating func addItem(_ entry: TopicEntry, callByPosition: [FeedPosition: CallRecord]) {
+    private mutating func addItem(_ entry: TopicEntry, callByPosition: [FeedPosition: InboxCall]) {
         guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),
             let (kind, content) = item["content"]?.members.first
         else { return }
@@ -173,7 +173,7 @@ package struct LiveReplay {
     }
 }
 
-extension CallRecord {
+extension InboxCall {
     /// The class of the feed item that the call asked for; nil for a call that asks for no item.
     ///
     /// The kind `refused` stands for a message or gift that the gateway found invalid, and `forbidden` for one that the

@@ -6,13 +6,13 @@ package import PlazaWire
 /// One call of a user, with its steps and its answer.
 package struct UserCall: Equatable, Sendable {
     /// The record that the gateway wrote, and the records with which machines forwarded the call; oldest first.
-    package var steps: [CallRecord]
+    package var steps: [InboxCall]
     /// How often gateways wrote the call: more than once if the client repeated it.
     package var sentCount: Int
     package var answer: CallAnswer
 
     /// The first record of the call.
-    package var first: CallRecord { self.steps[0] }
+    package var first: InboxCall { self.steps[0] }
     /// The time from the first record to the answer; nil if no answer was read.
     package var delay: Milliseconds? { self.answer.time.map { $0 - self.first.time } }
 
@@ -139,8 +139,8 @@ package enum UserReplay {
         for entry in sorted { answers.add(entry) }
         // The user's requests, in the order of their first records.
         var requests: [RequestID] = []
-        var stepsByRequest: [RequestID: [CallRecord]] = [:]
-        for call in sorted.compactMap({ CallRecord($0) }) where call.app == user.app && call.user == user.user {
+        var stepsByRequest: [RequestID: [InboxCall]] = [:]
+        for call in sorted.compactMap({ InboxCall($0) }) where call.app == user.app && call.user == user.user {
             if stepsByRequest[call.request] == nil { requests.append(call.request) }
             stepsByRequest[call.request, default: []].append(call)
         }
@@ -172,7 +172,7 @@ package enum UserReplay {
     /// The sessions of the user's calls; the replies to these sessions must be read from the topics too.
     package static func sessions(of user: UserKey, in entries: [TopicEntry]) -> Set<String> {
         Set(
-            entries.compactMap { CallRecord($0) }.filter { $0.app == user.app && $0.user == user.user }
+            entries.compactMap { InboxCall($0) }.filter { $0.app == user.app && $0.user == user.user }
                 .map(\.request.session.text))
     }
 }

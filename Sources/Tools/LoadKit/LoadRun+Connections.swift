@@ -104,7 +104,7 @@ extension LoadRun: PlazaConnectionDelegate {
         }
         // A frame names the feed number of its first item only. If every item of the frame is a load message, the
         // number of each follows from its index. In frames that also contain tips, the numbers of messages are not
-        // checked; the client's `FeedTracker` still finds lost and repeated items.
+        // checked; the client's `FeedOrderTracker` still finds lost and repeated items.
         if isChecker || isCompared, knownItemCount == 0, sequences.count == scan.count {
             for (offset, sequence) in sequences.enumerated() {
                 let number = scan.firstNumber + Int64(offset)

@@ -14,7 +14,7 @@ final class LoadViewer {
     /// How many items the viewer had received when sending began; the report does not count them.
     var receivedBeforeSending = 0
     /// What the connection's tracker had counted after the last frame.
-    var trackerOfLastFrame = FeedTracker()
+    var trackerOfLastFrame = FeedOrderTracker()
     /// Measures the longest time during the stage `sending` in which this viewer received nothing.
     var pauseClock = PauseClock()
     /// The feed number of the last item that the viewer had received when sending began.

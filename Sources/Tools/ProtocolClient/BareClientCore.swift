@@ -15,7 +15,7 @@ internal import PlazaWire
 package struct BareClientCore: Sendable {
     package private(set) var state = State.idle
     /// The position in the feed of the live, and counts of missing and repeated items.
-    package private(set) var tracker = FeedTracker()
+    package private(set) var tracker = FeedOrderTracker()
     /// How often the client has lost its connection and has begun to reconnect.
     package private(set) var reconnectCount = 0
 
@@ -144,12 +144,12 @@ package struct BareClientCore: Sendable {
     /// Handles a received feed frame.
     ///
     /// - Returns: which items of the frame are new.
-    package mutating func feedReceived(_ scan: FeedScan) -> FeedTracker.Verdict { self.tracker.record(scan) }
+    package mutating func feedReceived(_ scan: FeedScan) -> FeedOrderTracker.Verdict { self.tracker.record(scan) }
 
     /// Forgets the live after its end, a leave, a kick or a failed resume, so that a reconnect does not resume it.
     package mutating func forgetLive() {
         self.joinedLive = nil
-        self.tracker = FeedTracker()
+        self.tracker = FeedOrderTracker()
     }
 
     /// Handles what is due at `now`: reconnects, timeouts of calls and pings; must be called a few times a second.
@@ -242,7 +242,7 @@ extension BareClientCore {
     /// The numbers of the feed continue if the client was in this live before and the feed has no new epoch.
     private mutating func joined(_ live: LiveID?, ticket: Ticket, epoch: Int64, startToken: FeedToken?) {
         let isSameFeed = self.live == live && self.tracker.position?.epoch == epoch
-        if !isSameFeed { self.tracker = FeedTracker() }
+        if !isSameFeed { self.tracker = FeedOrderTracker() }
         // After a reply without a token, the token of an earlier join to the same feed remains.
         let startToken = startToken ?? (isSameFeed ? self.joinedLive?.startToken : nil)
         self.joinedLive = live.map { JoinedLive(live: $0, ticket: ticket, startToken: startToken) }

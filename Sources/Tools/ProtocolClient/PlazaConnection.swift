@@ -53,7 +53,7 @@ package final class PlazaConnection {
 
     package var state: BareClientCore.State { self.core.state }
     package var live: LiveID? { self.core.live }
-    package var tracker: FeedTracker { self.core.tracker }
+    package var tracker: FeedOrderTracker { self.core.tracker }
     package var reconnectCount: Int { self.core.reconnectCount }
     /// The gateway to which the client is connected, or connects next.
     package var address: PlazaAddress { self.addresses[self.addressIndex] }

@@ -106,7 +106,7 @@ struct ClientCoreTests {
         var harness = try CoreHarness.loggedIn()
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
-        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: .seconds(1)))
+        harness.perform(harness.core.connectionClosed(code: ClientCloseCode.lost, at: .seconds(1)))
         // The pause before the reconnect is at most 100 ms; with the random number 0.5 it is 50 ms.
         harness.perform(harness.core.tick(at: .milliseconds(1100)))
         #expect(harness.attemptsAtNextAddress == [false, true])
@@ -150,7 +150,7 @@ struct ClientCoreTests {
 
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
-        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: .seconds(0)))
+        harness.perform(harness.core.connectionClosed(code: ClientCloseCode.lost, at: .seconds(0)))
         // The pause before the reconnect, 50 ms, is over.
         harness.perform(harness.core.tick(at: .milliseconds(100)))
         harness.perform(harness.core.connectionOpened(at: .milliseconds(100)))
@@ -203,7 +203,7 @@ struct ClientCoreTests {
         harness.perform(harness.core.tick(at: .seconds(20)))
         #expect(harness.sent == [#"{"id":2,"method":"ping","params":{}}"#])
         harness.perform(harness.core.tick(at: .seconds(30)))
-        guard case .disconnected(code: CloseCode.lost)? = harness.events.last else {
+        guard case .disconnected(code: ClientCloseCode.lost)? = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")
             return
         }

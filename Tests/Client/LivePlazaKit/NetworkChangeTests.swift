@@ -9,7 +9,7 @@ struct NetworkChangeTests {
     @Test func `a client without a network waits 30 s, but at most 1 s once there is a network`() throws {
         var harness = try CoreHarness.loggedIn()
         harness.perform(harness.core.setOnline(false, at: .seconds(0)))
-        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: .seconds(0)))
+        harness.perform(harness.core.connectionClosed(code: ClientCloseCode.lost, at: .seconds(0)))
         #expect(harness.core.dueAt == .seconds(30))
         harness.perform(harness.core.setOnline(true, at: .seconds(10)))
         // The attempts of many clients are spread over 1 s; with the harness's random number 0.5 this attempt is due
@@ -28,7 +28,7 @@ struct NetworkChangeTests {
         #expect(harness.sent.allSatisfy { $0.contains(#""method":"ping""#) })
         // The ping is not answered within 10 s, so the connection counts as lost.
         harness.perform(harness.core.tick(at: .seconds(15)))
-        guard case .disconnected(CloseCode.lost) = harness.events.last else {
+        guard case .disconnected(ClientCloseCode.lost) = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")
             return
         }
@@ -43,7 +43,7 @@ struct NetworkChangeTests {
         #expect(harness.sent.allSatisfy { $0.contains(#""method":"ping""#) })
         #expect(harness.core.dueAt == .seconds(6))
         harness.perform(harness.core.tick(at: .seconds(6)))
-        guard case .disconnected(CloseCode.lost) = harness.events.last else {
+        guard case .disconnected(ClientCloseCode.lost) = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")
             return
         }
@@ -68,7 +68,7 @@ struct NetworkChangeTests {
         #expect(harness.sent.count == 1)
         // The device slept, so no timer reported that the ping was not answered within 10 s.
         harness.perform(harness.core.probe(at: .seconds(600)))
-        guard case .disconnected(CloseCode.lost) = harness.events.last else {
+        guard case .disconnected(ClientCloseCode.lost) = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")
             return
         }

@@ -5,7 +5,7 @@ internal import WebSocket
 public enum HandshakeFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        var reader = HTTPHeadReader(maxBytes: 8192)
+        var reader = HandshakeHeadReader(maxBytes: 8192)
         guard let (head, _) = try? reader.consume(input.span) else { return }
         if let request = try? UpgradeRequest(head, policy: HandshakePolicy(subprotocols: ["liveplaza.v1"])) {
             _ = request.response

@@ -48,7 +48,7 @@ struct ProducingAndConsumingTests {
     func `the delivery of each record is reported once, with its token, in order`(broker: TestBroker) async throws {
         try await runOnDedicatedThread {
             let topic = try broker.makeTopic("tokens")
-            let deliveries = Collected<Delivery>()
+            let deliveries = Collected<DeliveryReport>()
             let producer = try KafkaProducer(broker.settings()) { deliveries.append($0) }
             for token in 1...2000 {
                 try producer.send(OutgoingRecord(topic: topic, text: "\(token)"), token: UInt64(token))

@@ -23,8 +23,8 @@ import WebSocket
     }
 
     /// Reads an HTTP head that has these lines.
-    static func head(_ lines: [String]) throws -> HTTPHead {
-        var reader = HTTPHeadReader(maxBytes: 8_192)
+    static func head(_ lines: [String]) throws -> HandshakeHead {
+        var reader = HandshakeHeadReader(maxBytes: 8_192)
         let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
         let result = try reader.consume(bytes.span)
         return try #require(result).head
@@ -113,19 +113,21 @@ import WebSocket
             ["GET / HTTP/1.1", "no colon"], ["GET / HTTP/1.1", ": empty"], ["GET / HTTP/1.1", "Host : x"],
             ["GET / HTTP/1.1", "Host: x", " folded"], ["GET / HTTP/1.1", "A: b\u{0}c"], ["GET /\u{7} HTTP/1.1"], [""],
         ]
-        for lines in malformedHeads { #expect(throws: HTTPHeadError.malformed, "\(lines)") { try Self.head(lines) } }
-        var reader = HTTPHeadReader(maxBytes: 100)
+        for lines in malformedHeads {
+            #expect(throws: HandshakeHeadError.malformed, "\(lines)") { try Self.head(lines) }
+        }
+        var reader = HandshakeHeadReader(maxBytes: 100)
         // A line must end with CR LF.
         let lineFeedAlone = Array("GET / HTTP/1.1\n\r\n\r\n".utf8)
-        #expect(throws: HTTPHeadError.malformed) { _ = try reader.consume(lineFeedAlone.span) }
+        #expect(throws: HandshakeHeadError.malformed) { _ = try reader.consume(lineFeedAlone.span) }
 
-        var fullReader = HTTPHeadReader(maxBytes: 100)
+        var fullReader = HandshakeHeadReader(maxBytes: 100)
         let overLimit = [UInt8](repeating: 97, count: 101)
-        #expect(throws: HTTPHeadError.tooLarge) { _ = try fullReader.consume(overLimit.span) }
+        #expect(throws: HandshakeHeadError.tooLarge) { _ = try fullReader.consume(overLimit.span) }
         // A head has at most 64 fields.
         let fields = (0..<64).map { "field-\($0): x" }
         #expect(try Self.head(["GET / HTTP/1.1"] + fields).fields.count == 64)
-        #expect(throws: HTTPHeadError.tooLarge) { try Self.head(["GET / HTTP/1.1", "one-more: x"] + fields) }
+        #expect(throws: HandshakeHeadError.tooLarge) { try Self.head(["GET / HTTP/1.1", "one-more: x"] + fields) }
     }
 
     @Test func `a head may arrive in two pieces, and the bytes after it are not consumed`() throws {
@@ -133,7 +135,7 @@ import WebSocket
         // The first bytes of a frame that arrive together with the head.
         let following: [UInt8] = [0x81, 0x80, 1, 2]
         for split in 0..<bytes.count {
-            var reader = HTTPHeadReader(maxBytes: 8_192)
+            var reader = HandshakeHeadReader(maxBytes: 8_192)
             let firstPiece = Array(bytes[..<split])
             let secondPiece = Array(bytes[split...]) + following
             #expect(try reader.consume(firstPiece.span) == nil)
@@ -152,7 +154,7 @@ import WebSocket
             for _ in 0..<Int.random(in: 0...3, using: &random) {
                 mutated[Int.random(in: 0..<mutated.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            var reader = HTTPHeadReader(maxBytes: 400)
+            var reader = HandshakeHeadReader(maxBytes: 400)
             guard let result = try? reader.consume(mutated.span) else { continue }
             if (try? UpgradeRequest(result.head, policy: HandshakePolicy())) != nil { acceptedCount += 1 }
         }
@@ -163,7 +165,7 @@ import WebSocket
     @Test func `our server accepts our client's request, and our client accepts our server's response`() throws {
         let target = WebSocketTarget(
             host: "127.0.0.1", port: 8_080, path: "/?a=b", subprotocols: ["liveplaza.v1"],
-            fields: [HTTPHead.Field(name: "Authorization", value: "Bearer x")])
+            fields: [HandshakeHead.Field(name: "Authorization", value: "Bearer x")])
         let client = ClientHandshake(target, nonce: (1, 2))
         let lines = client.request.split(separator: "\r\n").map(String.init)
         let request = try UpgradeRequest(

@@ -135,7 +135,7 @@ struct ClientHarness {
     /// - Returns: whether the items are new to the client or known; nil if the frame cannot be scanned.
     mutating func receiveFeed(
         _ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil
-    ) -> FeedTracker.Verdict? {
+    ) -> FeedOrderTracker.Verdict? {
         guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch, offset: offset)) else { return nil }
         return self.core.feedReceived(scan)
     }

@@ -209,7 +209,7 @@ import Testing
         #expect(harness.core.live == "concert")
         id = harness.call("live.leave", live: "concert")
         harness.reply(id, .success(result: .done))
-        #expect(harness.core.live == nil && harness.core.tracker == FeedTracker())
+        #expect(harness.core.live == nil && harness.core.tracker == FeedOrderTracker())
         harness.loseConnection()
         #expect(try harness.connect().params.resume == nil)
     }
@@ -221,6 +221,6 @@ import Testing
         harness.join(ticket: 8)
         #expect(harness.core.tracker.received == 5)
         harness.join(ticket: 9, epoch: 78)
-        #expect(harness.core.tracker == FeedTracker())
+        #expect(harness.core.tracker == FeedOrderTracker())
     }
 }

@@ -62,7 +62,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
             case .success: self.onEvent(.binary)
             case .failure:
                 let code = task.closeCode
-                return self.reportClosed(code: code == .invalid ? CloseCode.lost : code.rawValue)
+                return self.reportClosed(code: code == .invalid ? ClientCloseCode.lost : code.rawValue)
             }
             self.receive(task)
         }
@@ -93,7 +93,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         // If the server has sent a close frame, its code was reported before.
-        self.reportClosed(code: CloseCode.lost)
+        self.reportClosed(code: ClientCloseCode.lost)
     }
 }
 #endif

@@ -72,7 +72,7 @@ struct ClientCore: Sendable {
     /// Ends the client for good; unfinished calls fail.
     mutating func stop() -> [ClientAction] {
         if self.state != .ended {
-            self.link.end(code: CloseCode.normal, ErrorInfo(.failed, "the client was stopped"), reportsEnd: false)
+            self.link.end(code: ClientCloseCode.normal, ErrorInfo(.failed, "the client was stopped"), reportsEnd: false)
         }
         return self.takeActions()
     }
@@ -101,7 +101,7 @@ struct ClientCore: Sendable {
 
     /// The client cannot connect to any of its addresses, now or later: ends the client.
     mutating func noAddressUsable(_ error: ErrorInfo) -> [ClientAction] {
-        if self.state == .connecting { self.link.end(code: CloseCode.lost, error, reportsEnd: true) }
+        if self.state == .connecting { self.link.end(code: ClientCloseCode.lost, error, reportsEnd: true) }
         return self.takeActions()
     }
 
@@ -306,7 +306,7 @@ extension ClientCore {
         switch LoginVerdict(error, isResume: live != nil) {
         // The error means the same as this close code; the connection is still open, and `connectionLost` closes it.
         case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
-        case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
+        case .end: return self.link.end(code: ClientCloseCode.normal, error, reportsEnd: true)
         case .dropLive:
             // A leave of the live may wait for this login; the app then learns of a leave, not of a failed resume.
             let isLeaving =

@@ -194,8 +194,8 @@ struct Link: Sendable {
     ///
     /// `minimumPause`: the minimum pause before the next attempt; the back-off is added to it.
     mutating func disconnect(at now: MonotonicTime, minimumPause: Milliseconds = Milliseconds(0)) {
-        self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
-        self.connectionLost(code: CloseCode.lost, at: now, minimumPause: minimumPause)
+        self.effects.append(.perform(.disconnect(code: ClientCloseCode.normal)))
+        self.connectionLost(code: ClientCloseCode.lost, at: now, minimumPause: minimumPause)
     }
 
     /// Handles the loss of the connection: waits for the next attempt, or ends.
@@ -208,13 +208,13 @@ struct Link: Sendable {
         code: Int, at now: MonotonicTime, error: ErrorInfo? = nil, minimumPause: Milliseconds = Milliseconds(0)
     ) {
         // After a refused token, `recordRefusal` says whether the client may reconnect with another token.
-        let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
-        let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : CloseCode.allowsReconnect(after: code)
+        let isTokenFault = code == ClientCloseCode.tokenExpired || code == ClientCloseCode.tokenRefused
+        let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : ClientCloseCode.allowsReconnect(after: code)
         guard mayReconnect else {
             let reason = error ?? ErrorInfo(.failed, "the connection ended with code \(code)")
             return self.end(code: code, reason, reportsEnd: true)
         }
-        if error != nil { self.effects.append(.perform(.disconnect(code: CloseCode.normal))) }
+        if error != nil { self.effects.append(.perform(.disconnect(code: ClientCloseCode.normal))) }
         self.needsNextAddress = true
         self.effects.append(.connectionLost)
         self.effects.append(.perform(.event(.disconnected(code: code))))
@@ -228,7 +228,7 @@ struct Link: Sendable {
     /// `reportsEnd`: whether the app gets an event about the end.
     mutating func end(code: Int, _ error: ErrorInfo, reportsEnd: Bool) {
         self.enter(.ended, until: .distantFuture)
-        self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
+        self.effects.append(.perform(.disconnect(code: ClientCloseCode.normal)))
         if reportsEnd { self.effects.append(.perform(.event(.ended(code: code, error)))) }
         self.effects.append(.ended(error))
     }

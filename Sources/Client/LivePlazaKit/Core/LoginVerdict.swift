@@ -15,10 +15,10 @@ enum LoginVerdict: Equatable, Sendable {
     init(_ error: ErrorInfo, isResume: Bool) {
         self =
             switch ReplyCode(error.code) {
-            case .tokenExpired: .closed(code: CloseCode.tokenExpired)
-            case .tokenInvalid: .closed(code: CloseCode.tokenRefused)
-            case .signedInElsewhere: .closed(code: CloseCode.signedInElsewhere)
-            case .overLimit: .closed(code: CloseCode.tooManyConnections)
+            case .tokenExpired: .closed(code: ClientCloseCode.tokenExpired)
+            case .tokenInvalid: .closed(code: ClientCloseCode.tokenRefused)
+            case .signedInElsewhere: .closed(code: ClientCloseCode.signedInElsewhere)
+            case .overLimit: .closed(code: ClientCloseCode.tooManyConnections)
             // A fault of the server says nothing about the login, so it is tried again, as after a lost connection.
             case .overloaded, .unavailable, .timedOut, .tooFrequent, .internalError: .retry
             default: isResume ? .dropLive : .end

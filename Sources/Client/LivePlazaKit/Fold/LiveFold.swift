@@ -15,7 +15,7 @@ struct LiveFold: Sendable {
     /// The requests for which an event was returned already; no store shows them.
     private var announced = AnnouncedRequests()
     /// The open requests whose end leads to an event.
-    private var openRequests = OpenRequests()
+    private var openRequests = OpenRequestTracker()
     /// The snapshots that were requested and have not arrived yet, and the inputs that are kept for each.
     private var requests: [SnapshotName: InputsSinceRequest] = [:]
     /// For each name, the server's time of the last snapshot that arrived.

@@ -67,7 +67,7 @@ extension SnapshotName {
             self == .seatRequests
         case .coHostRequested, .coHostRequestEnded: self == .coHostRequests
         case .battleAnswered, .battleRequestCancelled: self == .battleRequests
-        // `OpenRequests` itself keeps which requests were sent while a snapshot was read.
+        // `OpenRequestTracker` itself keeps which requests were sent while a snapshot was read.
         case .requestsSending, .requestsSent, .noticesDue: false
         case .tip, .selfMuted, .elapsed, .mediaMeasured: false
         }

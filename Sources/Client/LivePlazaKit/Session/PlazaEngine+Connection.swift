@@ -99,7 +99,7 @@ extension PlazaEngine {
     }
 
     private func openSocket(toNextAddress: Bool) {
-        self.closeSocket(code: CloseCode.normal)
+        self.closeSocket(code: ClientCloseCode.normal)
         guard var connection = self.connection else { return }
         if toNextAddress { connection.addressIndex = (connection.addressIndex + 1) % connection.addresses.count }
         connection.socketCount += 1

@@ -137,8 +137,12 @@ extension PlazaEngine {
         // The caller that waits for the login gets the error; an event would report the error twice.
         if hasWaitingCaller { return }
         let store = self.sinks.login()
-        if code == CloseCode.replaced || code == CloseCode.signedInElsewhere { store?.publish(.kickedOffline) }
-        if code == CloseCode.tokenRefused || code == CloseCode.tokenExpired { store?.publish(.loginExpired) }
+        if code == ClientCloseCode.replaced || code == ClientCloseCode.signedInElsewhere {
+            store?.publish(.kickedOffline)
+        }
+        if code == ClientCloseCode.tokenRefused || code == ClientCloseCode.tokenExpired {
+            store?.publish(.loginExpired)
+        }
         self.sinks.publish(.connectionEnded(code: code, error))
     }
 

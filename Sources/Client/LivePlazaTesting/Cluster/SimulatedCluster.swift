@@ -39,7 +39,7 @@ public final class SimulatedCluster: Sendable {
     let engineQueue: EngineQueue
     let network: SimulatedNetwork
     /// The state of the gateway and the services.
-    private let state: Locked<ClusterState>
+    private let state: Locked<SimulatedClusterState>
     let seed: UInt64
     /// The functions that receive the frames for scripted users, by the numbers of their connections.
     private let scriptedReceivers = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
@@ -74,7 +74,7 @@ public final class SimulatedCluster: Sendable {
             AppID("\(sdkAppID)"): AppPolicy(feedBudget: max(1, feedBudget), historyCount: min(max(historyCount, 0), 50))
         ])
         self.state = Locked(
-            ClusterState(policies: policies, start: Timestamp(milliseconds: startingAt), seed: seed))
+            SimulatedClusterState(policies: policies, start: Timestamp(milliseconds: startingAt), seed: seed))
         self.network = SimulatedNetwork(
             queue: self.engineQueue, clock: self.clock, latency: Milliseconds(roundingUp: latency))
         self.network.attach(self)
@@ -251,7 +251,7 @@ public final class SimulatedCluster: Sendable {
 
     /// Changes the services' state on the cluster's queue, and delivers the frames that the services send because of
     /// it.
-    func perform(_ body: (inout ClusterState) -> Void) {
+    func perform(_ body: (inout SimulatedClusterState) -> Void) {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }
             for output in outputs {

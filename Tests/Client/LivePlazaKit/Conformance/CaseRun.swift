@@ -110,7 +110,7 @@ final class CaseRun {
         switch kind {
         case "call": try self.call(params)
         case "open": try self.socket.open()
-        case "refuse": try self.socket.end(code: CloseCode.lost)
+        case "refuse": try self.socket.end(code: ClientCloseCode.lost)
         case "receive": try self.socket.receive(value)
         case "receiveText":
             guard case .text(let text) = value else { return false }

@@ -111,7 +111,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         let cut = self.decideCut(self.frameCount)
         self.frameCount += 1
         if cut != .before { deliver() }
-        if cut != nil, !socket.isClosed { socket.end(code: CloseCode.lost) }
+        if cut != nil, !socket.isClosed { socket.end(code: ClientCloseCode.lost) }
     }
 
     /// Applies a new call, or repeats the answer to a call that was applied already.

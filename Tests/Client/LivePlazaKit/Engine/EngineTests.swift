@@ -73,7 +73,7 @@ import Testing
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
         let likeID = harness.network.socket?.sent.last?.id
         _ = harness.stores.takeShownItems()
-        harness.actAsServer { $0.end(code: CloseCode.lost) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.lost) }
         #expect(harness.stores.takeShownItems() == [.loginStatus(.reconnecting)])
         // The harness's fixed random number makes the pause before the first attempt 50 ms.
         harness.advance(by: Milliseconds(50))
@@ -103,7 +103,7 @@ import Testing
         harness.login()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
         _ = harness.stores.takeShownItems()
-        harness.actAsServer { $0.end(code: CloseCode.replaced) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.replaced) }
         let shown = harness.stores.takeShownItems()
         #expect(shown.prefix(2) == [.loginStatus(.disconnected), .loginEvent(.kickedOffline)])
         #expect(shown.last == .callEnded("like: failed"))
@@ -152,7 +152,7 @@ import Testing
         harness.enter()
         // The next address is invalid, so the client reconnects to the address after it, which is the one of the login.
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
-        harness.actAsServer { $0.end(code: CloseCode.lost) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.lost) }
         // The pause before the first attempt is 50 ms.
         harness.advance(by: Milliseconds(50))
         harness.actAsServer { $0.open() }
@@ -162,13 +162,13 @@ import Testing
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
         // Now both addresses are invalid: the reconnect fails, and the client leaves the live and gives up.
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
-        harness.actAsServer { $0.end(code: CloseCode.lost) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.lost) }
         harness.advance(by: Milliseconds(50))
         let error = ErrorInfo(.invalidParameter, "no address")
         #expect(
             harness.stores.takeShownItems() == [
                 .loginStatus(.reconnecting), .currentLive(""), .messages([]), .loginStatus(.disconnected),
-                .plazaEvent(.connectionEnded(code: CloseCode.lost, error)), .callEnded("like: invalidParameter"),
+                .plazaEvent(.connectionEnded(code: ClientCloseCode.lost, error)), .callEnded("like: invalidParameter"),
             ])
         // The app may log in again.
         harness.network.badAddresses.withLock { $0 = [] }
@@ -221,7 +221,7 @@ import Testing
         harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
-        harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.tokenExpired) }
         // Longer than the pause before the first attempt, which is 50 ms.
         harness.advance(by: Milliseconds(100))
         #expect(harness.network.socket?.address == "ws://one/v1")
@@ -234,7 +234,7 @@ import Testing
         harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
-        harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.tokenExpired) }
         // Longer than the pause before the first attempt, which is 50 ms.
         harness.advance(by: Milliseconds(100))
         #expect(provider.requestCount == 2)
@@ -279,7 +279,7 @@ import Testing
         let harness = EngineHarness()
         harness.login()
         harness.engine.onQueue { $0.setOnline(false) }
-        harness.actAsServer { $0.end(code: CloseCode.lost) }
+        harness.actAsServer { $0.end(code: ClientCloseCode.lost) }
         let socket = harness.network.socket
         // The pause without a network lasts 30 s. The device sleeps longer, so that its timers do not fire in time.
         harness.clock.advance(to: harness.clock.now + .seconds(600))

@@ -24,7 +24,7 @@ package final class KafkaProducer: Sendable {
     /// - Throws: `invalidConfiguration` when librdkafka rejects a setting.
     package init(
         _ settings: KafkaSettings, transactionalID: String? = nil, transactionTimeout: Duration = .seconds(2),
-        queueLimit: Int = 100_000, onDelivery: (@Sendable (Delivery) -> Void)? = nil
+        queueLimit: Int = 100_000, onDelivery: (@Sendable (DeliveryReport) -> Void)? = nil
     ) throws(KafkaError) {
         let client = try ClientHandle(
             .producer,
@@ -152,7 +152,7 @@ package final class KafkaProducer: Sendable {
         private let stopFlag: StopFlag
         private let thread: DedicatedThread
 
-        init(_ client: ClientHandle, _ settings: KafkaSettings, onDelivery: (@Sendable (Delivery) -> Void)?)
+        init(_ client: ClientHandle, _ settings: KafkaSettings, onDelivery: (@Sendable (DeliveryReport) -> Void)?)
             throws(KafkaError)
         {
             let queue = EventQueue(.producer, of: client)
@@ -193,7 +193,7 @@ package final class KafkaProducer: Sendable {
     ///
     /// It waits in librdkafka for the next event or for `wakeUp`.
     private static func handleEvents(
-        _ queue: EventQueue, _ settings: KafkaSettings, until stopFlag: StopFlag, deliver: (Delivery) -> Void
+        _ queue: EventQueue, _ settings: KafkaSettings, until stopFlag: StopFlag, deliver: (DeliveryReport) -> Void
     ) {
         var names = TopicNames()
         var records: [IncomingRecord] = []
@@ -237,18 +237,18 @@ private final class DeliveryWaiters: Sendable {
     func remove(_ token: UInt64) { self.state.withLock { $0.waiters[token] = nil } }
 
     /// Passes a delivery report to its waiter, which then stops waiting.
-    func complete(_ delivery: Delivery) {
+    func complete(_ delivery: DeliveryReport) {
         self.state.withLock { $0.waiters.removeValue(forKey: delivery.token) }?.complete(delivery)
     }
 
     /// Waits for the delivery report of one record.
     final class Waiter: Sendable {
-        private let delivery = ConditionVariable<Delivery?>(nil)
+        private let delivery = ConditionVariable<DeliveryReport?>(nil)
 
-        func complete(_ delivery: Delivery) { self.delivery.update { $0 = delivery } }
+        func complete(_ delivery: DeliveryReport) { self.delivery.update { $0 = delivery } }
 
         /// Blocks until the report is received; nil after the timeout.
-        func wait(_ timeout: Duration) -> Delivery? {
+        func wait(_ timeout: Duration) -> DeliveryReport? {
             self.delivery.wait(timeout: timeout) { $0 }
         }
     }

@@ -59,7 +59,7 @@ enum ClientEvent {
     /// - Returns: nil after the timeout or a wake-up.
     func next(
         timeout: Duration?, names: inout TopicNames, into records: inout [IncomingRecord],
-        deliver: (Delivery) -> Void = { _ in }
+        deliver: (DeliveryReport) -> Void = { _ in }
     ) -> ClientEvent? {
         guard let event = unsafe rd_kafka_queue_poll(self.pointer, timeout?.rdkafkaMilliseconds ?? -1) else {
             return nil
@@ -111,12 +111,12 @@ enum ClientEvent {
 
     /// Passes each delivery report of an event to `deliver`.
     private static func reportDeliveries(
-        _ event: OpaquePointer, names: inout TopicNames, _ deliver: (Delivery) -> Void
+        _ event: OpaquePointer, names: inout TopicNames, _ deliver: (DeliveryReport) -> Void
     ) {
         while let message = unsafe rd_kafka_event_message_next(event) {
             let code = unsafe message.pointee.err
             unsafe deliver(
-                Delivery(
+                DeliveryReport(
                     token: UInt64(UInt(bitPattern: message.pointee._private)),
                     topic: names.name(rd_kafka_topic_name(message.pointee.rkt)),
                     partition: message.pointee.partition,

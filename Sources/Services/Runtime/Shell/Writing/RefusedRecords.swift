@@ -13,14 +13,14 @@ struct RefusedRecords: Sendable {
     static let alwaysAcceptedBytes = 16 * 1024
 
     /// The first refusal.
-    private var first: Delivery?
+    private var first: DeliveryReport?
     /// The size of all records of the same topic that were refused for the same reason.
     ///
     /// A broker compares its limit with the size of a request's whole batch for a partition, not with each record.
     private var bytes = 0
 
     /// Adds the delivery report of a record.
-    mutating func add(_ delivery: Delivery) {
+    mutating func add(_ delivery: DeliveryReport) {
         guard let error = delivery.error, error.isRefusal else { return }
         let first = self.first ?? delivery
         if first.topic == delivery.topic, first.error?.kind == error.kind { self.bytes += delivery.bytes }

@@ -16,15 +16,16 @@ import Testing
 /// topic refuses small records, too.
 @Suite struct RefusedRecordsTests {
     /// The report about a record that failed with an error of this kind, or was delivered if the kind is nil.
-    private static func delivery(_ kind: KafkaError.Kind?, _ topic: String = "room.feed", bytes: Int = 100) -> Delivery
+    private static func delivery(_ kind: KafkaError.Kind?, _ topic: String = "room.feed", bytes: Int = 100)
+        -> DeliveryReport
     {
-        Delivery(
+        DeliveryReport(
             token: 0, topic: topic, partition: 0, offset: -1, bytes: bytes,
             error: kind.map { KafkaError($0, "the reason") })
     }
 
     /// The reason for the refusal in these deliveries; nil if the broker has refused none of the records.
-    private static func refusal(_ deliveries: [Delivery]) -> KafkaError? {
+    private static func refusal(_ deliveries: [DeliveryReport]) -> KafkaError? {
         var records = RefusedRecords()
         for delivery in deliveries { records.add(delivery) }
         return records.reason

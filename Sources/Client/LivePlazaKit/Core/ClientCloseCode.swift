@@ -2,7 +2,7 @@
 internal import PlazaModel
 
 /// The close codes that a client treats specially (PROTOCOL.md, section 14).
-enum CloseCode {
+enum ClientCloseCode {
     static let normal = 1000
     /// The connection ended without a close frame, or could not be opened.
     static let lost = 1006

@@ -8,17 +8,17 @@ import Testing
 ///
 /// `record` returns whether a frame's items are new (`fresh`), old (`known`), or old up to some count (`partlyKnown`).
 /// A late item counts as `reordered`.
-@Suite struct FeedTrackerTests {
+@Suite struct FeedOrderTrackerTests {
     /// Lets the tracker record a frame whose items have these numbers.
     private func record(
-        _ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77
-    ) throws -> FeedTracker.Verdict {
+        _ tracker: inout FeedOrderTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77
+    ) throws -> FeedOrderTracker.Verdict {
         let scan = try #require(FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch)))
         return tracker.record(scan)
     }
 
     @Test func `the first frame gives a new tracker its position, and nothing counts as missing`() throws {
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         #expect(try self.record(&tracker, 40...42) == .fresh)
         #expect(tracker.firstNumber == 40 && tracker.received == 3 && tracker.missing == 0)
         #expect(tracker.position == FeedPosition(epoch: 77, number: 42))
@@ -26,10 +26,10 @@ import Testing
 
     @Test func `item numbers at the limits of Int64 cause no overflow`() throws {
         for number in [Int64.max, .min, -1] {
-            var tracker = FeedTracker()
+            var tracker = FeedOrderTracker()
             tracker.resume(at: FeedPosition(epoch: 77, number: number))
             // At the largest number, the items 1 to 3 are old; at a negative number, these items are new.
-            let expectedVerdict: FeedTracker.Verdict = number > 0 ? .known : .fresh
+            let expectedVerdict: FeedOrderTracker.Verdict = number > 0 ? .known : .fresh
             #expect(try self.record(&tracker, 1...3) == expectedVerdict)
             // Resumes that skip as many items as possible.
             tracker.resume(at: FeedPosition(epoch: 77, number: .max))
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `I7 items of a gap count as missing until they are received late`() throws {
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         #expect(try self.record(&tracker, 1...3) == .fresh)
         #expect(try self.record(&tracker, 7...8) == .fresh)
         // The items 4, 5 and 6 are missing.
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `I7 repeated items are counted and distinguished from new ones`() throws {
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         #expect(try self.record(&tracker, 1...3) == .fresh)
         #expect(try self.record(&tracker, 2...3) == .known)
         #expect(try self.record(&tracker, 2...6) == .partlyKnown(2))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `a frame of a new epoch sets a new position, and items of an old epoch count as repeated`() throws {
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         #expect(try self.record(&tracker, 1...3, epoch: 77) == .fresh)
         #expect(try self.record(&tracker, 1...2, epoch: 90) == .fresh)
         #expect(tracker.position == FeedPosition(epoch: 90, number: 2) && tracker.missing == 0)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a frame without items sets the position of the feed`() throws {
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         let emptyFrame = try #require(FeedSamples.scan(FeedSamples.empty(at: 30)))
         #expect(tracker.record(emptyFrame) == .known)
         #expect(tracker.position == FeedPosition(epoch: 77, number: 30))
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `history of an earlier live with the same id is ignored`() throws {
         // The earlier live has the lower epoch, 77.
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         #expect(try self.record(&tracker, 1...3, epoch: 90) == .fresh)
         let scan = try #require(FeedSamples.scan(FeedSamples.history([1], at: "77.5", epoch: 77)))
         #expect(tracker.record(scan) == .known)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `I7 a resume counts the skipped items as missing, and never moves the position back`() throws {
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         #expect(try self.record(&tracker, 1...3) == .fresh)
         tracker.resume(at: FeedPosition(epoch: 77, number: 10))
         // The items 4 to 10 are missing.
@@ -151,7 +151,7 @@ import Testing
         seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)
-        var tracker = FeedTracker()
+        var tracker = FeedOrderTracker()
         var oracle = Oracle()
         // The number after the highest one so far.
         var next: Int64 = 100
@@ -172,7 +172,7 @@ import Testing
             let knownCount = numbers.count { $0 <= previousLast }
             oracle.record(numbers)
             next = max(next, numbers.upperBound + 1)
-            let expectedVerdict: FeedTracker.Verdict
+            let expectedVerdict: FeedOrderTracker.Verdict
             switch knownCount {
             case 0: expectedVerdict = .fresh
             case numbers.count: expectedVerdict = .known

@@ -4,7 +4,7 @@ internal import MachineKit
 internal import PlazaModel
 
 /// The services and the gateway of a simulated cluster, as one value.
-struct ClusterState: Sendable {
+struct SimulatedClusterState: Sendable {
     private var services: ServiceGroup
     private var gateway: SimulatedGateway
 

@@ -12,7 +12,7 @@ internal import PlazaModel
 /// before it; and whoever is told of a new request is first told that the one before has ended.
 ///
 /// Applications of others to a host are not among them: a host gets no event of an application that has timed out.
-struct OpenRequests: Sendable {
+struct OpenRequestTracker: Sendable {
     /// How long it is known that the end of a request was published without its notice.
     private static let keptAfterEnd = Milliseconds.seconds(120)
 

@@ -6,7 +6,7 @@ internal import PlazaWire
 /// A call in the inbox of a machine, or a later step of a call that one machine forwarded to another.
 ///
 /// The record is read without the Swift type of its command, so calls of newer versions are shown too.
-package struct CallRecord: Equatable, Sendable {
+package struct InboxCall: Equatable, Sendable {
     package var topic: PlazaTopic
     package var partition: Int32
     package var offset: Int64

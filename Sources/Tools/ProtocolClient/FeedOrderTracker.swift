@@ -5,7 +5,7 @@ package import PlazaModel
 /// Tracks the numbers of the feed items that one client receives in a live.
 ///
 /// It detects every gap, repeat and wrong order (I7).
-package struct FeedTracker: Equatable, Sendable {
+package struct FeedOrderTracker: Equatable, Sendable {
     /// The token of the last frame that was received in order, or of the position at which the server resumed the feed.
     package private(set) var token: FeedToken?
     /// The number of the first item that the client received, or could have received, in the current epoch.

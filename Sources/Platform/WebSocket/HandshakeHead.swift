@@ -2,7 +2,7 @@
 internal import MachineKit
 
 /// The start line and fields of an HTTP/1.1 message (RFC 9112); only the syntax that a handshake needs.
-package struct HTTPHead: Equatable, Sendable {
+package struct HandshakeHead: Equatable, Sendable {
     /// The start line, without its CRLF.
     package var startLine: String
     /// The header fields in order.
@@ -48,8 +48,8 @@ package struct HTTPHead: Equatable, Sendable {
 
     /// Parses a whole head, including the empty line at its end.
     ///
-    /// - Throws: `HTTPHeadError.malformed`, or `.tooLarge` for too many fields.
-    init(parsing bytes: [UInt8]) throws(HTTPHeadError) {
+    /// - Throws: `HandshakeHeadError.malformed`, or `.tooLarge` for too many fields.
+    init(parsing bytes: [UInt8]) throws(HandshakeHeadError) {
         var lines: [ArraySlice<UInt8>] = []
         var unparsed = bytes[...]
         while let lineFeed = unparsed.firstIndex(of: UInt8(ascii: "\n")) {
@@ -68,7 +68,7 @@ package struct HTTPHead: Equatable, Sendable {
     }
 
     /// Parses one field.
-    private static func parseField(_ line: ArraySlice<UInt8>) throws(HTTPHeadError) -> Field {
+    private static func parseField(_ line: ArraySlice<UInt8>) throws(HandshakeHeadError) -> Field {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { throw .malformed }
         let name = line[..<colon]
         let value = Self.trimmed(line[(colon + 1)...])
@@ -102,7 +102,7 @@ package struct HTTPHead: Equatable, Sendable {
 }
 
 /// Why a head could not be parsed.
-package enum HTTPHeadError: Error, Hashable, Sendable {
+package enum HandshakeHeadError: Error, Hashable, Sendable {
     /// The syntax of the head is not that of HTTP/1.1.
     case malformed
     /// The head is longer or has more fields than the limits allow.
@@ -110,7 +110,7 @@ package enum HTTPHeadError: Error, Hashable, Sendable {
 }
 
 /// Collects the bytes of a head that is received in pieces, up to a size limit.
-package struct HTTPHeadReader: Sendable {
+package struct HandshakeHeadReader: Sendable {
     /// The maximum size of a head in bytes.
     package let maxBytes: Int
     private var received: [UInt8] = []
@@ -122,17 +122,17 @@ package struct HTTPHeadReader: Sendable {
     ///
     /// - Returns: The head, and the number of bytes of this piece that belong to the head; nil until the head is
     ///   complete.
-    /// - Throws: `HTTPHeadError`. After an error the reader must not be used any more.
+    /// - Throws: `HandshakeHeadError`. After an error the reader must not be used any more.
     package mutating func consume(
         _ bytes: Span<UInt8>
-    ) throws(HTTPHeadError) -> (head: HTTPHead, usedBytes: Int)? {
+    ) throws(HandshakeHeadError) -> (head: HandshakeHead, usedBytes: Int)? {
         for index in bytes.indices {
             if self.received.count == self.maxBytes { throw .tooLarge }
             self.received.append(bytes[index])
             guard bytes[index] == UInt8(ascii: "\n"), self.received.suffix(4).elementsEqual("\r\n\r\n".utf8) else {
                 continue
             }
-            return (try HTTPHead(parsing: self.received), index + 1)
+            return (try HandshakeHead(parsing: self.received), index + 1)
         }
         return nil
     }

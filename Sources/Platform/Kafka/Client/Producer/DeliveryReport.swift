@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The delivery report of one record.
-package struct Delivery: Sendable, Equatable {
+package struct DeliveryReport: Sendable, Equatable {
     /// The token that was passed to `send`.
     package var token: UInt64
     /// The topic.
