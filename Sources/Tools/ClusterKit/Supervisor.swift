@@ -2,6 +2,7 @@
 internal import ChildProcess
 internal import Concurrency
 internal import Foundation
+internal import MachineKit
 
 /// The thread that starts one process, waits for its end, and starts it again.
 ///
@@ -20,7 +21,7 @@ struct Supervisor: Sendable {
     }
 
     private func run() {
-        var backOff = BackOff()
+        var backOff = RestartBackOff()
         while let (plan, kafka) = self.waitUntilRunnable() {
             let startedAt = ContinuousClock.now
             self.runProcess(plan, kafka: kafka)
@@ -96,18 +97,15 @@ struct Supervisor: Sendable {
 /// The pauses before the restarts of a process that exits again and again: 0.1 s, doubled each time up to 5 s.
 ///
 /// After a run of at least 10 s, the pauses begin at 0.1 s again.
-package struct BackOff: Sendable {
-    private var nextPause = Self.shortestPause
-    private static let shortestPause = Duration.milliseconds(100)
-    private static let longestPause = Duration.seconds(5)
+package struct RestartBackOff: Sendable {
+    private var backOff = ExponentialBackOff(firstPause: Milliseconds(100), longestPause: .seconds(5))
 
     /// Makes a back-off whose next pause is the shortest.
     package init() {}
 
     /// Returns the pause between a run of `duration` and the next start, and doubles the pause for the following call.
     package mutating func takePause(afterRunOf duration: Duration) -> Duration {
-        if duration >= .seconds(10) { self.nextPause = Self.shortestPause }
-        defer { self.nextPause = min(self.nextPause * 2, Self.longestPause) }
-        return self.nextPause
+        if duration >= .seconds(10) { self.backOff.reset() }
+        return Duration(self.backOff.nextPause())
     }
 }

@@ -27,7 +27,8 @@ package struct BareClientCore: Sendable {
     private let options: Options
     private var joinedLive: JoinedLive?
     private var calls = UnfinishedCalls()
-    private var backOff = ReconnectBackOff()
+    /// The longest pauses before reconnects.
+    private var backOff = ExponentialBackOff(firstPause: Milliseconds(100), longestPause: .seconds(5))
     /// The id of the last received notice; after a reconnect, the server sends the notices after that one.
     private var lastNoticeID: String?
     private var nextID: Int64 = 1
@@ -87,7 +88,10 @@ package struct BareClientCore: Sendable {
             return self.failCalls(ReplyError(.failed, "the connection ended with code \(code)"), into: &actions)
         }
         self.reconnectCount += 1
-        self.state = .waiting(until: now + self.backOff.nextPause(using: &self.random))
+        // The pause has full jitter, so that the clients of a dead gateway do not reconnect at the same moment.
+        let longestPause = self.backOff.nextPause()
+        let pause = Milliseconds(Int64.random(in: 0...longestPause.count, using: &self.random))
+        self.state = .waiting(until: now + pause)
         actions.append(.event(.disconnected(code: code)))
     }
 

@@ -9,7 +9,7 @@ import Tokens
 /// Tests of the parts of ClusterKit that need no process: back-off, apps file, tokens, addresses, ports and options.
 @Suite struct ClusterPartsTests {
     @Test func `the pause before a restart doubles up to five seconds, and a long uptime resets it`() {
-        var backOff = BackOff()
+        var backOff = RestartBackOff()
         let pauses = (0..<8).map { _ in backOff.takePause(afterRunOf: .zero) }
         #expect(pauses == [100, 200, 400, 800, 1600, 3200, 5000, 5000].map { .milliseconds($0) })
         // An uptime of 10 s is long.

@@ -21,7 +21,7 @@ enum BackOff {
     static func pause(
         failures: Int, random: Double, first: Milliseconds = Milliseconds(100), max longest: Milliseconds = .seconds(5)
     ) -> Milliseconds {
-        // A shift by many bits would overflow. With 20 bits the product is above any `longest` that is used.
-        min(longest, Milliseconds(first.count << min(max(failures, 0), 20))).randomPart(random)
+        ExponentialBackOff(firstPause: first, longestPause: longest).pause(afterEarlierFailures: failures)
+            .randomPart(random)
     }
 }

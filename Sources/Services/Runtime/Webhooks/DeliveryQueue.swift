@@ -278,10 +278,9 @@ package struct DeliveryQueue: Sendable {
         if isDelivered { self.failingApps.remove(key.app) } else { self.failingApps.insert(key.app) }
         event.attempts += 1
         if !isDelivered, event.attempts < self.limits.maxAttempts {
-            // The shift is at most 20, so that it cannot overflow. With the default limits the pause reaches
-            // `maxRetryPause` after fewer failures.
-            let doubledPause = self.limits.minRetryPause.count << Int64(min(20, event.attempts - 1))
-            let pause = min(self.limits.maxRetryPause.count, doubledPause)
+            let backOff = ExponentialBackOff(
+                firstPause: self.limits.minRetryPause, longestPause: self.limits.maxRetryPause)
+            let pause = backOff.pause(afterEarlierFailures: event.attempts - 1).count
             let notBefore = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, jitter))))
             liveQueue.notBefore = notBefore
             liveQueue.events[0] = event

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import KafkaClient
+internal import MachineKit
 internal import Observability
 internal import PlazaModel
 
@@ -20,7 +21,7 @@ struct TopicSetup {
     /// - Throws: an error that only the operator can correct, such as a rejected password. Further attempts would fill
     ///   the brokers' logs, and brokers may lock the user out.
     func run(isStopping: () -> Bool) throws {
-        var pause = Duration.milliseconds(50)
+        var backOff = ExponentialBackOff(firstPause: Milliseconds(50), longestPause: .seconds(1))
         var hasLogged = false
         while !isStopping() {
             do {
@@ -29,8 +30,7 @@ struct TopicSetup {
                 if error.needsOperator || error.kind == .fatal { throw error }
                 if !hasLogged { self.log.warning("waiting for Kafka", [.detail: .string(error.description)]) }
                 hasLogged = true
-                DedicatedThread.sleep(for: pause)
-                pause = min(pause * 2, .seconds(1))
+                DedicatedThread.sleep(for: Duration(backOff.nextPause()))
             }
         }
     }

@@ -8,6 +8,8 @@ package import MachineKit
 package struct ProgressWatch: Sendable {
     /// How long the work of a partition may wait until a batch of the partition becomes durable.
     package static let limit = Milliseconds.seconds(10)
+    /// The pauses before a failed batch is processed again.
+    private static let backOff = ExponentialBackOff(firstPause: Milliseconds(50), longestPause: .seconds(1))
 
     /// The work of a partition that is not durable yet.
     private struct WaitingWork {
@@ -99,7 +101,6 @@ package struct ProgressWatch: Sendable {
     /// The pause before a failed batch is processed again: 50 ms, doubled with each further failure up to one second.
     var retryPause: Milliseconds {
         let failures = self.waiting.values.reduce(0) { max($0, $1.failures) }
-        // Five doublings exceed a second: 50 << 5 = 1600.
-        return Milliseconds(min(50 << Int64(min(max(0, failures - 1), 5)), 1000))
+        return Self.backOff.pause(afterEarlierFailures: failures - 1)
     }
 }

@@ -11,19 +11,14 @@ struct SessionRestarts {
         case exit
     }
 
-    /// The bounds of the pause between two sessions.
-    ///
-    /// The pause doubles with each failed session from `minPause` up to `maxPause`.
-    private static let minPause = Milliseconds(50)
-    private static let maxPause = Milliseconds(1000)
-    /// A session that lasted longer than this resets the pause.
+    /// A session that lasted longer than this resets the pause between two sessions.
     private static let resetDuration = Milliseconds.seconds(10)
     /// The number of stuck sessions within `stuckSpan` after which the process ends.
     private static let maxStuckSessions = 3
     private static let stuckSpan = Milliseconds.seconds(60)
 
-    /// The pause before the next session.
-    private var pause = Self.minPause
+    /// The pauses between two sessions.
+    private var backOff = ExponentialBackOff(firstPause: Milliseconds(50), longestPause: .seconds(1))
     /// When the stuck sessions of the last `stuckSpan` ended.
     private var stuckAt: [MonotonicTime] = []
 
@@ -49,9 +44,8 @@ struct SessionRestarts {
             self.stuckAt.append(now)
             if self.stuckAt.count >= Self.maxStuckSessions { return .exit }
         }
-        if now - beganAt > Self.resetDuration { self.pause = Self.minPause }
-        defer { self.pause = min(Milliseconds(self.pause.count * 2), Self.maxPause) }
-        return .restart(after: self.pause)
+        if now - beganAt > Self.resetDuration { self.backOff.reset() }
+        return .restart(after: self.backOff.nextPause())
     }
 }
 
