@@ -21,5 +21,17 @@ package enum FrameEvent: Equatable, Sendable {
         case inChunk(Range<Int>)
         /// In an array, copied from several frames or chunks.
         case buffered([UInt8])
+
+        /// Copies the bytes, so that they outlive the chunk; `chunk` is the one that was passed to the decoder.
+        package func copy(from chunk: Span<UInt8>) -> [UInt8] {
+            switch self {
+            case .inChunk(let range):
+                var bytes: [UInt8] = []
+                bytes.reserveCapacity(range.count)
+                for index in range { bytes.append(chunk[index]) }
+                return bytes
+            case .buffered(let bytes): return bytes
+            }
+        }
     }
 }

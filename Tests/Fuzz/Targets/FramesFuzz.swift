@@ -38,17 +38,11 @@ public enum FramesFuzz: FuzzTarget {
             var span = bytes.mutableSpan
             var offset = 0
             while let event = decoder.next(&span, &offset) {
-                let copiedBytes = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
-                    switch payload {
-                    case .inChunk(let range): range.map { span[$0] }
-                    case .buffered(let bytes): bytes
-                    }
-                }
                 switch event {
-                case .text(let payload): events.append(.message(.text, copiedBytes(payload, span.span)))
-                case .binary(let payload): events.append(.message(.binary, copiedBytes(payload, span.span)))
-                case .ping(let payload): events.append(.message(.ping, copiedBytes(payload, span.span)))
-                case .pong(let payload): events.append(.message(.pong, copiedBytes(payload, span.span)))
+                case .text(let payload): events.append(.message(.text, payload.copy(from: span.span)))
+                case .binary(let payload): events.append(.message(.binary, payload.copy(from: span.span)))
+                case .ping(let payload): events.append(.message(.ping, payload.copy(from: span.span)))
+                case .pong(let payload): events.append(.message(.pong, payload.copy(from: span.span)))
                 case .close(let code, let reason): events.append(.close(code, reason))
                 // The chunks may decide which failure of a frame is found first, so all failures count as equal.
                 case .failure: events.append(.failure)

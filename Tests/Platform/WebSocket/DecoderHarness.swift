@@ -26,18 +26,11 @@ func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent
         var span = bytes.mutableSpan
         var offset = 0
         while let event = decoder.next(&span, &offset) {
-            // Payloads that lie in the chunk are copied, because the chunk does not live longer than this call.
-            let copiedBytes = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
-                switch payload {
-                case .inChunk(let range): range.map { span[$0] }
-                case .buffered(let bytes): bytes
-                }
-            }
             switch event {
-            case .text(let payload): events.append(.text(copiedBytes(payload, span.span)))
-            case .binary(let payload): events.append(.binary(copiedBytes(payload, span.span)))
-            case .ping(let payload): events.append(.ping(copiedBytes(payload, span.span)))
-            case .pong(let payload): events.append(.pong(copiedBytes(payload, span.span)))
+            case .text(let payload): events.append(.text(payload.copy(from: span.span)))
+            case .binary(let payload): events.append(.binary(payload.copy(from: span.span)))
+            case .ping(let payload): events.append(.ping(payload.copy(from: span.span)))
+            case .pong(let payload): events.append(.pong(payload.copy(from: span.span)))
             case .close(let code, let reason): events.append(.close(code, reason))
             case .failure(let violation): events.append(.failure(violation))
             }

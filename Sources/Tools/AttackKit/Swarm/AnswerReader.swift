@@ -59,12 +59,7 @@ struct AnswerReader {
         var offset = 0
         while let event = self.decoder?.next(&chunk, &offset) {
             switch event {
-            case .text(.inChunk(let range)):
-                var bytes: [UInt8] = []
-                bytes.reserveCapacity(range.count)
-                for index in range { bytes.append(chunk[index]) }
-                answers.append(.text(bytes))
-            case .text(.buffered(let bytes)): answers.append(.text(bytes))
+            case .text(let payload): answers.append(.text(payload.copy(from: chunk.span)))
             case .close(let code, _): answers.append(.close((code ?? .noCode).rawValue))
             case .failure: answers.append(.malformed)
             case .binary, .ping, .pong: break
