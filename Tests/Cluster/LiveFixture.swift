@@ -133,7 +133,7 @@ struct LiveFixture {
     /// Connects this live with others (co-hosting), and waits until the watcher of each live sees all lives on stage.
     func connect(_ others: LiveFixture...) async throws {
         let lives = others.map(\.live)
-        try await self.call(self.host, "cohost.request", CallParams(timeout: 30, to: lives))
+        try await self.call(self.host, "cohost.request", CallParams(to: lives, timeout: 30))
         for partner in others {
             try await partner.host.waitForNotice("a co-host request") {
                 if case .coHostRequestReceived = $0 { true } else { false }

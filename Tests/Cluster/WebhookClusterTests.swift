@@ -90,7 +90,7 @@ import Testing
             try await dora.call("live.join", CallParams(live: "concert"), live: "concert")
             try await alice.call("seat.lock", CallParams(live: "concert", seatIndex: 4, locked: true), live: "concert")
             try await alice.call(
-                "cohost.request", CallParams(live: "concert", timeout: 60, to: ["duet"]), live: "concert")
+                "cohost.request", CallParams(live: "concert", to: ["duet"], timeout: 60), live: "concert")
             try await berta.call("cohost.accept", ["live": "duet", "inviter": "concert"] as JSONValue, live: "duet")
             let battleResult = try await alice.call(
                 "battle.request",

@@ -8,12 +8,6 @@ struct PartitionCheck {
     /// The beginning of the names of the lives and their owners.
     let namePrefix: String
 
-    /// Parameters of the two calls.
-    private struct Params: Encodable, Sendable {
-        var live: String
-        var owner: String?
-    }
-
     /// Sends the calls to all partitions at the same time.
     ///
     /// - Returns: how many partitions were tried, and in how many a live was created and ended in time.
@@ -28,12 +22,13 @@ struct PartitionCheck {
         let client = hub.client(addresses: self.target.gateways, options: options)
         let liveNames = self.liveNames
         return await withTaskGroup(of: Bool.self) { group in
-            for (index, live) in liveNames.enumerated() {
-                let params = Params(live: live, owner: "\(self.namePrefix)-\(index)")
+            for (index, name) in liveNames.enumerated() {
+                let live = LiveID(name)
+                let params = CallParams(live: live, owner: UserID("\(self.namePrefix)-\(index)"))
                 group.addTask {
                     do {
                         try await client.call("live.create", params)
-                        try await client.call("live.end", Params(live: live))
+                        try await client.call("live.end", CallParams(live: live))
                         return true
                     } catch {
                         return false

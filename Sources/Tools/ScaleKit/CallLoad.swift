@@ -8,21 +8,6 @@ package import ProtocolClient
 /// Each call of an owner replaces the effect of the owner's call before. So at the end a live shows whether its last
 /// acknowledged call was lost.
 package final class CallLoad: Sendable {
-    /// The parameters of all kinds of calls; a field that is nil is not encoded.
-    private struct Params: Encodable, Sendable {
-        var live: LiveID
-        var seatIndex: Int?
-        var locked: Bool?
-        var metadata: [String: String]?
-        var to: [LiveID]?
-        var timeout: Int?
-        var inviter: LiveID?
-        var other: LiveID?
-        var muted: Bool?
-        var text: String?
-        var count: Int?
-    }
-
     /// The owner of a live.
     private struct Owner: Sendable {
         var live: LiveID
@@ -67,8 +52,8 @@ package final class CallLoad: Sendable {
             let app = apps[index / 2 % apps.count]
             let options = BareClientCore.Options(token: token(app, live.text), session: SessionID(live.text))
             let client = hub.client(addresses: Self.rotate(addresses, by: index), options: options)
-            try await client.call("live.create", Params(live: live))
-            try await client.call("live.join", Params(live: live), live: live)
+            try await client.call("live.create", CallParams(live: live))
+            try await client.call("live.join", CallParams(live: live), live: live)
             // `index ^ 1` is the index of the other live of the pair.
             owners.append(Owner(live: live, partner: LiveID("\(name)-\(index ^ 1)"), client: client))
         }
@@ -92,7 +77,7 @@ package final class CallLoad: Sendable {
 
     /// Connects two lives of one app.
     private static func connect(_ inviter: Owner, with invitee: Owner) async throws {
-        let request = Params(live: inviter.live, to: [invitee.live], timeout: 30)
+        let request = CallParams(live: inviter.live, to: [invitee.live], timeout: 30)
         var result = try await inviter.client.call("cohost.request", request)
         // A request fails while the other live is so new that it is not known yet, so the request is repeated. There
         // are at most ten requests, because a live may send no more at once.
@@ -100,7 +85,7 @@ package final class CallLoad: Sendable {
             try await Task.sleep(for: .milliseconds(500))
             result = try await inviter.client.call("cohost.request", request)
         }
-        try await invitee.client.call("cohost.accept", Params(live: invitee.live, inviter: inviter.live))
+        try await invitee.client.call("cohost.accept", CallParams(live: invitee.live, inviter: inviter.live))
     }
 
     /// Whether a co-host request was sent to all lives that it names.
@@ -155,17 +140,17 @@ package final class CallLoad: Sendable {
     }
 
     /// The method and the parameters of an owner's call number `round`; the first call has number 1.
-    private func makeCall(_ round: Int, _ owner: Owner) -> (method: String, params: Params) {
+    private func makeCall(_ round: Int, _ owner: Owner) -> (method: String, params: CallParams) {
         let live = owner.live
         return switch self.load {
-        case .directory: ("metadata.set", Params(live: live, metadata: ["round": "\(round)"]))
-        case .presence: ("audience.list", Params(live: live, count: 10))
-        case .barrage: ("barrage.sendText", Params(live: live, text: "\(round)"))
+        case .directory: ("metadata.set", CallParams(live: live, metadata: ["round": "\(round)"]))
+        case .presence: ("audience.list", CallParams(live: live, count: 10))
+        case .barrage: ("barrage.sendText", CallParams(live: live, text: "\(round)"))
         case .seats:
-            ("seat.lock", Params(live: live, seatIndex: Self.lockedSeat, locked: !round.isMultiple(of: 2)))
+            ("seat.lock", CallParams(live: live, seatIndex: Self.lockedSeat, locked: !round.isMultiple(of: 2)))
         case .coHost:
-            ("cohost.muteRemote", Params(live: live, other: owner.partner, muted: !round.isMultiple(of: 2)))
-        case .gateway: ("live.get", Params(live: live))
+            ("cohost.muteRemote", CallParams(live: live, other: owner.partner, muted: !round.isMultiple(of: 2)))
+        case .gateway: ("live.get", CallParams(live: live))
         }
     }
 
@@ -209,7 +194,7 @@ package final class CallLoad: Sendable {
         do {
             switch self.load {
             case .directory:
-                let result = try await owner.client.call("metadata.get", Params(live: owner.live))
+                let result = try await owner.client.call("metadata.get", CallParams(live: owner.live))
                 guard case .metadata(let values) = result else { return "no metadata" }
                 return values["round"] ?? "0"
             case .seats:
@@ -226,7 +211,7 @@ package final class CallLoad: Sendable {
     }
 
     private static func stage(of owner: Owner) async throws(ReplyError) -> StageRecord? {
-        let result = try await owner.client.call("stage.get", Params(live: owner.live))
+        let result = try await owner.client.call("stage.get", CallParams(live: owner.live))
         if case .stage(let record) = result { return record }
         return nil
     }

@@ -39,7 +39,7 @@ extension StageWorkload {
         var cursor = ""
         var gateway: GatewayID?
         repeat {
-            let params = CallParams(count: Self.livesPerPage, cursor: cursor)
+            let params = CallParams(cursor: cursor, count: Self.livesPerPage)
             guard case .lives(let entries, let nextCursor)? = try? await self.lister.call("live.list", params) else {
                 return nil
             }

@@ -56,7 +56,7 @@ final class EveningMember: Sendable {
     func result(of call: EveningCall) async -> Result<CallResult, ReplyError> {
         // The client must know the live of a join or a leave, so that it resumes the right live after a reconnect.
         let isJoinOrLeave = call.method == "live.join" || call.method == "live.leave"
-        let live = isJoinOrLeave ? (call.params as? Params)?.live : nil
+        let live = isJoinOrLeave ? (call.params as? CallParams)?.live : nil
         let client = self.client.withLock { $0 }
         do {
             return .success(try await client.call(call.method, call.params, live: live))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
+internal import ProtocolClient
 
 /// The scores of battles that people begin who try the pages: only an app's server may score, and here it counts gifts.
 extension EveningRunner {
@@ -18,7 +19,7 @@ extension EveningRunner {
                 let updates = scores.updates(of: battle, coins: await self.readGiftCoins(of: battle.sides.map(\.live)))
                 if updates.isEmpty { continue }
                 // Operation 2 replaces a score.
-                let params = Params(battle: battle.id, operation: 2, scores: updates)
+                let params = CallParams(battle: battle.id, operation: 2, scores: updates)
                 await self.appServer.call(EveningCall("battle.score", params))
             }
             try? await Task.sleep(for: Self.visitPause)
@@ -27,12 +28,12 @@ extension EveningRunner {
 
     /// Reads which battles run in the listed lives other than the evening's first two.
     private func readBattlesOfVisitors() async -> [BattleView] {
-        let list = await self.appServer.result(of: EveningCall("live.list", Params(count: Self.maxVisitedLives)))
+        let list = await self.appServer.result(of: EveningCall("live.list", CallParams(count: Self.maxVisitedLives)))
         guard case .success(.lives(let entries, _)) = list else { return [] }
         let ownLives = self.cast.prefix(2).map { LiveID($0.id) }
         var battles: [BattleView] = []
         for live in entries.map(\.info.liveID) where !ownLives.contains(live) {
-            let result = await self.appServer.result(of: EveningCall("stage.get", Params(live: live)))
+            let result = await self.appServer.result(of: EveningCall("stage.get", CallParams(live: live)))
             guard case .success(.stage(let record?)) = result, let battle = record.battle, battle.ended == nil,
                 !battles.contains(where: { $0.id == battle.id })
             else { continue }
@@ -45,7 +46,7 @@ extension EveningRunner {
     private func readGiftCoins(of lives: [LiveID]) async -> [LiveID: Int64] {
         var coins: [LiveID: Int64] = [:]
         for live in lives {
-            let result = await self.appServer.result(of: EveningCall("live.summary", Params(live: live)))
+            let result = await self.appServer.result(of: EveningCall("live.summary", CallParams(live: live)))
             guard case .success(.statistics(let statistics, _)) = result else { continue }
             coins[live] = statistics.totalGiftCoins
         }

@@ -109,10 +109,10 @@ package struct EveningRunner: Sendable {
             try? await Task.sleep(for: .seconds(2))
         }
         if !live.product.isEmpty {
-            await host.call(EveningCall("metadata.set", Params(live: LiveID(live.id), metadata: live.product)))
+            await host.call(EveningCall("metadata.set", CallParams(live: LiveID(live.id), metadata: live.product)))
         }
         await self.enter(admin)
-        await host.call(EveningCall("admin.set", Params(live: LiveID(live.id), user: admin.id)))
+        await host.call(EveningCall("admin.set", CallParams(live: LiveID(live.id), user: UserID(admin.id))))
     }
 
     /// Lets a member join its live; does nothing for the app's own server, which is not in a live.
@@ -125,7 +125,7 @@ package struct EveningRunner: Sendable {
         guard let index = member.live else { return nil }
         let live = self.cast[index]
         if member.id == live.hostID, let error = await member.call(EveningCall(creating: live)) { return error }
-        return await member.call(EveningCall("live.join", Params(live: LiveID(live.id))))
+        return await member.call(EveningCall("live.join", CallParams(live: LiveID(live.id))))
     }
 
     /// Adds the evening's gifts to the app's catalogue; a failure is only printed.
@@ -175,7 +175,7 @@ package struct EveningRunner: Sendable {
     /// Reads the stage of the first live, and passes it to the script.
     private func readStage() async {
         guard let live = self.cast.first.map({ LiveID($0.id) }) else { return }
-        let result = await self.appServer.result(of: EveningCall("stage.get", Params(live: live)))
+        let result = await self.appServer.result(of: EveningCall("stage.get", CallParams(live: live)))
         guard case .success(.stage(let record?)) = result else { return }
         // The stage shows an ended battle for a while.
         let runningBattle = record.battle.flatMap { $0.ended == nil ? $0.id : nil }
@@ -215,7 +215,7 @@ package struct EveningRunner: Sendable {
         await withTaskGroup { group in
             for live in self.cast {
                 group.addTask {
-                    await self.members[live.hostID]?.call(EveningCall("live.end", Params(live: LiveID(live.id))))
+                    await self.members[live.hostID]?.call(EveningCall("live.end", CallParams(live: LiveID(live.id))))
                 }
             }
         }

@@ -13,12 +13,14 @@ extension Scenario {
         }
         for (host, live) in [(self.alice, self.aliceLive), (self.bob, self.bobLive)] {
             let created = try await host.call(
-                "live.create", Params(live: live, liveName: "\(host.name)'s evening", categoryList: [7]), live: live)
+                "live.create", CallParams(live: live, liveName: "\(host.name)'s evening", categoryList: [7]), live: live
+            )
             guard case .live(let info, _, _, _) = created else { throw ScenarioFailure("create gave \(created)") }
-            try self.check(info.liveOwner.userID.text == self.user(host), "the owner is \(info.liveOwner)")
+            try self.check(info.liveOwner.userID == self.user(host), "the owner is \(info.liveOwner)")
             try await self.join(host, live)
         }
-        try await self.alice.expectRefusal(.inAnotherRoom, "live.create", Params(live: LiveID("\(self.aliceLive)2")))
+        try await self.alice.expectRefusal(
+            .inAnotherRoom, "live.create", CallParams(live: LiveID("\(self.aliceLive)2")))
         self.report(
             "two hosts go live", "alice sees her live \(self.aliceLive), bob his live \(self.bobLive)",
             "alice may not open a second one: \(ReplyCode.inAnotherRoom.name)")
@@ -44,7 +46,7 @@ extension Scenario {
         _ = try await self.erin.waitForUpdate("a count of three") { update in
             if case .event(.counts(let count)) = update, count.count == 3 { true } else { nil }
         }
-        let list = try await self.carol.call("audience.list", Params(live: self.aliceLive), live: self.aliceLive)
+        let list = try await self.carol.call("audience.list", CallParams(live: self.aliceLive), live: self.aliceLive)
         guard case .audience(let page) = list else { throw ScenarioFailure("the audience list gave \(list)") }
         let names = page.members.map(\.user.userName).sorted()
         try self.check(names == ["Carol", "Dave", "Erin"], "the audience is \(names)")
@@ -59,7 +61,7 @@ extension Scenario {
             for sender in [self.carol, self.dave, self.erin] {
                 let text = "\(sender.name) says \(round)"
                 let sent = try await sender.call(
-                    "barrage.sendText", Params(live: self.aliceLive, text: text), live: self.aliceLive)
+                    "barrage.sendText", CallParams(live: self.aliceLive, text: text), live: self.aliceLive)
                 guard case .sent = sent else { throw ScenarioFailure("a barrage gave \(sent)") }
             }
         }
@@ -81,13 +83,13 @@ extension Scenario {
     /// Alice, but not Carol, may kick Dave, who can send nothing afterwards.
     func kick() async throws(ScenarioFailure) {
         try await self.carol.expectRefusal(
-            .needsOwnerOrAdmin, "audience.kick", Params(live: self.aliceLive, user: self.user(self.dave)))
-        try await self.alice.call("audience.kick", Params(live: self.aliceLive, user: self.user(self.dave)))
+            .needsOwnerOrAdmin, "audience.kick", CallParams(live: self.aliceLive, user: self.user(self.dave)))
+        try await self.alice.call("audience.kick", CallParams(live: self.aliceLive, user: self.user(self.dave)))
         _ = try await self.dave.waitForNotice("that he was put out") { content in
             if case .kickedOut(.byAdmin, _) = content { true } else { nil }
         }
         try await self.dave.expectRefusal(
-            .notInRoom, "barrage.sendText", Params(live: self.aliceLive, text: "still here?"))
+            .notInRoom, "barrage.sendText", CallParams(live: self.aliceLive, text: "still here?"))
         _ = try await self.erin.waitForFeedItem("the tip that dave left") { content in
             if case .audienceLeft(let user) = content, user.userName == "Dave" { true } else { nil }
         }
@@ -98,7 +100,7 @@ extension Scenario {
 
     /// Joins a live and checks that presence has confirmed the join.
     func join(_ participant: DemoUser, _ live: LiveID) async throws(ScenarioFailure) {
-        let joined = try await participant.call("live.join", Params(live: live), live: live)
+        let joined = try await participant.call("live.join", CallParams(live: live), live: live)
         guard case .joined(_, _, let confirmed, _) = joined else { throw ScenarioFailure("a join gave \(joined)") }
         try self.check(confirmed, "\(participant.name)'s join is not confirmed")
     }
@@ -108,7 +110,7 @@ extension Scenario {
         var cursor = ""
         var listedLives: Set<LiveID> = []
         for _ in 0..<500 {
-            let page = try await participant.call("live.list", Params(cursor: cursor, count: 50))
+            let page = try await participant.call("live.list", CallParams(cursor: cursor, count: 50))
             guard case .lives(let items, let nextCursor) = page else { throw ScenarioFailure("a page gave \(page)") }
             for item in items {
                 try self.check(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
+internal import ProtocolClient
 
 /// The second half of the scenario: a guest on a seat, two hosts connect and battle, and the lives end.
 ///
@@ -8,7 +9,7 @@ internal import PlazaModel
 extension Scenario {
     /// Carol applies for a seat, and Alice accepts the application.
     func seatGuest() async throws(ScenarioFailure) {
-        try await self.carol.call("seat.apply", Params(live: self.aliceLive, timeout: 30), live: self.aliceLive)
+        try await self.carol.call("seat.apply", CallParams(live: self.aliceLive, timeout: 30), live: self.aliceLive)
         _ = try await self.alice.waitForNotice("carol's application") { content in
             if case .applicationReceived(let guest, _, _, _) = content {
                 guest.userName == "Carol" ? true : nil
@@ -17,14 +18,15 @@ extension Scenario {
             }
         }
         try await self.alice.call(
-            "seat.acceptApplication", Params(live: self.aliceLive, user: self.user(self.carol)), live: self.aliceLive)
+            "seat.acceptApplication", CallParams(live: self.aliceLive, user: self.user(self.carol)),
+            live: self.aliceLive)
         _ = try await self.carol.waitForNotice("that her application was accepted") { content in
             if case .applicationAnswered(_, true) = content { true } else { nil }
         }
         let carol = self.user(self.carol)
         let seat = try await self.erin.waitForFeedItem("carol on a seat") { content -> Int? in
             guard case .stage(let stage, _) = content else { return nil }
-            return stage.seats.first { $0.occupant?.user.userID.text == carol }?.index
+            return stage.seats.first { $0.occupant?.user.userID == carol }?.index
         }
         self.report(
             "carol asks for a seat", "alice sees the application and accepts it", "erin sees carol on seat \(seat)")
@@ -34,7 +36,7 @@ extension Scenario {
     func connect() async throws(ScenarioFailure) {
         let unknownLive = LiveID("\(self.setting.name)-nobody")
         let asked = try await self.alice.call(
-            "cohost.request", Params(live: self.aliceLive, to: [self.bobLive, unknownLive], timeout: 10),
+            "cohost.request", CallParams(live: self.aliceLive, to: [self.bobLive, unknownLive], timeout: 10),
             live: self.aliceLive)
         guard case .coHost(let codes) = asked else { throw ScenarioFailure("the request gave \(asked)") }
         let codeByLive = Dictionary(codes.map { ($0.live, $0.code) }, uniquingKeysWith: { first, _ in first })
@@ -48,7 +50,7 @@ extension Scenario {
             }
         }
         try await self.bob.call(
-            "cohost.accept", Params(live: self.bobLive, inviter: self.aliceLive), live: self.bobLive)
+            "cohost.accept", CallParams(live: self.bobLive, inviter: self.aliceLive), live: self.bobLive)
         _ = try await self.alice.waitForNotice("that bob accepted") { content in
             if case .coHostRequestAccepted(let invitee) = content {
                 invitee.live == self.bobLive ? true : nil
@@ -70,13 +72,13 @@ extension Scenario {
     /// The two lives battle until the time is over; all viewers see the same result, and a late score is refused.
     func battle() async throws(ScenarioFailure) {
         let asked = try await self.alice.call(
-            "battle.request", Params(live: self.aliceLive, to: [self.bobLive], duration: 6, needResponse: true),
+            "battle.request", CallParams(live: self.aliceLive, to: [self.bobLive], duration: 6, needResponse: true),
             live: self.aliceLive)
         guard case .battle(let battle, _, _, _) = asked else { throw ScenarioFailure("the battle gave \(asked)") }
         _ = try await self.bob.waitForNotice("the battle's request") { content in
             if case .battleRequestReceived(battle, _, _, _, _) = content { true } else { nil }
         }
-        try await self.bob.call("battle.accept", Params(live: self.bobLive, battle: battle), live: self.bobLive)
+        try await self.bob.call("battle.accept", CallParams(live: self.bobLive, battle: battle), live: self.bobLive)
         for participant in [self.erin, self.frank] {
             _ = try await participant.waitForFeedItem("the battle's begin") { content -> Bool? in
                 guard case .stage(_, let events) = content else { return nil }
@@ -100,7 +102,7 @@ extension Scenario {
         // Operation 1 adds to the score.
         let lateScore = try await self.appServer.call(
             "battle.score",
-            Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
+            CallParams(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
         try self.check(
             lateScore == .scores(codes: [LiveCode(live: self.aliceLive, code: ReplyCode.battleOver.code)]),
             "a score after the end gave \(lateScore)")
@@ -114,28 +116,28 @@ extension Scenario {
     private func sendScores(_ battle: BattleID) async throws(ScenarioFailure) {
         try await self.alice.expectRefusal(
             .noPermission, "battle.score",
-            Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
+            CallParams(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
         // Operation 1 adds to the scores.
         let scores = [ScoreUpdate(live: self.aliceLive, score: 30), ScoreUpdate(live: self.bobLive, score: 20)]
         let counted = try await self.appServer.call(
-            "battle.score", Params(battle: battle, operation: 1, scores: scores))
+            "battle.score", CallParams(battle: battle, operation: 1, scores: scores))
         guard case .scores(let codes) = counted, codes.allSatisfy({ $0.code == 0 }) else {
             throw ScenarioFailure("the scores gave \(counted)")
         }
         try await self.appServer.call(
             "battle.score",
-            Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 20)]))
+            CallParams(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 20)]))
     }
 
     /// Bob leaves the connection, and both lives end; each member receives the end once, and no feed lacks an item.
     func end() async throws(ScenarioFailure) {
-        try await self.bob.call("cohost.exit", Params(live: self.bobLive), live: self.bobLive)
+        try await self.bob.call("cohost.exit", CallParams(live: self.bobLive), live: self.bobLive)
         _ = try await self.erin.waitForFeedItem("bob leaving the stage") { content -> Bool? in
             guard case .stage(let stage, let events) = content, stage.connection == nil else { return nil }
             return events.contains { if case .coHostLeft = $0 { true } else { false } } ? true : nil
         }
         for (host, live) in [(self.alice, self.aliceLive), (self.bob, self.bobLive)] {
-            try await host.call("live.end", Params(live: live), live: live)
+            try await host.call("live.end", CallParams(live: live), live: live)
         }
         for participant in self.aliceMembers + self.bobMembers {
             _ = try await participant.waitForFeedItem("the end") { content in
@@ -150,7 +152,7 @@ extension Scenario {
                 "\(participant.name) was told \(participant.liveEndedCount) times that the live ended")
             try self.check(participant.isFeedComplete, "\(participant.name) has holes: \(participant.numbers)")
         }
-        try await self.carol.expectRefusal(.noSuchRoomOnEntry, "live.join", Params(live: self.aliceLive))
+        try await self.carol.expectRefusal(.noSuchRoomOnEntry, "live.join", CallParams(live: self.aliceLive))
         self.report(
             "the evening ends", "bob leaves the stage; both lives end", "all five are told once, and no feed has a hole"
         )

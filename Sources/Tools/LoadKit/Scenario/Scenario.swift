@@ -82,7 +82,9 @@ package struct Scenario {
     }
 
     /// The user id of a participant.
-    func user(_ participant: DemoUser) -> String { "\(self.setting.name)-\(participant.name.lowercased())" }
+    func user(_ participant: DemoUser) -> UserID {
+        UserID("\(self.setting.name)-\(participant.name.lowercased())")
+    }
 
     /// Prints that a step went as expected, and `lines` about what each side saw.
     func report(_ step: String, _ lines: String...) {
