@@ -106,7 +106,7 @@ import Testing
         #expect(ledger.totals.notes.count == 1)
     }
 
-    @Test func `without processes to read, a note says how to name processes`() {
+    @Test func `without processes to read, a note says that gateways given by --gateway are not asked`() {
         let totals = ServerLedger().totals
         #expect(totals.exact.isEmpty && totals.atLeast.isEmpty)
         #expect(totals.notes.first?.contains("--gateway") == true)

@@ -79,7 +79,7 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
-    /// Cuts the device's connections after `count` further frames.
+    /// After `count` further frames or events, loses the device's next one and cuts its connections.
     func setFrames(_ count: Int, untilCutOf device: String) {
         self.state.withLock { $0.devices.setFrames(count, untilCutOf: device) }
     }

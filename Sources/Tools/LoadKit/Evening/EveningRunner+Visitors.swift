@@ -2,7 +2,9 @@
 internal import PlazaModel
 internal import ProtocolClient
 
-/// The scores of battles that people begin who try the pages: only an app's server may score, and here it counts gifts.
+/// Scores the battles of visitors, who try the web pages that the gateway serves.
+///
+/// Only an app's server may set scores; here it sets them to the price of the gifts.
 extension EveningRunner {
     /// The most lives that are looked at in one round.
     private static let maxVisitedLives = 20

@@ -8,9 +8,10 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Reads that fail for long, are overtaken by a later read, or return less than the client knows already.
+/// Reads that fail for long, are overtaken by a later read, or return data older than the client has; and scenes, which
+/// never mix a new stage with an old connection.
 @Suite(.timeLimit(.minutes(1))) struct StaleReadTests {
-    /// The server does not answer the calls that the tests answer themselves.
+    /// A harness whose server leaves calls of `methods` unanswered; the tests answer them themselves.
     private static func harness(withoutAnswersTo methods: String...) -> StoreHarness {
         var answers: [String: JSONValue] = [
             "audience.list": ["audience": ["page": ["count": 0, "cursor": "", "members": []]]],
@@ -75,8 +76,7 @@ import Testing
         #expect(plaza.audienceStore(liveID: "concert").state.value.audienceList.count == 1)
     }
 
-    /// Rules: R3.64.
-    @Test func `a first page that comes after the page of a later list is not shown`() throws {
+    @Test func `a first page is not shown if it arrives after the page of a list that was requested later`() throws {
         let harness = Self.harness(withoutAnswersTo: "live.list")
         let plaza = harness.makeClient()
         harness.login(plaza)
@@ -109,7 +109,7 @@ import Testing
         #expect(plaza.liveListStore.state.value.liveList.map(\.notice) == ["new"])
     }
 
-    @Test func `a view that enters a connected live gets no scene with the seats of others before the connection`() {
+    @Test func `no scene shows the seats of another live before it shows the connection`() {
         let harness = Self.harness()
         let plaza = harness.makeClient()
         harness.loginAndEnter(plaza)

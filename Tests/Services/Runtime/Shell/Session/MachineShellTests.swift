@@ -137,7 +137,8 @@ import Testing
         try harness.flush()
         try harness.waitForItems(3, in: live)
         #expect(firstShell.stop())
-        // The last owner leaves a transaction open that removes the row and moves the offset back to the beginning.
+        // The harness leaves a transaction open, as an owner that dies during a commit. If committed, it would remove
+        // the row and move the offset back to the beginning.
         let formerProducer = try harness.openTransaction(deletingRowOf: live)
         let startMilliseconds = MonotonicClock.now.milliseconds
         let secondShell = harness.startShell("two")
