@@ -4,8 +4,8 @@ package import MachineKit
 /// Decides when the owner of a partition writes ticks into its inbox.
 ///
 /// A tick is an empty record; the time that the broker gives it advances the machine's time. It is written as soon as a
-/// row is due, and every second while a row has a due time. Ticks must not accumulate at a slow or unreachable broker: while the
-/// last tick has not been read back, the next tick is written only after a second.
+/// row is due, and every second while a row has a due time. Ticks must not accumulate at a slow or unreachable broker:
+/// while no record has been read since the last tick, the next tick is written only after a second.
 ///
 /// The monotonic clock is only used for waiting. Machines use the broker's time.
 package struct TickScheduler: Sendable {
