@@ -72,12 +72,9 @@ extension SimulatedGateway {
     private mutating func updateProfile(
         _ id: Int64, _ connection: SimulatedConnection, _ caller: Caller, name: String?, avatarURL: String?
     ) throws(ReplyError) {
-        if name != nil, connection.token?.name != nil {
-            throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
-        }
-        var caller = caller
-        caller.user.userName = name ?? caller.user.userName
-        caller.user.avatarURL = avatarURL ?? caller.user.avatarURL
+        // A simulated token sets no avatar.
+        let caller = try caller.changingProfile(
+            name: name, avatarURL: avatarURL, hasFixedName: connection.token?.name != nil, hasFixedAvatar: false)
         if let live = connection.core.live {
             let input = AudienceInput(connection.key(live), .profile(caller: caller))
             return try self.forward(.audience(input), id, .updateProfile(caller.user), in: nil, connection.number)

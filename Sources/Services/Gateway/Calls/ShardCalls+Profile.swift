@@ -14,13 +14,8 @@ extension ShardCalls {
         _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
         stopwatch: Stopwatch
     ) throws(ReplyError) {
-        // If the token contains a name or an avatar, the user cannot change it.
-        if (name != nil && client.hasFixedName) || (avatarURL != nil && client.hasFixedAvatar) {
-            throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
-        }
-        var caller = caller
-        caller.user.userName = name ?? caller.user.userName
-        caller.user.avatarURL = avatarURL ?? caller.user.avatarURL
+        let caller = try caller.changingProfile(
+            name: name, avatarURL: avatarURL, hasFixedName: client.hasFixedName, hasFixedAvatar: client.hasFixedAvatar)
         if let live = client.core.live {
             let input = AudienceInput(client.key(live), .profile(caller: caller))
             return try self.forward(
