@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { backOff } from './core/back-off.js';
 import { plazaError, ReplyCode } from './core/errors.js';
+import { passes } from './core/reply-policy.js';
 
 /** Over how many milliseconds reads are spread that many clients make for the same reason. */
 const spread = 5000;
 /** How often a read is tried again whose error does not pass by itself; others are tried until they succeed. */
 const maxRetries = 5;
-const passing = [
-  ReplyCode.overloaded, ReplyCode.unavailable, ReplyCode.timedOut, ReplyCode.tooFrequent, ReplyCode.internalError,
-];
 
 /**
  * Reads snapshots: each at most once at a time, again after a failure, and spread over time where all viewers of a live
@@ -99,7 +97,7 @@ export class Refresher {
   #attempt(name, failures) {
     const stay = this.#stay;
     this.now(name).catch((error) => {
-      const isWorthwhile = failures < maxRetries || passing.includes(error?.code);
+      const isWorthwhile = failures < maxRetries || (error && passes(error));
       if (stay === this.#stay && isWorthwhile && error?.code !== ReplyCode.unknownMethod) {
         const pause = backOff(failures, this.#random(), 1000, 30_000);
         this.#schedule(name, Math.max(pause, error?.retryAfter ?? 0), failures + 1);

@@ -31,7 +31,7 @@ extension ErrorInfo {
     /// Whether the same call, with the same id, may be tried again.
     var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }
 
-    /// Whether the error passes by itself, so that a read is worth repeating.
+    /// Whether the error passes by itself, so that a login or a read is worth repeating.
     var passes: Bool { self.isRetriable || self.has(.tooFrequent) || self.has(.internalError) }
 
     /// Whether the server may have applied the call that has failed with this error.

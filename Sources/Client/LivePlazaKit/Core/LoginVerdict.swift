@@ -20,7 +20,7 @@ enum LoginVerdict: Equatable, Sendable {
             case .signedInElsewhere: .closed(code: ClientCloseCode.signedInElsewhere)
             case .overLimit: .closed(code: ClientCloseCode.tooManyConnections)
             // A fault of the server says nothing about the login, so it is tried again, as after a lost connection.
-            case .overloaded, .unavailable, .timedOut, .tooFrequent, .internalError: .retry
+            case _ where error.passes: .retry
             default: isResume ? .dropLive : .end
             }
     }

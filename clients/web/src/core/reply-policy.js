@@ -12,6 +12,15 @@ export function isRetriable({ code }) {
 }
 
 /**
+ * Whether the error passes by itself, so that a login or a read is worth repeating.
+ *
+ * @param {import('./errors.js').PlazaError} error
+ */
+export function passes(error) {
+  return isRetriable(error) || error.code === ReplyCode.tooFrequent || error.code === ReplyCode.internalError;
+}
+
+/**
  * Whether a call that has failed with this error may have been applied all the same: its answer did not come in time, was
  * lost in the server, or cannot be read.
  *
@@ -65,7 +74,6 @@ export function loginVerdict(error, isResume) {
   const code = endings.get(error.code);
   if (code !== undefined) return { verdict: 'closed', code };
   // A fault of the server says nothing about the login, so it is tried again, as after a lost connection.
-  const isFault = error.code === ReplyCode.internalError;
-  if (isRetriable(error) || error.code === ReplyCode.tooFrequent || isFault) return { verdict: 'again' };
+  if (passes(error)) return { verdict: 'again' };
   return { verdict: isResume ? 'lost' : 'end' };
 }
