@@ -89,12 +89,7 @@ import WebSocket
         var closedIndexes: [Int] = []
         let lastText = String(repeating: "z", count: 60_000)
         try runLoop { loop in
-            var configuration = WebSocketConfiguration()
-            configuration.maxPendingBytes = 10_000_000
-            configuration.maxQueuedBytes = 600_000
-            configuration.sendBufferBytes = 16_384
-            let group = WebSocketGroup(loop: loop, configuration: configuration)
-            let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
+            let (server, group) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
             let frame = FrameEncoder.text(String(repeating: "y", count: 10_000))
             // Step 2; the timer waits until connection 0 is closed.
             let step2Timer = try LoopTimer(loop: loop) { _ in

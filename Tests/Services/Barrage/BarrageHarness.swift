@@ -60,11 +60,6 @@ extension BarrageHarness {
     var feed: FeedRow? {
         if case .feed(let row)? = self.rows[.feed(key)] { row.value } else { nil }
     }
-
-    /// Checks the machine's invariants.
-    func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(self.violations == [], sourceLocation: sourceLocation)
-    }
 }
 
 /// The caller of call number `counter` in the user's only session; `user("bob", call: 2)` is bob in his call 2.

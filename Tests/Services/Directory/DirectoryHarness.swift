@@ -77,11 +77,6 @@ extension DirectoryHarness {
     var liveRow: LiveRow? {
         if case .live(let row)? = self.rows[.live(key)] { row } else { nil }
     }
-
-    /// Checks the machine's invariants; no other partition has rows.
-    func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(self.violations == [], sourceLocation: sourceLocation)
-    }
 }
 
 /// The caller of call number `counter` in the user's only session; `user("bob", call: 2)` is bob in his call 2.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
+package import Testing
 
 /// A machine whose rows a test can check against the invariants.
 package protocol CheckedMachine: Machine {
@@ -10,4 +11,9 @@ package protocol CheckedMachine: Machine {
 extension MachineHarness where M: CheckedMachine {
     /// Lists the violations of the invariants in the rows; empty when all hold.
     package var violations: [String] { self.machine.violations(in: self.rows, at: self.now) }
+
+    /// Checks the invariants of the rows.
+    package func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(self.violations == [], sourceLocation: sourceLocation)
+    }
 }

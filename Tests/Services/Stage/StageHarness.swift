@@ -43,7 +43,7 @@ extension CheckedHarness {
     /// Handles one input, commits, and checks the invariants.
     mutating func send(_ input: Tested.Input, sourceLocation: SourceLocation) -> [Effect] {
         let effects = self.machine.send(input)
-        #expect(self.machine.violations == [], sourceLocation: sourceLocation)
+        self.machine.expectInvariants(sourceLocation: sourceLocation)
         return effects
     }
 
@@ -52,7 +52,7 @@ extension CheckedHarness {
         milliseconds: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
         let effects = self.machine.advance(Milliseconds(milliseconds))
-        #expect(self.machine.violations == [], sourceLocation: sourceLocation)
+        self.machine.expectInvariants(sourceLocation: sourceLocation)
         return effects
     }
 }

@@ -13,20 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StaleReadTests {
     /// A harness whose server leaves calls of `methods` unanswered; the tests answer them themselves.
     private static func harness(withoutAnswersTo methods: String...) -> StoreHarness {
-        var answers: [String: JSONValue] = [
-            "audience.list": ["audience": ["page": ["count": 0, "cursor": "", "members": []]]],
-            "live.mutes": ["sanctions": ["page": ["items": [], "nextOffset": 0]]],
-            "gift.list": ["gifts": ["categories": []]],
-            "ping": ["done": [:]],
-            "live.summary": [
-                "statistics": [
-                    "statistics": [
-                        "liveDuration": 1, "totalGiftCoins": 0, "totalGiftsSent": 0, "totalLikesReceived": 0,
-                        "totalMessageCount": 0, "totalUniqueGiftSenders": 0, "totalViewers": 1,
-                    ]
-                ]
-            ],
-        ]
+        var answers = StoreHarness.answersToOwnCalls
         for method in methods { answers[method] = .null }
         return StoreHarness(answers: answers)
     }

@@ -11,6 +11,20 @@ struct StoreHarness {
     let clock = SimulationClock.forTest()
     let network: TestNetwork
 
+    /// The answers to the calls that a client makes by itself in a live, besides those of `init`.
+    static let answersToOwnCalls: [String: JSONValue] = [
+        "audience.list": ["audience": ["page": ["count": 0, "cursor": "", "members": []]]],
+        "live.mutes": ["sanctions": ["page": ["items": [], "nextOffset": 0]]],
+        "live.summary": [
+            "statistics": [
+                "statistics": [
+                    "liveDuration": 1, "totalGiftCoins": 0, "totalGiftsSent": 0, "totalLikesReceived": 0,
+                    "totalMessageCount": 0, "totalUniqueGiftSenders": 0, "totalViewers": 1,
+                ]
+            ]
+        ], "gift.list": ["gifts": ["categories": []]], "ping": ["done": [:]],
+    ]
+
     /// Makes a network whose server answers the calls of a login, a join and a leave at once.
     ///
     /// `answers`: by method, further results, or results in place of the default ones; with null the server does not

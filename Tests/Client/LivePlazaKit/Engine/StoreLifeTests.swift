@@ -13,19 +13,7 @@ import Testing
 /// references: to the stores, which the app retains, and to their publishers, which the app's subscriptions retain.
 @Suite(.timeLimit(.minutes(1))) struct StoreLifeTests {
     /// The server answers at once all calls that the client makes by itself.
-    private let harness = StoreHarness(
-        answers: [
-            "audience.list": ["audience": ["page": ["count": 0, "cursor": "", "members": []]]],
-            "live.mutes": ["sanctions": ["page": ["items": [], "nextOffset": 0]]],
-            "live.summary": [
-                "statistics": [
-                    "statistics": [
-                        "liveDuration": 1, "totalGiftCoins": 0, "totalGiftsSent": 0, "totalLikesReceived": 0,
-                        "totalMessageCount": 0, "totalUniqueGiftSenders": 0, "totalViewers": 1,
-                    ]
-                ]
-            ], "gift.list": ["gifts": ["categories": []]], "ping": ["done": [:]],
-        ])
+    private let harness = StoreHarness(answers: StoreHarness.answersToOwnCalls)
 
     /// The values that a subscription has received.
     private final class Received<Value: Sendable>: Sendable {
