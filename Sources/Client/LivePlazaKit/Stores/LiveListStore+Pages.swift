@@ -23,10 +23,15 @@ struct LiveListQuery: Sendable {
 extension LiveListStore {
     /// The maximum number of times that reading begins again because the cursor has expired (R3.64).
     private static let maxRestarts = 3
+    /// The maximum number of times that one page is read again because the client reads too often (R12.8).
+    private static let maxRateLimitWaits = 5
+    /// How long to wait after such a rejection if the server does not say it.
+    private static let defaultRateLimitWait = Duration.seconds(1)
 
     /// The operation that reads a page and shows it in the list.
     ///
-    /// If the cursor has expired, the list is read again from its beginning, until it is longer than before.
+    /// If the cursor has expired, the list is read again from its beginning, until it is longer than before. A long list
+    /// is then read no faster than the server allows.
     func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             // A list that begins later, for example that of another category, is not replaced by this one.
@@ -65,11 +70,25 @@ extension LiveListStore {
         var lives: [LiveInfo] = []
         var cursor = ""
         repeat {
-            let page = try await self.readPage(cursor, query, engine)
+            let page = try await self.readPageWithinRateLimit(cursor, query, engine)
             lives = Self.merged(lives, page.lives)
             cursor = page.cursor
         } while !cursor.isEmpty && lives.count <= shownCount
         self.show(lives, cursor, ofList: listNumber)
+    }
+
+    /// Reads a page; waits and reads it again if the client has read too often.
+    private func readPageWithinRateLimit(
+        _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
+    ) async throws(ErrorInfo) -> (lives: [LiveInfo], cursor: String) {
+        for waits in 0... {
+            do throws(ErrorInfo) {
+                return try await self.readPage(cursor, query, engine)
+            } catch {
+                if error.code != ReplyCode.tooFrequent.code || waits >= Self.maxRateLimitWaits { throw error }
+                await engine.sleep(for: error.retryAfter ?? Self.defaultRateLimitWait)
+            }
+        }
     }
 
     private func readPage(

@@ -9,6 +9,12 @@ import { publish, Store } from './store.js';
 /** How often a walk begins anew when its cursor has expired. */
 const maxWalks = 3;
 
+/** How often one page of a walk is read again because the client reads too often. */
+const maxRateLimitWaits = 5;
+
+/** How long to wait then if the server does not say it, in milliseconds. */
+const defaultRateLimitWait = 1000;
+
 /** @returns {import('../index.js').LiveListState} */
 const initial = () => ({ liveList: [], liveListCursor: '', currentLive: emptyLiveInfo });
 
@@ -195,7 +201,7 @@ export class LiveListStore extends Store {
   }
 
   /**
-   * Walks from the beginning until more is read than is shown already.
+   * Walks from the beginning until more is read than is shown already, no faster than the server allows.
    *
    * @param {object} wanted
    */
@@ -204,10 +210,38 @@ export class LiveListStore extends Store {
     /** @type {{ items: import('../index.js').LiveInfo[], cursor: string }} */
     let walked = { items: [], cursor: '' };
     do {
-      const page = await this.#page(walked.cursor, wanted);
+      const page = await this.#pageWithinRateLimit(walked.cursor, wanted);
       walked = { items: merged(walked.items, page.items), cursor: page.cursor };
     } while (walked.cursor !== '' && walked.items.length <= shown);
     this[publish]({ ...this.state, liveList: walked.items, liveListCursor: walked.cursor })();
+  }
+
+  /**
+   * Reads a page; waits and reads it again if the client has read too often.
+   *
+   * @param {string} cursor
+   * @param {object} wanted
+   */
+  async #pageWithinRateLimit(cursor, wanted) {
+    for (let waits = 0; ; waits += 1) {
+      try {
+        return await this.#page(cursor, wanted);
+      } catch (error) {
+        const isTooFrequent = error instanceof PlazaError && error.code === ReplyCode.tooFrequent;
+        if (!isTooFrequent || waits >= maxRateLimitWaits) throw error;
+        await this.#sleep(error.retryAfter ?? defaultRateLimitWait);
+      }
+    }
+  }
+
+  /**
+   * @param {number} milliseconds
+   * @returns {Promise<void>}
+   */
+  #sleep(milliseconds) {
+    return new Promise((resolve) => {
+      this.#session.clock.setTimeout(() => resolve(), milliseconds);
+    });
   }
 
   /**
