@@ -12,6 +12,8 @@ enum AwayCase {
     private static let timeAway = Duration.seconds(72)
     /// How long requests are open, in seconds: until after the return.
     private static let requestTimeout = 150.0
+    /// How long the battle lasts, in seconds: until after the return.
+    private static let battleDuration = 300.0
 
     static let all = [
         ConcurrentCase("users who were away for 72 s show and publish what others do who were not") {
@@ -90,7 +92,13 @@ enum AwayCase {
         try await host.coHost.acceptHostConnection(fromHostLiveID: users.otherHost.live)
         try await users.otherGuest.stores.coGuest.acceptInvitation(inviterID: users.otherHost.id)
         for text in ["one", "two"] { try await host.barrage.sendTextMessage(text: text) }
+        try await users.otherGuest.stores.barrage.sendTextMessage(text: "three")
+        try await users.otherGuest.stores.like.sendLike(count: 5)
         try await users.witness.waitForEvent("onCoHostUserJoined")
+        _ = try await host.battle.requestBattle(
+            config: BattleConfig(duration: Self.battleDuration, needResponse: false), userIDList: [users.otherHost.id],
+            timeout: 10)
+        try await users.witness.waitForEvent("onBattleStarted")
     }
 
     /// Waits for the events of those who were away, each of which must be published once.
@@ -102,6 +110,7 @@ enum AwayCase {
             (users.otherHost, "onHostInvitationResponded(isAccept: true"),
             (users.otherHost, "onCoHostRequestAccepted("),
             (users.otherHost, "onCoHostUserJoined("),
+            (users.otherHost, "onBattleStarted("),
         ]
         for (user, event) in expected { try await user.waitForEvent(event) }
         for (user, event) in expected where !event.hasPrefix("onCoHostUserJoined") {
@@ -113,33 +122,30 @@ enum AwayCase {
         #expect(users.invited.user.eventCount("onHostInvitation") == 2)
     }
 
-    /// Waits until those who were away see what a viewer sees who was not, and what a newcomer sees.
+    /// Waits until those who were away see what a user sees who was not, and what a newcomer sees, in both lives.
     private static func expectSameStates(
         _ users: Users, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws {
         let newcomer = try await users.host.addViewer("newcomer", harness, transport)
-        func snapshot(_ member: LiveMember, includesMessages: Bool = true) -> StoreSnapshot {
-            StoreSnapshot(member.user.plaza, users.host.live, includesMessages: includesMessages)
-        }
-        try await waitUntil("those who were away see what the witness sees") {
-            let seen = snapshot(users.witness)
-            return seen.messages == ["one", "two"] && seen.connected.contains { $0.userID == users.accepted.id }
-                && [users.accepted, users.rejected, users.invited].allSatisfy { snapshot($0) == seen }
-        }
-        // A newcomer does not get the earlier messages.
-        try await waitUntil("the newcomer sees what the witness sees, without messages") {
-            snapshot(newcomer) == snapshot(users.witness, includesMessages: false)
-        }
+        try await expectSameStores(
+            of: [users.accepted, users.rejected, users.invited].map(\.user.plaza), in: users.host.live,
+            as: users.witness.user.plaza, and: newcomer.user.plaza, messages: ["one", "two"])
+        let otherNewcomer = try await users.otherHost.addViewer("newcomer", harness, transport)
+        try await expectSameStores(
+            of: [users.otherHost.user.plaza], in: users.otherHost.live, as: users.otherGuest.user.plaza,
+            and: otherNewcomer.user.plaza, messages: ["three"])
         let (host, otherHost) = (users.host.stores, users.otherHost.stores)
-        try await waitUntil("both hosts see the same connection, and no open request") {
+        #expect(otherHost.coHost.state.value.connected.count == 2)
+        #expect(otherHost.battle.state.value.currentBattleInfo != nil)
+        #expect(otherHost.coGuest.state.value.connected.contains { $0.userID == users.otherGuest.id })
+        try await waitUntil("both hosts see the same connection and battle, and no open request") {
             host.coHost.state.value.connected == otherHost.coHost.state.value.connected
-                && otherHost.coHost.state.value.connected.count == 2
+                && host.battle.state.value == otherHost.battle.state.value
                 && [host, otherHost].allSatisfy { stores in
                     stores.coHost.state.value.invitees.isEmpty && stores.coHost.state.value.applicant == nil
                         && stores.coGuest.state.value.invitees.isEmpty
                         && stores.coGuest.state.value.applicants.isEmpty
                 }
         }
-        #expect(otherHost.coGuest.state.value.connected.contains { $0.userID == users.otherGuest.id })
     }
 }

@@ -26,9 +26,11 @@ struct LiveMember {
 
     /// Logs another user in, who enters the live.
     func addViewer(
-        _ name: String, _ harness: ClusterHarness, _ transport: LoopTransport, callTimeout: Duration = .seconds(15)
+        _ name: String, _ harness: ClusterHarness, _ transport: LoopTransport, callTimeout: Duration = .seconds(15),
+        tokens: TokenSource? = nil
     ) async throws -> LiveMember {
-        let user = StoreUser("\(self.live)-\(name)", harness, over: transport, callTimeout: callTimeout)
+        let user = StoreUser(
+            "\(self.live)-\(name)", harness, over: transport, callTimeout: callTimeout, tokens: tokens)
         let viewer = LiveMember(live: self.live, user: user)
         try await viewer.user.login(harness)
         _ = try await viewer.user.plaza.liveListStore.joinLive(liveID: self.live)

@@ -11,7 +11,7 @@ import Testing
 
 /// What a user's stores show when the user's connection to a real cluster is cut at every call of every store.
 ///
-/// Each case runs a whole session and cuts the connection once per call, always after the same number of frames. Some
+/// Each case of a host or guest runs a whole session and cuts the connection once per call, always after the same number of frames. Some
 /// cuts come before the call, some between the call and its reply, and some after the reply. Every call must succeed
 /// and be applied once. At the end the user's stores must equal those of a witness, who enters at the beginning and is
 /// never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests` runs the same sessions on a
@@ -20,6 +20,9 @@ import Testing
 struct StoreCallCutTests {
     /// How many frames are still delivered, counted from the beginning of a call, before the connection is cut.
     private static let frameCountsBeforeCut = [0, 1, 2, 3, 4, 5]
+
+    /// How many users enter their lives at a time.
+    private static let entriesAtATime = 10
 
     @Test(.timeLimit(.minutes(5)))
     func `I7 I15 every call of hosts and guests is applied once although the connection is cut at each call`()
@@ -46,6 +49,18 @@ struct StoreCallCutTests {
                 }
             }
             await ConcurrentCase.run(hostCases + guestCases)
+            let entryCases = [true, false].flatMap { createsLive in
+                EntryScript.frameCountsBeforeCut.map { count in
+                    let user = EntryScript.userName(createsLive: createsLive)
+                    return ConcurrentCase("a \(user) who enters, cut off after \(count) frames") {
+                        try await EntryScript(
+                            createsLive: createsLive,
+                            ClusterCallScriptSession(user, cutAfterFrames: count, harness, transport, hub)
+                        ).run()
+                    }
+                }
+            }
+            await ConcurrentCase.run(entryCases, atMost: Self.entriesAtATime)
         }
     }
 }

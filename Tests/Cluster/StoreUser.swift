@@ -4,6 +4,7 @@ import LivePlazaCombine
 import LivePlazaKit
 import LivePlazaTransport
 import ProtocolClient
+import Synchronization
 import TestSupport
 
 /// A user with the stores of LivePlazaKit (the Swift SDK), which records the events that the stores publish.
@@ -12,30 +13,36 @@ final class StoreUser: @unchecked Sendable {
     let plaza: LivePlaza
     /// The user's network, which a test may interrupt.
     let network: UnreliableTransport
+    private let hasTokenProvider: Bool
     private let lock = NSLock()
     /// The descriptions of the events that the stores have published so far.
     private var receivedEvents: [String] = []
     private var subscriptions: Set<AnyCancellable> = []
 
+    /// `tokens`: makes the tokens of the user's token provider; nil for a user without a provider.
     init(
         _ id: String, _ harness: ClusterHarness, over transport: LoopTransport, session: String? = nil,
-        callTimeout: Duration = .seconds(15)
+        callTimeout: Duration = .seconds(15), tokens: TokenSource? = nil
     ) {
         self.id = id
         self.network = UnreliableTransport(transport)
+        self.hasTokenProvider = tokens != nil
         self.plaza = LivePlaza(
             options: PlazaOptions(
-                gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" }, transport: self.network,
-                deliveryQueue: DispatchQueue(label: id), callTimeout: callTimeout, session: session))
+                gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" },
+                tokenProvider: tokens?.provider(for: id, harness),
+                transport: self.network, deliveryQueue: DispatchQueue(label: id), callTimeout: callTimeout,
+                session: session))
         self.recordEvents(of: self.plaza.liveListStore.liveListEventPublisher)
         self.recordEvents(of: self.plaza.loginStore.loginEventPublisher)
     }
 
-    /// Connects and logs in.
+    /// Connects and logs in, with a token of the provider if the user has one.
     func login(_ harness: ClusterHarness, validFor lifetime: Duration = .seconds(3600)) async throws {
         try await self.plaza.loginStore.login(
             // Any number will do, because the demo app's name is no number with which the SDK could compare it.
-            sdkAppID: 1, userID: self.id, userSig: harness.token(self.id, validFor: lifetime))
+            sdkAppID: 1, userID: self.id,
+            userSig: self.hasTokenProvider ? "" : harness.token(self.id, validFor: lifetime))
     }
 
     /// The stores of a live; their events are recorded from now on.
@@ -75,6 +82,26 @@ final class StoreUser: @unchecked Sendable {
             self?.lock.withLock { self?.receivedEvents.append("\(event)") }
         }
         self.lock.withLock { _ = self.subscriptions.insert(subscription) }
+    }
+}
+
+/// Makes the tokens that a user's token provider gives, and counts them.
+final class TokenSource: Sendable {
+    private let lifetime: Duration
+    private let count = Atomic(0)
+
+    /// The number of tokens so far.
+    var tokenCount: Int { self.count.load(ordering: .relaxed) }
+
+    /// - Parameter lifetime: how long each token is valid.
+    init(validFor lifetime: Duration) { self.lifetime = lifetime }
+
+    /// The token provider of a user.
+    func provider(for user: String, _ harness: ClusterHarness) -> @Sendable () async throws -> String {
+        return {
+            self.count.add(1, ordering: .relaxed)
+            return harness.token(user, validFor: self.lifetime)
+        }
     }
 }
 

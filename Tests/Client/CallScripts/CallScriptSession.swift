@@ -51,6 +51,16 @@ extension CallScriptSession {
         return try CallFailure.value(of: result, name)
     }
 
+    /// Makes a call of the user under test, during which a cut may come that was planned before.
+    ///
+    /// - Throws: `CallFailure` if the call fails or does not end.
+    @discardableResult
+    func callWithoutNewCut<Value: Sendable>(
+        _ name: String, _ start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
+    ) async throws -> Value {
+        try CallFailure.value(of: await self.result(of: start), name)
+    }
+
     /// Makes a client that is never cut off, and that logs in and enters a live.
     package func enter(_ name: String, _ live: String) async throws -> LivePlaza {
         let plaza = self.makeClient(name)

@@ -28,6 +28,15 @@ struct SimulatedCallCutTests {
     ) async throws {
         try await GuestScript(SimulatedCallScriptSession("guest", cutAfterFrames: frameCount)).run()
     }
+
+    @Test(arguments: EntryScript.frameCountsBeforeCut, [true, false])
+    func `I7 I15 a user who is cut off once while it enters a live shows what others show`(
+        frameCount: Int, createsLive: Bool
+    ) async throws {
+        let user = EntryScript.userName(createsLive: createsLive)
+        let session = SimulatedCallScriptSession(user, cutAfterFrames: frameCount)
+        try await EntryScript(createsLive: createsLive, session).run()
+    }
 }
 
 /// A session on a cluster in memory of its own.

@@ -81,11 +81,13 @@ extension LiveListStore {
     private func readPageWithinRateLimit(
         _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
     ) async throws(ErrorInfo) -> (lives: [LiveInfo], cursor: String) {
-        for waits in 0... {
+        var waits = 0
+        while true {
             do throws(ErrorInfo) {
                 return try await self.readPage(cursor, query, engine)
             } catch {
                 if error.code != ReplyCode.tooFrequent.code || waits >= Self.maxRateLimitWaits { throw error }
+                waits += 1
                 await engine.sleep(for: error.retryAfter ?? Self.defaultRateLimitWait)
             }
         }
