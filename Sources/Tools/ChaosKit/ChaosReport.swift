@@ -110,13 +110,14 @@ package struct ChaosReport: Hashable, Sendable, Codable {
 
     private static let header = [
         "fault", "times", "messages", "refused", "lost", "repeated", "false leaves", "battles", "requests",
-        "pause ms p50", "p99", "max", "of a viewer", "verdict",
+        "pause ms p50", "p99", "max", "of a viewer", "answer ms p50", "max", "verdict",
     ]
 
     /// The cells of the table, with one row for each kind of fault.
     private var rows: [[String]] {
         Dictionary(grouping: self.validRounds, by: \.row).sorted { $0.key < $1.key }.map { kind, rounds in
             let pauses = rounds.map(\.longestPause).sorted()
+            let answers = rounds.compactMap(\.longestAnswer).sorted()
             let brokenCount = rounds.filter { !$0.findings.isEmpty }.count
             return [
                 kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))",
@@ -125,6 +126,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
                 "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",
                 "\(Self.sum(rounds, \.requests))", Self.percentile(50, pauses), Self.percentile(99, pauses),
                 Self.percentile(100, pauses), Self.percentile(100, rounds.compactMap(\.longestViewerPause).sorted()),
+                Self.percentile(50, answers), Self.percentile(100, answers),
                 brokenCount == 0 ? "held" : "BROKEN in \(brokenCount)",
             ]
         }
@@ -145,7 +147,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// One line of the table, with each cell padded to the width of its column.
     private static func line(_ cells: [String]) -> String {
         // The widths of the columns of `header`; the last column needs none.
-        let widths = [38, 6, 9, 8, 5, 9, 13, 8, 9, 13, 6, 6, 12]
+        let widths = [38, 6, 9, 8, 5, 9, 13, 8, 9, 13, 6, 6, 12, 14, 6]
         return cells.enumerated().map { index, cell in
             index < widths.count
                 ? cell.padding(toLength: max(widths[index], cell.count + 1), withPad: " ", startingAt: 0) : cell

@@ -57,6 +57,7 @@ extension ChaosRunner {
             repeated: load.repeated, reordered: load.reordered, falseLeaves: load.unexpectedLeaveTips,
             battles: history.battles.count, requests: history.requests.count, findings: findings)
         result.longestViewerPause = load.longestViewerPauseMilliseconds
+        result.longestAnswer = history.longestAnswer / .milliseconds(1)
         result.workload = history.workloadCounts
         result.evidence = evidence.isEmpty ? nil : evidence
         return result

@@ -37,14 +37,15 @@ extension ChaosRunner {
     ) async throws -> RoundResult {
         let start = Timestamp.ofThisMachine
         // Lives and users of earlier rounds may still exist in the cluster, so each round needs names of its own.
-        let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
+        let name = "ch\(plan.name)-\(round.number)"
         let workload = try StageWorkload(
             StageWorkload.Setting(
                 addresses: target.addresses, httpAddresses: target.httpAddresses, name: name, token: plan.token,
                 stepTimeout: round.limits.answer))
         target.backend?.setReliable(false)
         let isLoadOver = Locked(false)
-        async let recorded = workload.run(until: { isLoadOver.withLock { $0 } })
+        async let recorded = workload.run(
+            until: { isLoadOver.withLock { $0 } }, countsDueFrom: { faults.windows.last?.recoveredAt })
         // If the load cannot run, this function throws, and leaving it waits for `recorded`.
         defer { isLoadOver.withLock { $0 = true } }
         let (load, reasonNotInjected) = try await Self.runLoad(round, plan, target.addresses, name) {

@@ -15,12 +15,17 @@ package struct ChaosPlan: Sendable {
     package var only: String?
     /// The library file of libfaketime, which sets a process's clock wrong; nil if clocks are left alone.
     package var clockLibrary: String?
+    /// The beginning of the names of all lives and users, unique in the cluster.
+    ///
+    /// The name of a live decides its partition. So the same name repeats a round as closely as possible.
+    package var name: String
     /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
     package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
 
+    /// `name`: nil for a cluster without lives of earlier runs, where the seed gives the name.
     package init(
         seed: UInt64, rounds: ClosedRange<Int>, duration: Duration, only: String? = nil,
-        clockLibrary: String? = nil,
+        clockLibrary: String? = nil, name: String? = nil,
         token: @escaping @Sendable (_ user: String, _ isServer: Bool) -> String
     ) {
         self.seed = seed
@@ -28,6 +33,7 @@ package struct ChaosPlan: Sendable {
         self.duration = duration
         self.only = only
         self.clockLibrary = clockLibrary
+        self.name = name ?? String(seed, radix: 36)
         self.token = token
     }
 }
@@ -128,7 +134,7 @@ package enum ChaosRunner {
         _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ faults: FaultLog, say: @Sendable (String) -> Void,
         runRounds: () async -> ChaosReport
     ) async throws -> ChaosReport {
-        let name = "pr\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        let name = "pr\(plan.name)"
         let workload = try PresenceWorkload(
             PresenceWorkload.Setting(addresses: addresses, name: name) { plan.token($0, /* isServer: */ false) })
         let areRoundsOver = Locked(false)

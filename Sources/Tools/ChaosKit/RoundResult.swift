@@ -31,6 +31,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// The longest time in which one viewer received nothing while messages were due, in milliseconds; nil in an older
     /// report.
     package var longestViewerPause: Double?
+    /// The longest time that a call of the workload took, repeated until it had a valid answer, in milliseconds; nil in
+    /// an older report.
+    package var longestAnswer: Double?
     /// The number of acknowledged messages of the load.
     package var admitted: Int
     /// The number of messages that were not acknowledged, by reason.

@@ -119,7 +119,9 @@ enum ChaosCommand: Subcommand {
     ) async throws -> ChaosReport {
         let cluster = ComposeCluster(project: project)
         let address = try ClusterAccess.parseAddress(try await cluster.clientAddress())
-        let plan = try Self.plan(options, apps: .json(try await cluster.appsJSON()))
+        var plan = try Self.plan(options, apps: .json(try await cluster.appsJSON()))
+        // The cluster may have lives of an earlier run.
+        plan.name = String(UInt32.random(in: .min ... .max), radix: 36)
         Subcommands.printDiagnostic("seed \(options.seed): waiting for the containers of \(project)")
         try await cluster.waitUntilReady(within: .seconds(120))
         return try await ChaosRunner.run(

@@ -23,17 +23,19 @@ struct ChaosReportTests {
             Self.round(1, seed: 7, kind: "kill redis", pause: 300), Self.round(2, seed: 7, kind: "FLUSHALL", pause: 5),
         ])
         (report.rounds[0].refused, report.rounds[0].longestViewerPause) = (["unavailable": 4, "no answer": 3], 800)
+        report.rounds[0].longestAnswer = 700
         report.rounds += [
             Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"]),
             Self.round(4, seed: 8, kind: "kill redis", pause: 200),
         ]
         #expect(try ChaosReport(json: report.json) == report)
         // The columns: fault, times, messages, refused, lost, repeated, false leaves, battles, requests, the pause of the
-        // feeds in milliseconds (p50, p99, maximum), the longest pause of a viewer, and the verdict.
+        // feeds in milliseconds (p50, p99, maximum), the longest pause of a viewer, the longest waits for an answer
+        // (p50, maximum), and the verdict.
         #expect(
             report.markdown.split(separator: "\n").suffix(2) == [
-                "| FLUSHALL | 1 | 10 | 0 | 0 | 0 | 0 | 1 | 2 | 5 | 5 | 5 | – | held |",
-                "| kill redis | 3 | 30 | 7 | 1 | 0 | 0 | 3 | 6 | 200 | 300 | 300 | 800 | BROKEN in 1 |",
+                "| FLUSHALL | 1 | 10 | 0 | 0 | 0 | 0 | 1 | 2 | 5 | 5 | 5 | – | – | – | held |",
+                "| kill redis | 3 | 30 | 7 | 1 | 0 | 0 | 3 | 6 | 200 | 300 | 300 | 800 | 700 | 700 | BROKEN in 1 |",
             ])
         #expect(!report.isPassed)
     }

@@ -160,6 +160,8 @@ package struct RoundHistory: Sendable {
     package var counts: [Count] = []
     /// The steps of the round's clients that did not succeed in time, one sentence each.
     package var stalls: [String] = []
+    /// The longest time until a call that is repeated had a valid answer.
+    package var longestAnswer = Duration.zero
     /// How many attempts of banned users to enter or to write were refused as `banned`.
     package var banRefusals = 0
     /// From when on each call must be answered, because the recovery from the fault is over; nil if that is not known.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient
 
@@ -103,8 +104,13 @@ final class StageWorkload: Sendable {
 
     /// Opens the lives, runs battles, seats and messages until `isOver` returns true, then ends the lives.
     ///
+    /// - Parameters:
+    ///   - isOver: whether the load is over.
+    ///   - countsDueFrom: returns when the counts of members must be true again after the fault; nil without a fault.
     /// - Returns: all that the clients did and received.
-    func run(until isOver: @escaping @Sendable () -> Bool) async -> RoundHistory {
+    func run(
+        until isOver: @escaping @Sendable () -> Bool, countsDueFrom: @Sendable () -> Timestamp? = { nil }
+    ) async -> RoundHistory {
         defer { self.stop() }
         do {
             try await self.open()
@@ -125,7 +131,7 @@ final class StageWorkload: Sendable {
                 group.addTask { try? await self.runPassingLives(until: isOver) }
             }
             for burst in self.bursts.withLock({ $0 }) { await burst.value }
-            await self.recordCounts()
+            await self.recordCounts(dueFrom: countsDueFrom())
             await self.recordMetadata()
             try await self.end()
         } catch {
@@ -167,11 +173,15 @@ final class StageWorkload: Sendable {
         _ client: PlazaClient, _ name: String, _ method: String, _ params: CallParams, live: LiveID? = nil,
         alreadyDone: Set<ReplyCode> = []
     ) async throws(Stall) -> CallResult? {
-        let deadline = ContinuousClock.now + self.setting.stepTimeout
+        let began = ContinuousClock.now
+        let deadline = began + self.setting.stepTimeout
         var lastAnswer = "no answer"
         while ContinuousClock.now < deadline {
             do {
-                return try await client.call(method, params, live: live)
+                let result = try await client.call(method, params, live: live)
+                let wait = ContinuousClock.now - began
+                self.history.withLock { $0.longestAnswer = max($0.longestAnswer, wait) }
+                return result
             } catch {
                 if alreadyDone.contains(error.code) { return nil }
                 lastAnswer = "\(error.code.name): \(error.message)"
@@ -241,39 +251,49 @@ final class StageWorkload: Sendable {
 
     // MARK: Counts
 
-    /// Reads the number of members of each live until it is the expected one, at most for `limit` for each live.
-    ///
-    /// - Returns: the last count of each live that was not stale (uncertain, because Redis has lost its data); no count
-    ///   for a live whose counts were all stale.
-    private func readCounts(
-        within limit: Duration, until isExpected: (_ live: LiveID, _ count: Int) -> Bool
-    ) async -> [LiveID: Int] {
-        var counts: [LiveID: Int] = [:]
-        for viewer in self.viewers {
-            let deadline = ContinuousClock.now + limit
-            repeat {
-                let result = try? await viewer.client.call("audience.count", CallParams(live: viewer.live))
-                if case .count(let count) = result, !count.stale {
-                    counts[viewer.live] = count.count
-                    if isExpected(viewer.live, count.count) { break }
-                }
-                try? await Task.sleep(for: .milliseconds(250))
-            } while ContinuousClock.now < deadline
-        }
-        return counts
-    }
+    /// How long the counts may need after the last joins and leaves, also without a fault.
+    private static let countDelay = Duration.seconds(5)
+    /// The limit of a delay, which is not known while the fault lasts.
+    private static let maxCountDelay = Duration.seconds(30)
 
     /// Reads the lives' counts at the end, and records them beside the true numbers of members; neither number includes
     /// the owner.
-    private func recordCounts() async {
+    private func recordCounts(dueFrom: Timestamp?) async {
         // Each witness adds 1 to the number of members of its live.
         let members = Dictionary((self.viewers + [self.guest, self.talker]).map { ($0.live, 1) }, uniquingKeysWith: +)
-        let counts = await self.readCounts(within: .seconds(15)) { live, count in members[live] == count }
+        let untilDue = dueFrom.map { Duration($0 - .ofThisMachine) } ?? .zero
+        let deadline = ContinuousClock.now + min(max(Self.countDelay, untilDue), Self.maxCountDelay)
+        let counts = await withTaskGroup(of: (LiveID, Int?).self) { group in
+            for viewer in self.viewers {
+                group.addTask {
+                    (viewer.live, await Self.readCount(of: viewer, by: deadline, expected: members[viewer.live]))
+                }
+            }
+            return await group.reduce(into: [LiveID: Int]()) { $0[$1.0] = $1.1 }
+        }
         // If a visitor has not left, the true number is not known, so no counts are recorded. The visitor's stall is
         // a finding already.
         guard self.visitors.withLock({ $0.allSatisfy(\.feed.hasLeft) }) else { return }
         self.history.withLock { history in
             history.counts = members.map { .init(live: $0.key, members: $0.value, lastCount: counts[$0.key]) }
         }
+    }
+
+    /// Reads the number of members of a viewer's live until it is the expected one, or until the deadline.
+    ///
+    /// - Returns: the last count that was not stale (uncertain, because Redis has lost its data); nil without one.
+    private static func readCount(
+        of viewer: Witness, by deadline: ContinuousClock.Instant, expected: Int?
+    ) async -> Int? {
+        var lastCount: Int?
+        repeat {
+            let result = try? await viewer.client.call("audience.count", CallParams(live: viewer.live))
+            if case .count(let count) = result, !count.stale {
+                lastCount = count.count
+                if count.count == expected { break }
+            }
+            try? await Task.sleep(for: .milliseconds(250))
+        } while ContinuousClock.now < deadline
+        return lastCount
     }
 }
