@@ -40,7 +40,8 @@ package struct ChaosOptions: Sendable {
         self.seed = reader.int(
             "seed", default: Int.random(in: 1..<1_000_000), range: 0...1_000_000_000, help: "the seed of all faults")
         self.only = reader.optionalString(
-            "only", placeholder: "TEXT", help: "inject only the faults whose kind has this in its name, such as redis")
+            "only", placeholder: "TEXT",
+            help: "inject only the faults whose kind has this in its name, such as redis, in any case of letters")
         let instances = reader.int("instances", default: 2, range: 1...4, help: "instances of each service")
         self.reportFile = reader.optionalString(
             "report", placeholder: "FILE",

@@ -148,6 +148,18 @@ struct FaultScheduleTests {
         #expect(FaultSchedule(seed: 1, shape: Self.shape, only: "nothing").count == 0)
     }
 
+    @Test func `the selecting words may be in upper or lower case`() {
+        var shape = Self.shape
+        shape.links = [.redis("audience-presence-1"), .kafka("gateway-1")]
+        for only in ["redis", "Redis", "REDIS"] {
+            let schedule = FaultSchedule(seed: 1, shape: shape, only: only)
+            #expect(schedule.kinds.contains("kill redis"), "\(only)")
+            #expect(schedule.kinds.contains("cut between audience-presence and Redis"), "\(only)")
+            #expect(schedule.kinds.allSatisfy { $0.lowercased().contains("redis") }, "\(only)")
+        }
+        #expect(FaultSchedule(seed: 1, shape: shape, only: "flushall").kinds == ["FLUSHALL"])
+    }
+
     @Test func `no fault is for a broker when the cluster starts no broker`() {
         let shape = ClusterShape(instances: Self.shape.instances, brokers: 0)
         let schedule = FaultSchedule(seed: 1, shape: shape)

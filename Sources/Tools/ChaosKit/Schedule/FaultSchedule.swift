@@ -59,15 +59,17 @@ package struct FaultSchedule: Sendable {
     /// - Parameters:
     ///   - seed: equal seeds give equal schedules.
     ///   - shape: the cluster.
-    ///   - only: only faults whose kind contains this text are drawn, such as `redis`; nil for all faults.
+    ///   - only: only faults whose kind contains this text are drawn, such as `redis`; upper and lower case are equal;
+    ///     nil for all faults.
     ///   - isPossible: only faults for which this is true are drawn.
     package init(
         seed: UInt64, shape: ClusterShape, only: String? = nil, where isPossible: (Fault) -> Bool = { _ in true }
     ) {
         self.seed = seed
         self.shape = shape
+        let only = only?.lowercased()
         self.faults = Self.faults(of: shape).filter { fault in
-            isPossible(fault) && (only.map { fault.kind.contains($0) } ?? true)
+            isPossible(fault) && (only.map { fault.kind.lowercased().contains($0) } ?? true)
         }
     }
 
