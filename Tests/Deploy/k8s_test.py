@@ -8,7 +8,8 @@ something must find it (selectors, ports, volumes, backends, targets); each sett
 probe's path, each port and each metric that an autoscaler asks for must be there in a cluster that runs.
 
 Needs kubernetes-validate and PyYAML of Tests/Deploy/requirements.txt (in .build/python-deploy, or installed), kubectl or kustomize, and the
-built programs. Takes about half a minute, at most three, and ends everything that it starts. Exit status 0: every check passed.
+built programs. Takes about half a minute, at most three, and ends everything that it starts; with --files-only, which starts no
+cluster, a few seconds. Exit status 0: every check passed.
 """
 import argparse
 import os
@@ -30,6 +31,8 @@ except ImportError as error:
 # Of Kubernetes: the oldest version that has all that is used, and the newest one whose schemas are installed.
 VERSIONS = ["1.27", "1.33"]
 OVERLAYS = ["base", "overlays/dev", "overlays/production"]
+# The versions of kinds in deploy/k8s/operators. Strimzi 1.0 and later accept v1 alone.
+OPERATORS_VERSIONS = {"kafka.strimzi.io/v1", "redis.redis.opstreelabs.in/v1beta2", "networking.k8s.io/v1"}
 # The secrets that no overlay makes, but operators or whoever runs the cluster: docs/DEPLOYING.md, section 3, names each.
 MADE_ELSEWHERE = {"liveplaza-apps", "liveplaza-apps-webhooks", "liveplaza-apps-policies", "liveplaza-session", "liveplaza-redis",
                   "liveplaza-tls", "liveplaza-kafka", "kafka-cluster-ca-cert"}
@@ -108,6 +111,10 @@ class Objects:
             chosen = self.selected(policy["spec"]["podSelector"])
             self.expect(chosen, policy, "chooses no pod")
             for rule in policy["spec"].get("ingress", []):
+                for peer in rule["from"]:
+                    # Namespaces of others are labelled by whoever runs the cluster.
+                    is_known = "namespaceSelector" in peer or self.selected(peer["podSelector"])
+                    self.expect(is_known, policy, "lets in a pod that no Deployment has")
                 for port in rule["ports"]:
                     has_port = all(port["port"] in port_numbers(deployment) for deployment in chosen)
                     self.expect(has_port, policy, f"no port {port['port']}")
@@ -119,12 +126,15 @@ class Objects:
             partitions = int(self.named("ConfigMap", "settings")["data"]["LIVEPLAZA_PARTITIONS"])
             # A gateway owns no partitions.
             if autoscaler["metadata"]["name"] != "gateway":
-                self.expect(autoscaler["spec"]["maxReplicas"] <= partitions, autoscaler, f"more instances than {partitions} partitions")
+                self.expect(autoscaler["spec"]["maxReplicas"] == partitions, autoscaler, f"not up to as many instances as {partitions} partitions")
         names = {deployment["metadata"]["name"] for deployment in self.of("Deployment") if is_own(deployment)}
         self.expect(names == set(SERVICES), self.of("Deployment")[0], f"the services are {names}")
 
     def check_deployment(self, deployment):
         pod, labels = deployment["spec"]["template"]["spec"], deployment["spec"]["template"]["metadata"]["labels"]
+        policies = [policy for policy in self.of("NetworkPolicy") if "Ingress" in policy["spec"]["policyTypes"]]
+        self.expect(any(deployment in self.selected(policy["spec"]["podSelector"]) for policy in policies), deployment,
+                    "no NetworkPolicy limits who reaches it")
         self.expect(deployment in self.selected(deployment["spec"]["selector"]), deployment, "does not choose its own pods")
         self.expect(pod["securityContext"].get("runAsNonRoot"), deployment, "may run as root")
         for constraint in pod.get("topologySpreadConstraints", []):
@@ -213,6 +223,20 @@ def accepted_settings(program):
     return _accepted[program]
 
 
+def check_operators_file(name):
+    """Checks the versions of the kinds in a file of deploy/k8s/operators.
+
+    The schemas of the operators' own kinds are not here, those of Kubernetes's kinds are.
+    """
+    with open(os.path.join(ROOT, "deploy", "k8s", "operators", name)) as file:
+        items = list(yaml.safe_load_all(file))
+    for item in items:
+        if not item["metadata"]["name"] or item["apiVersion"] not in OPERATORS_VERSIONS:
+            raise Failure(f"operators/{name}: {item['kind']} has the version {item['apiVersion']}, or no name")
+    if known := [item for item in items if item["apiVersion"].split("/")[0].endswith(".k8s.io")]:
+        validate(f"operators/{name}", known)
+
+
 def check_running(rendered):
     """Starts a cluster; asks it for each probe's path, and for each metric that an autoscaler names."""
     with Processes("k8s", seconds=150) as processes:
@@ -252,7 +276,9 @@ def main():
     global BIN
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", help="the folder of the built programs; default: .build/release, then .build/debug")
-    BIN = bin_directory(parser.parse_args().bin)
+    parser.add_argument("--files-only", action="store_true", help="check the files, and start no cluster")
+    options = parser.parse_args()
+    BIN = bin_directory(options.bin)
     with tempfile.TemporaryDirectory(prefix="liveplaza-k8s-") as folder:
         copy = os.path.join(folder, "k8s")
         shutil.copytree(os.path.join(ROOT, "deploy", "k8s"), copy, ignore=shutil.ignore_patterns("secrets"))
@@ -268,22 +294,21 @@ def main():
             objects.check()
             rendered.append(objects)
     for name in ("kafka.yaml", "redis.yaml"):
-        with open(os.path.join(ROOT, "deploy", "k8s", "operators", name)) as file:
-            if not all(item["apiVersion"] and item["metadata"]["name"] for item in yaml.safe_load_all(file)):
-                raise Failure(f"operators/{name} is incomplete")
+        check_operators_file(name)
     # This fails unless the file is YAML.
     with open(os.path.join(ROOT, "deploy", "observe", "prometheus-kubernetes.yml")) as file:
         yaml.safe_load(file)
     with open(os.path.join(ROOT, "docs", "DEPLOYING.md")) as file:
         text = file.read()
     undocumented = [name for name in sorted(MADE_ELSEWHERE) if f"`{name}`" not in text]
-    check_running(rendered)
+    if not options.files_only:
+        check_running(rendered)
     faults = [fault for objects in rendered for fault in objects.faults] + [f"docs/DEPLOYING.md does not name {name}" for name in undocumented]
     for fault in faults:
         say(f"FAULT: {fault}")
     if faults:
         raise Failure(f"{len(faults)} faults")
-    say("all of it held")
+    say("all of it held" + ("; no cluster was asked for its paths and metrics" if options.files_only else ""))
 
 
 if __name__ == "__main__":
