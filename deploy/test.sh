@@ -33,8 +33,8 @@ measure times under faults. Names at the end what was skipped and what failed; t
 Safe to run again.
 
   --fast               only tests that need no server: no Redis, no Kafka, no child process; and none of the eight
-                       longest suites. In parallel, in about two minutes after the build. Installs the
-                       C libraries only. With --filter it runs what the filter names instead
+                       longest suites. In parallel, in 35 to 80 s after the build. Installs the C
+                       libraries only. With --filter it runs what the filter names instead
   --require-kafka      the lack of a real Kafka is a failure; LIVEPLAZA_REQUIRE_KAFKA=1 does the same
   --retry-failed       runs the suites of failed tests once more, if they are at most three and no test process ended;
                        passes if all pass then, and names them as flaky: each is a fault to be mended.

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks deploy/k8s: against the schemas of Kubernetes, and against the programs that it runs.
 
-Each overlay is rendered by `kustomize build` or `kubectl kustomize` (1.27 or later), with secrets made for the test. Every
-object must follow the schemas of the oldest and the newest version of Kubernetes that are named here. Then: what refers to
-something must find it (selectors, ports, volumes, backends, targets); each setting must be one of its program's; and each
-probe's path, each port and each metric that an autoscaler asks for must be there in a cluster that runs.
+Each overlay is rendered by `kustomize build` or `kubectl kustomize`, with secrets made for the test. Every object must follow the
+schemas of the oldest and the newest version of Kubernetes that are named here. Then: what refers to something must find it
+(selectors, ports, volumes, backends, targets); each setting must be one of its program's; and each probe's path, each port and each
+metric that an autoscaler asks for must be there in a cluster that runs.
 
-Needs kubernetes-validate and PyYAML of Tests/Deploy/requirements.txt (in .build/python-deploy, or installed), kubectl or kustomize, and the
-built programs. Takes about half a minute, at most three, and ends everything that it starts; with --files-only, which starts no
-cluster, a few seconds. Exit status 0: every check passed.
+Needs kubernetes-validate and PyYAML of Tests/Deploy/requirements.txt (in .build/python-deploy, or installed), and the built
+programs; fetches kubectl if neither it nor kustomize is here. Takes about half a minute, at most three, and ends everything that it
+starts; with --files-only, which starts no cluster, a few seconds. Exit status 0: every check passed.
 """
 import argparse
 import os
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+from kustomize import kustomize_command
 from local_cluster import ROOT, SERVICES, Cluster, Failure, Processes, bin_directory, get, say
 
 sys.path.append(os.path.join(ROOT, ".build", "python-deploy"))
@@ -41,18 +42,11 @@ MADE_ELSEWHERE = {"liveplaza-apps", "liveplaza-apps-webhooks", "liveplaza-apps-p
 BIN = None
 
 
-def render(folder, overlay):
-    """The objects of an overlay; `folder` is a copy of deploy/k8s."""
-    path = os.path.join(folder, overlay)
-    if shutil.which("kustomize"):
-        command = ["kustomize", "build", path]
-    elif shutil.which("kubectl"):
-        command = ["kubectl", "kustomize", path]
-    else:
-        raise SystemExit("kustomize or kubectl is missing: https://kubernetes.io/docs/tasks/tools/ has both, as one file each")
-    done = subprocess.run(command, capture_output=True, text=True)
+def render(command, folder, overlay):
+    """The objects of an overlay; `command` is that of kustomize, and `folder` a copy of deploy/k8s."""
+    done = subprocess.run([*command, os.path.join(folder, overlay)], capture_output=True, text=True)
     if done.returncode != 0:
-        raise Failure(f"{' '.join(command[:2])} {overlay}: {done.stderr}")
+        raise Failure(f"{' '.join(command)} {overlay}: {done.stderr}")
     return [item for item in yaml.safe_load_all(done.stdout) if item]
 
 
@@ -287,9 +281,9 @@ def main():
         for name in ("apps.json", "apps-webhooks.json", "apps-policies.json", "session-key", "redis-password"):
             with open(os.path.join(secrets, name), "w") as file:
                 file.write("tests-only")
-        rendered = []
+        rendered, command = [], kustomize_command()
         for overlay in OVERLAYS:
-            objects = Objects(overlay, render(copy, overlay))
+            objects = Objects(overlay, render(command, copy, overlay))
             validate(overlay, objects.all)
             objects.check()
             rendered.append(objects)

@@ -19,6 +19,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -123,12 +124,27 @@ exec {os.path.join(source, "gateway")} "${{arguments[@]}}"
     return folder
 
 
+def make_certificate(folder):
+    """Makes a certificate of the name localhost in a folder; returns the file with it and its key, and the file with it alone."""
+    key, certificate, both = (os.path.join(folder, name) for name in ("key.pem", "certificate.pem", "both.pem"))
+    subprocess.run([program("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
+                    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out",
+                    certificate], check=True, capture_output=True)
+    with open(both, "w") as file:
+        for name in (certificate, key):
+            with open(name) as part:
+                file.write(part.read())
+    return both, certificate
+
+
 class Proxy:
     """HAProxy with the shipped configuration, before the gateways of a cluster."""
 
     def __init__(self, processes, cluster):
         self.port, self.http, self.tls_port, self.ops = free_ports(4)
-        haproxy, certificate = program("haproxy", "haproxy"), self.make_certificate(processes)
+        haproxy = program("haproxy", "haproxy")
+        certificate, trusted = make_certificate(processes.folder)
+        self.trust = ssl.create_default_context(cafile=trusted)
         with open(os.path.join(CONFIGURATION, "gateways-hosts.cfg")) as file:
             gateways = file.read()
         for number, gateway in enumerate(cluster.instances("gateway"), 1):
@@ -149,19 +165,6 @@ class Proxy:
         self.process = processes.start("haproxy.log", [haproxy, "-W", "-db", *files], env=environment)
         wait_until("the proxy has a gateway", lambda: self.readiness() == 200, 20)
 
-    def make_certificate(self, processes):
-        """Makes a certificate of the name localhost and trusts it; returns the file with the certificate and its key."""
-        key, certificate, both = (processes.path(name) for name in ("key.pem", "certificate.pem", "both.pem"))
-        subprocess.run([program("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
-                        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out",
-                        certificate], check=True, capture_output=True)
-        with open(both, "w") as file:
-            for name in (certificate, key):
-                with open(name) as part:
-                    file.write(part.read())
-        self.trust = ssl.create_default_context(cafile=certificate)
-        return both
-
     def readiness(self):
         """The status of the proxy's /readyz."""
         return get(f"http://127.0.0.1:{self.ops}/readyz")[0]
@@ -170,6 +173,24 @@ class Proxy:
         """The number of gateways that the proxy sends WebSockets to."""
         text = get(f"http://127.0.0.1:{self.ops}/metrics")[1]
         return len(re.findall(r'haproxy_server_status\{proxy="gateways_websocket",server="[^"]*",state="UP"\} 1', text))
+
+
+def check_configurations():
+    """HAProxy accepts its configuration with each file of gateways, with and without TLS and another proxy before it."""
+    haproxy, count = program("haproxy", "haproxy"), 0
+    with tempfile.TemporaryDirectory(prefix="liveplaza-proxy-") as folder:
+        certificate, _ = make_certificate(folder)
+        for gateways in ("gateways-compose.cfg", "gateways-hosts.cfg"):
+            for certificates in ("", certificate):
+                for accepts_proxy in ("", "1"):
+                    environment = {**os.environ, "PROXY_CERTIFICATES": certificates, "PROXY_ACCEPT_PROXY": accepts_proxy}
+                    files = ["-f", os.path.join(CONFIGURATION, "haproxy.cfg"), "-f", os.path.join(CONFIGURATION, gateways)]
+                    result = subprocess.run([haproxy, "-c", *files], env=environment, capture_output=True, text=True)
+                    if result.returncode != 0 or "WARNING" in result.stderr:
+                        raise Failure(f"haproxy -c, {gateways}, PROXY_CERTIFICATES={certificates}, "
+                                      f"PROXY_ACCEPT_PROXY={accepts_proxy}: {result.stderr}")
+                    count += 1
+    say(f"haproxy accepts its configuration in {count} cases: gateways by name and by address, TLS, another proxy before it")
 
 
 def http_status(port, path, token, source, tls=None, headers=()):
@@ -322,9 +343,13 @@ def check_drain_of_proxy(cluster, proxy):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", help="the folder of the built programs; default: .build/release, then .build/debug")
+    parser.add_argument("--files-only", action="store_true", help="check the configuration, and start nothing")
     options = parser.parse_args()
     # Ends at once if one is missing.
     program("haproxy", "haproxy"), program("openssl", "openssl")
+    check_configurations()
+    if options.files_only:
+        return
     with Processes("proxy", seconds=240) as processes:
         folder = programs_with_limits(processes, bin_directory(options.bin))
         say("starting a cluster with two gateways, and HAProxy before them")
