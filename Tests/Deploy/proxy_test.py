@@ -24,6 +24,7 @@ import threading
 import time
 
 from local_cluster import PROGRAMS, ROOT, Cluster, Failure, Processes, bin_directory, free_ports, get, program, say, wait_until
+from other_proxy import check_other_proxy
 
 CONFIGURATION = os.path.join(ROOT, "deploy", "haproxy")
 # The limit of WebSockets of one address at one gateway.
@@ -176,10 +177,13 @@ class Proxy:
 
 
 def check_configurations():
-    """HAProxy accepts its configuration with each file of gateways, with and without TLS and another proxy before it."""
+    """HAProxy accepts its configuration with each file of gateways, with and without TLS and another proxy before it.
+
+    Behind another proxy it is also run, before a stub.
+    """
     haproxy, count = program("haproxy", "haproxy"), 0
     with tempfile.TemporaryDirectory(prefix="liveplaza-proxy-") as folder:
-        certificate, _ = make_certificate(folder)
+        certificate, trusted = make_certificate(folder)
         for gateways in ("gateways-compose.cfg", "gateways-hosts.cfg"):
             for certificates in ("", certificate):
                 for accepts_proxy in ("", "1"):
@@ -190,7 +194,8 @@ def check_configurations():
                         raise Failure(f"haproxy -c, {gateways}, PROXY_CERTIFICATES={certificates}, "
                                       f"PROXY_ACCEPT_PROXY={accepts_proxy}: {result.stderr}")
                     count += 1
-    say(f"haproxy accepts its configuration in {count} cases: gateways by name and by address, TLS, another proxy before it")
+        say(f"haproxy accepts its configuration in {count} cases: gateways by name and by address, TLS, another proxy before it")
+        check_other_proxy(certificate, trusted)
 
 
 def http_status(port, path, token, source, tls=None, headers=()):
@@ -343,7 +348,7 @@ def check_drain_of_proxy(cluster, proxy):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", help="the folder of the built programs; default: .build/release, then .build/debug")
-    parser.add_argument("--files-only", action="store_true", help="check the configuration, and start nothing")
+    parser.add_argument("--files-only", action="store_true", help="check the configuration, and start no cluster")
     options = parser.parse_args()
     # Ends at once if one is missing.
     program("haproxy", "haproxy"), program("openssl", "openssl")
