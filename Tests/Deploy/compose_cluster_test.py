@@ -10,7 +10,8 @@ the limits of an address are reached; with three, one is killed.
 Needs Docker with `docker compose` or docker-compose 1.29, and Python; no Swift. Base images are fetched if they are missing;
 those that cannot be fetched are named at the end, with what was therefore not tried. The build takes 10 to 40 minutes, the
 rest about ten. At the end all is removed, whatever happens, except base images and the builder's cache.
-Exit status 0: every check passed; 1: one failed; 2: there is no Docker.
+Exit status 0: every check passed; 1: one failed; 2: there is no Docker, or an image could not be fetched, so that something was
+not tried.
 """
 import argparse
 import json
@@ -232,7 +233,10 @@ def check_observe(project):
 
 
 def run_all(command, builds, chosen):
-    """Runs the checks of the chosen clusters; `builds` is whether the image is built first."""
+    """Runs the checks of the chosen clusters; `builds` is whether the image is built first.
+
+    Returns whether all of them were tried: false if an image is missing.
+    """
     missing_images = []
     # The profiles, the check, and the settings of each cluster.
     stages = (("default", check_default, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": str(CONNECTIONS_PER_ADDRESS)}), ("ha", check_ha, {}),
@@ -240,14 +244,18 @@ def run_all(command, builds, chosen):
               ("observe", check_observe, {"LIVEPLAZA_TRACE_SAMPLE": "1"}))
     for number, (profiles, check, settings) in enumerate(stage for stage in stages if not chosen or stage[0] in chosen):
         with tempfile.TemporaryDirectory() as folder, Project(command, folder, profiles, settings) as project:
-            if number == 0:
-                check_image(builds, project)
             try:
+                if number == 0:
+                    check_image(builds, project)
                 check(project)
             except ImageMissing as image:
                 missing_images.append(str(image))
                 say(f"NOT TRIED: {check.__name__}, because there is no image {image}")
-    say("all of it held" + (f"; not tried for want of images: {', '.join(missing_images)}" if missing_images else ""))
+    if missing_images:
+        say(f"what was tried held; NOT TRIED for want of images: {', '.join(missing_images)}")
+    else:
+        say("all of it held")
+    return not missing_images
 
 
 def main():
@@ -279,14 +287,13 @@ def main():
     signal.alarm(60 * options.minutes)
     keeps_image = options.no_build or subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True).returncode == 0
     try:
-        run_all(command, not options.no_build, options.clusters)
+        return 0 if run_all(command, not options.no_build, options.clusters) else 2
     except Failure as failure:
         say(f"FAILED: {failure}")
         return 1
     finally:
         if not keeps_image:
             subprocess.run(["docker", "image", "rm", IMAGE], capture_output=True)
-    return 0
 
 
 if __name__ == "__main__":
