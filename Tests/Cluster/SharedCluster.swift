@@ -11,7 +11,7 @@ import Testing
 /// its own lives.
 struct SharedCluster: SuiteTrait, TestScoping {
     /// The running cluster's harness and its backend; nil outside a suite with the trait `sharedCluster`.
-    @TaskLocal private static var running: (harness: ClusterHarness, backend: WebhookReceiver)?
+    @TaskLocal private static var running: (harness: ClusterHarness, backend: RecordingReceiver)?
 
     /// The length of a lease: well below the default of 90 s, so that a test can wait until a silent user's lease ends.
     static let lease = Duration.seconds(6)
@@ -22,14 +22,14 @@ struct SharedCluster: SuiteTrait, TestScoping {
     }
 
     /// The backend of the demo app.
-    static var backend: WebhookReceiver {
+    static var backend: RecordingReceiver {
         get throws { try #require(Self.running).backend }
     }
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        let backend = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let backend = try RecordingReceiver { _, _ in .answer(200, "{}") }
         defer { backend.stop() }
         var options = LiveCluster.options()
         options.lease = Self.lease

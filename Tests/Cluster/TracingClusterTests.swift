@@ -68,7 +68,7 @@ import Testing
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
     func `a message that is sent yields one trace with a span for each step`(kafkaBrokers: Int?) async throws {
         // The receiver stands in for a trace collector, which gets spans over HTTP (OTLP).
-        let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let collector = try RecordingReceiver { _, _ in .answer(200, "{}") }
         var options = LiveCluster.options(kafkaBrokers: kafkaBrokers)
         options.environment["LIVEPLAZA_TRACES"] = collector.url
         // The gateway traces each call.

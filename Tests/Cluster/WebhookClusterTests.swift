@@ -73,7 +73,7 @@ import Testing
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
     func `a backend receives the events of each live, signed and in order`(kafkaBrokers: Int?) async throws {
         // Alice and Berta own a live each. Dora only views Alice's live.
-        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let hooks = AppHooks(url: receiver.url, secret: Self.secret)
         let options = Self.options(with: hooks, kafkaBrokers: kafkaBrokers)
         try await LiveCluster.with(options) { cluster in

@@ -39,7 +39,7 @@ extension WebhookClusterTests {
     /// The options of a cluster whose demo app has a backend that decides about messages and gifts, and gets no events.
     ///
     /// When the backend does not answer in time, messages are accepted and gifts are rejected.
-    static func optionsAsking(_ receiver: WebhookReceiver) -> ClusterOptions {
+    static func optionsAsking(_ receiver: RecordingReceiver) -> ClusterOptions {
         Self.options(
             with: AppHooks(
                 url: receiver.url, secret: Self.secret, events: [],
@@ -72,7 +72,7 @@ extension WebhookClusterTests {
         `a backend decides about messages and gifts, and a silent backend delays a sender only until the timeout`()
         async throws
     {
-        let receiver = try WebhookReceiver { _, request in Self.decide(request) }
+        let receiver = try RecordingReceiver { _, request in Self.decide(request) }
         try await LiveCluster.with(Self.optionsAsking(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
@@ -112,7 +112,7 @@ extension WebhookClusterTests {
     }
 
     /// Sends messages and gifts as Bob, and checks that each is accepted or rejected as the backend decides.
-    private static func expectDecisionsApply(to bob: DemoUser, _ receiver: WebhookReceiver) async throws {
+    private static func expectDecisionsApply(to bob: DemoUser, _ receiver: RecordingReceiver) async throws {
         try await bob.call("barrage.sendText", CallParams(live: "concert", text: "good"), live: "concert")
         try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "bad"))
         try await bob.expectRefusal(
@@ -129,7 +129,7 @@ extension WebhookClusterTests {
     }
 
     /// Checks that the gateway does not ask the backend about calls that the gateway rejects itself.
-    private static func expectRejectionWithoutDecision(_ bob: DemoUser, _ receiver: WebhookReceiver) async throws {
+    private static func expectRejectionWithoutDecision(_ bob: DemoUser, _ receiver: RecordingReceiver) async throws {
         let requestCountBefore = receiver.received.count
         try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "concert", "gift": "tulip"] as JSONValue)
         // A message may have 12,288 bytes.
@@ -139,7 +139,7 @@ extension WebhookClusterTests {
     }
 
     /// Sends a gift to three receivers as Bob, and checks that it costs its price once for each receiver.
-    private static func expectGiftCostsPricePerReceiver(_ bob: DemoUser, _ receiver: WebhookReceiver) async throws {
+    private static func expectGiftCostsPricePerReceiver(_ bob: DemoUser, _ receiver: RecordingReceiver) async throws {
         let coinsBefore = try await Self.readTotalGiftCoins(as: bob)
         try await bob.call(
             "gift.send",
@@ -160,9 +160,9 @@ extension WebhookClusterTests {
 
     /// Checks that a message is accepted, and a gift rejected, at the decision timeout when the backend is silent, and
     /// that other senders are not delayed meanwhile.
-    private static func expectDelayWhileBackendIsSilent(_ bob: DemoUser, _ carl: DemoUser, _ receiver: WebhookReceiver)
-        async throws
-    {
+    private static func expectDelayWhileBackendIsSilent(
+        _ bob: DemoUser, _ carl: DemoUser, _ receiver: RecordingReceiver
+    ) async throws {
         let clock = ContinuousClock()
         let began = clock.now
         let client = bob.client

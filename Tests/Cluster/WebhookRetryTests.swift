@@ -21,7 +21,7 @@ import Testing
         let firstDecisions = [acceptance, rejection, acceptance]
         let oppositeDecisions = [rejection, acceptance, rejection]
         let decisions = firstDecisions + oppositeDecisions
-        let receiver = try WebhookReceiver { index, _ in .answer(200, decisions[index % decisions.count]) }
+        let receiver = try RecordingReceiver { index, _ in .answer(200, decisions[index % decisions.count]) }
         try await LiveCluster.with(WebhookClusterTests.optionsAsking(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import HTTPServer
 
-/// An app's backend on this machine; it records its requests, and its owner chooses its answers.
+/// An app's backend on this machine, whose owner chooses the answers.
 package final class WebhookReceiver: Sendable {
     /// A received request.
     package struct Received: Sendable {
@@ -10,8 +10,6 @@ package final class WebhookReceiver: Sendable {
         package var headers: [String: String]
         /// The body as bytes.
         package var body: [UInt8]
-        /// The body as text.
-        package var text: String { String(decoding: self.body, as: UTF8.self) }
     }
 
     /// How the backend handles a request.
@@ -20,17 +18,8 @@ package final class WebhookReceiver: Sendable {
         case answer(Int, String)
         /// Answers with this status and body after a while.
         case answerLate(Duration, Int, String)
-        /// Does not answer until the receiver stops.
-        case keepSilent
     }
 
-    private struct State {
-        var received: [Received] = []
-        var count = 0
-        var silentResponders: [HTTPResponder] = []
-    }
-
-    private let state = ConditionVariable(State())
     private let server = Locked<WebServer?>(nil)
 
     /// The URL of the backend.
@@ -38,26 +27,16 @@ package final class WebhookReceiver: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameters:
-    ///   - recordsRequests: whether `received` has the requests; false for a run that is too long to keep them all.
-    ///   - behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in the order of
-    ///     arrival.
+    /// - Parameter behave: chooses the behaviour for a request; it is called on the server's thread.
     /// - Throws: an error if the backend cannot listen on a port.
-    package init(recordsRequests: Bool = true, _ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
-        let state = self.state
+    package init(_ behave: @escaping @Sendable (Received) -> Behaviour) throws {
         var limits = HTTPLimits()
         // All connections come from one address, so one address may have as many as all together.
         limits.connectionsPerAddress = limits.connections
         limits.drainTimeout = .milliseconds(10)
         limits.handlerTimeout = .seconds(60)
         let server = try WebServer(port: 0, limits: limits) { request, responder in
-            let received = Received(headers: request.headers, body: request.body)
-            let index = state.update { state in
-                if recordsRequests { state.received.append(received) }
-                state.count += 1
-                return state.count - 1
-            }
-            switch behave(index, received) {
+            switch behave(Received(headers: request.headers, body: request.body)) {
             case .answer(let status, let body):
                 responder.complete(HTTPResponse(status: status, body: Array(body.utf8)))
             case .answerLate(let delay, let status, let body):
@@ -65,7 +44,6 @@ package final class WebhookReceiver: Sendable {
                     try? await Task.sleep(for: delay)
                     responder.complete(HTTPResponse(status: status, body: Array(body.utf8)))
                 }
-            case .keepSilent: state.update { $0.silentResponders.append(responder) }
             }
         }
         self.url = "http://127.0.0.1:\(server.port)/hook"
@@ -73,16 +51,6 @@ package final class WebhookReceiver: Sendable {
     }
 
     deinit { self.stop() }
-
-    /// The requests received so far.
-    package var received: [Received] { self.state.current.received }
-
-    /// Waits until the received requests satisfy `isEnough`.
-    ///
-    /// - Returns: the requests; nil when they were not enough within `timeout`.
-    package func wait(timeout: Duration = .seconds(15), until isEnough: ([Received]) -> Bool) -> [Received]? {
-        self.state.wait(timeout: timeout) { state in isEnough(state.received) ? state.received : nil }
-    }
 
     /// Stops the server and closes the connections of open requests.
     package func stop() {

@@ -33,7 +33,7 @@ package final class AppBackend: Sendable {
     package init(for options: inout ClusterOptions) throws {
         let state = Locked(State())
         self.state = state
-        self.receiver = try WebhookReceiver(recordsRequests: false) { _, request in
+        self.receiver = try WebhookReceiver { request in
             let now = Timestamp.ofThisMachine
             let content = BackendRequest.read(
                 headers: request.headers, body: request.body, secret: Self.secret, app: AppID(AppsFile.demoApp),

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a large request arrives completely, and its response is returned`() async throws {
-        let receiver = try WebhookReceiver { _, received in .answer(201, "got \(received.body.count)") }
+        let receiver = try RecordingReceiver { _, received in .answer(201, "got \(received.body.count)") }
         let runningClient = RunningClient()
         // In UTF-8 each character takes two bytes.
         let body = String(repeating: "ä", count: 30_000)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `200 concurrent requests are all answered`() async throws {
-        let receiver = try WebhookReceiver { index, _ in .answer(200, "\(index)") }
+        let receiver = try RecordingReceiver { index, _ in .answer(200, "\(index)") }
         let runningClient = RunningClient(maxOpenRequests: 200)
         let results = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
             for _ in 0..<200 { group.addTask { await runningClient.post(receiver.url) } }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `a request to a silent server fails after one timeout`() async throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let runningClient = RunningClient()
         let startMilliseconds = MonotonicClock.now.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
@@ -85,7 +85,7 @@ import Testing
         async throws
     {
         let largeBody = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
-        let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, largeBody) : .keepSilent }
+        let receiver = try RecordingReceiver { index, _ in index == 0 ? .answer(200, largeBody) : .keepSilent }
         let runningClient = RunningClient(maxOpenRequests: 1)
         #expect(await runningClient.post(receiver.url) == .failed(.tooLarge))
 

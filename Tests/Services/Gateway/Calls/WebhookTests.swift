@@ -8,6 +8,7 @@ import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
+import TestSupport
 import Testing
 import Tokens
 import Webhooks
@@ -27,7 +28,7 @@ import Webhooks
         /// `timeout` is how long the gateway waits for the backend's decision. Without a decision by then, a message is
         /// allowed and a gift is refused. `change` changes the gateway's settings.
         init(
-            _ receiver: WebhookReceiver, timeout: Duration = .seconds(20),
+            _ receiver: RecordingReceiver, timeout: Duration = .seconds(20),
             _ change: (inout GatewaySettings) -> Void = { _ in }
         ) throws {
             let hooks = AppHooks(
@@ -70,7 +71,7 @@ import Webhooks
 
     /// Rules: R14.10.
     @Test func `a message is forwarded if the backend allows it, else refused with the backend's message`() throws {
-        let receiver = try WebhookReceiver { _, received in
+        let receiver = try RecordingReceiver { _, received in
             .answer(200, received.text.contains("bad") ? #"{"code":1,"message":"mind your words"}"# : #"{"code":0}"#)
         }
         let fixture = try BackendFixture(receiver)
@@ -92,7 +93,7 @@ import Webhooks
 
     /// Rules: R14.9.
     @Test func `a backend that does not answer delays a message by the timeout, and delays no other call`() throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let fixture = try BackendFixture(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
@@ -110,7 +111,7 @@ import Webhooks
     @Test func `one client's messages keep their order, whatever the order of the backend's decisions`() throws {
         // The backend never answers about the first message, and answers at once about the other four. These wait until
         // the first message has timed out.
-        let receiver = try WebhookReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
+        let receiver = try RecordingReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let ids = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
@@ -122,7 +123,7 @@ import Webhooks
 
     /// Rules: R12.15.
     @Test func `I16 the backend is not asked about a message that exceeds its sender's rate of calls`() throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver) { $0.admission.callsPerUser = 4 }
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
@@ -141,7 +142,7 @@ import Webhooks
     }
 
     @Test func `I15 a call that is resent while its decision is pending causes one webhook request`() throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let fixture = try BackendFixture(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         // The same call id makes the second call a repetition of the first.
@@ -153,7 +154,7 @@ import Webhooks
     }
 
     @Test func `I16 calls that are pending at the backend count towards the limit of open calls`() throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let fixture = try BackendFixture(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
         // A session may have 16 open calls.
@@ -173,7 +174,7 @@ import Webhooks
 
     /// Rules: R14.12.
     @Test func `I15 no call of a client overtakes an earlier call whose decision is pending`() throws {
-        let receiver = try WebhookReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
+        let receiver = try RecordingReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
@@ -196,7 +197,7 @@ import Webhooks
         // Two calls are each sent twice, the second time with the same id. The backend allows the first call and then
         // rejects its repetition; it rejects the second call and then allows its repetition.
         let answers = [#"{"code":0}"#, rejection, rejection, #"{"code":0}"#]
-        let receiver = try WebhookReceiver { index, _ in .answer(200, answers[index % 4]) }
+        let receiver = try RecordingReceiver { index, _ in .answer(200, answers[index % 4]) }
         let fixture = try BackendFixture(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
         let rejected = Outcome.failure(error: ReplyError(.sensitiveWords, "no more"))
@@ -212,7 +213,7 @@ import Webhooks
 
     @Test func `the backend is not asked about messages of the app's server or of users outside the live`() throws {
         // This backend would reject every message.
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, #"{"code":1}"#) }
         let fixture = try BackendFixture(receiver)
         // Bob has logged in, but has not joined the live.
         let (client, _) = try fixture.cluster.client("bob")
@@ -227,7 +228,7 @@ import Webhooks
     }
 
     /// Creates a fixture whose app has one gift, the rose, and one forbidden word.
-    private static func fixtureWithGifts(_ receiver: WebhookReceiver, timeout: Duration = .seconds(20)) throws
+    private static func fixtureWithGifts(_ receiver: RecordingReceiver, timeout: Duration = .seconds(20)) throws
         -> BackendFixture
     {
         let fixture = try BackendFixture(receiver, timeout: timeout)
@@ -240,7 +241,7 @@ import Webhooks
 
     /// Rules: R11.5.
     @Test func `the webhook request about a gift contains the total price for all its receivers`() throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try Self.fixtureWithGifts(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
         for body in [
@@ -262,7 +263,7 @@ import Webhooks
     @Test func `an unknown gift is rejected without a webhook request, but only after its sender's earlier calls`()
         throws
     {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let tulip = #"{"live":"room","gift":"tulip"}"#
@@ -286,7 +287,7 @@ import Webhooks
 
     /// Rules: R14.11.
     @Test func `the backend is not asked about calls that the fan-out would reject`() throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try Self.fixtureWithGifts(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
         /// Checks that the gateway rejects the call for a reason, and forwards that reason to the fan-out.

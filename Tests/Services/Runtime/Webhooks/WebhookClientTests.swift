@@ -12,7 +12,7 @@ import Webhooks
 
 /// Tests of the client that asks an app's backend whether a message or a gift is allowed.
 ///
-/// The backend is a `WebhookReceiver` of the test. Code 0 of its response allows the call, any other code refuses it.
+/// The backend is a `RecordingReceiver` of the test. Code 0 of its response allows the call, any other code refuses it.
 /// If there is no valid response, the timeout policy of the app decides.
 @Suite(.timeLimit(.minutes(1))) struct WebhookClientTests {
     private static let sender = UserInfo(userID: "bob")
@@ -61,7 +61,7 @@ import Webhooks
 
     /// Rules: R14.7.
     @Test func `the backend's response decides, and the request contains all fields`() async throws {
-        let receiver = try WebhookReceiver { index, _ in
+        let receiver = try RecordingReceiver { index, _ in
             index == 0 ? .answer(200, #"{"code":0}"#) : .answer(200, #"{"code":1,"message":"not today"}"#)
         }
         let client = RunningClient(receiver.url)
@@ -80,7 +80,7 @@ import Webhooks
     func `the sender of a refused gift gets the backend's code if it is an app's own, else the standard code`(
         backendCode: Int, senderCode: Int
     ) async throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(backendCode)}"#) }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, #"{"code":\#(backendCode)}"#) }
         #expect(self.refusalCode(await RunningClient(receiver.url).requestDecision(Self.gift)) == ReplyCode(senderCode))
     }
 
@@ -93,7 +93,7 @@ import Webhooks
     func `after an invalid response the timeout policy decides, as after no response`(status: Int, body: String)
         async throws
     {
-        let receiver = try WebhookReceiver { _, _ in .answer(status, body) }
+        let receiver = try RecordingReceiver { _, _ in .answer(status, body) }
         let client = RunningClient(receiver.url)
         #expect(self.refusalCode(await client.requestDecision(Self.gift)) == .giftCheckFailed)
         #expect(await client.requestDecision(Self.text) == .allowed)
@@ -104,7 +104,7 @@ import Webhooks
 
     /// Rules: R11.6.
     @Test func `a silent or dead backend delays a call no longer than the timeout`() async throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let client = RunningClient(receiver.url, timeout: .milliseconds(200))
         let startMilliseconds = MonotonicClock.now.milliseconds
         #expect(self.refusalCode(await client.requestDecision(Self.gift)) == .giftCheckFailed)
@@ -125,7 +125,7 @@ import Webhooks
 
     /// Rules: R14.24.
     @Test func `I16 messages beyond a user's or an app's share of requests are refused as overloaded`() throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         let client = RunningClient(receiver.url, timeout: .seconds(30))
         // The backend never answers. 16 requests of a user and 64 of an app may be open at the same time.
         for _ in 0..<16 { try client.webhookClient.send(self.request("anna")) { _ in } }
@@ -144,8 +144,8 @@ import Webhooks
 
     /// Rules: R14.24.
     @Test func `I16 apps with silent backends cannot use up the requests of another app`() async throws {
-        let silentBackend = try WebhookReceiver { _, _ in .keepSilent }
-        let workingBackend = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let silentBackend = try RecordingReceiver { _, _ in .keepSilent }
+        let workingBackend = try RecordingReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         var hooks: [AppID: AppHooks] = [:]
         let before = AppHooks.BeforeHooks(message: .refuse, gift: .refuse)
         for number in 0..<9 {
@@ -172,7 +172,7 @@ import Webhooks
     }
 
     @Test func `a backend is asked only about the kinds of calls that its app has configured`() async throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, #"{"code":1}"#) }
         // The app `demo` has no policy for messages, and the app `other` has no hooks.
         let client = RunningClient(receiver.url, message: nil)
         #expect(!client.webhookClient.isDecisionRequired("demo", forGifts: false))

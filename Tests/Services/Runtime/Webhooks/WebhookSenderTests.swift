@@ -15,7 +15,7 @@ import Webhooks
 /// Tests of the sender, which reads webhook events from the broker and sends them to the apps' backends.
 ///
 /// The events of the app `demo` belong to the live `concert`, unless a test says otherwise. A backend is a
-/// `WebhookReceiver` of the test.
+/// `RecordingReceiver` of the test.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
     private static let secret = "a secret of the app"
 
@@ -94,7 +94,7 @@ import Webhooks
     }
 
     /// Hooks whose backend is `receiver`; with nil as the events, the app subscribes to all.
-    private func hooks(_ receiver: WebhookReceiver, events: [WebhookName]? = nil) -> AppHooks {
+    private func hooks(_ receiver: RecordingReceiver, events: [WebhookName]? = nil) -> AppHooks {
         AppHooks(url: receiver.url, secret: Self.secret, events: events)
     }
 
@@ -120,7 +120,7 @@ import Webhooks
 
     /// Rules: R14.1.
     @Test func `an event is sent to the app's backend, with its name and a signature in the headers`() async throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
+        let receiver = try RecordingReceiver { _, _ in .answer(204, "") }
         let harness = try SenderHarness()
         let sender = harness.startSender(["demo": self.hooks(receiver)])
         defer { sender.stop() }
@@ -143,7 +143,7 @@ import Webhooks
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `a sender whose session timeout the broker rejects requests a longer timeout`() async throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
+        let receiver = try RecordingReceiver { _, _ in .answer(204, "") }
         // The tests' broker accepts only timeouts of at least 1000 ms. After its rejection the sender requests the next
         // longer timeout, 2 s.
         let session = GroupSessionTimeout(first: .milliseconds(600))
@@ -160,7 +160,7 @@ import Webhooks
         async throws
     {
         // Every third request fails.
-        let receiver = try WebhookReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
+        let receiver = try RecordingReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
         let harness = try SenderHarness()
         let sender = harness.startSender(["demo": self.hooks(receiver)])
         defer { sender.stop() }
@@ -183,8 +183,8 @@ import Webhooks
     /// Rules: R14.4.
     @Test func `apps whose backends are dead or fail do not lose or delay the events of another app`() async throws {
         let deadHooks = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
-        let failingBackend = try WebhookReceiver { _, _ in .answer(500, "") }
-        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let failingBackend = try RecordingReceiver { _, _ in .answer(500, "") }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
         let hooks: [AppID: AppHooks] = [
             "dead": deadHooks, "failing": self.hooks(failingBackend), "demo": self.hooks(receiver),
@@ -215,10 +215,10 @@ import Webhooks
         async throws
     {
         let isAccepting = Locked(false)
-        let recoveringBackend = try WebhookReceiver { _, _ in
+        let recoveringBackend = try RecordingReceiver { _, _ in
             isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
         }
-        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
         let hooks: [AppID: AppHooks] = ["away": self.hooks(recoveringBackend), "demo": self.hooks(receiver)]
         var sender = harness.startSender(hooks) { limits in
@@ -255,7 +255,7 @@ import Webhooks
     @Test func `a backend gets only the events that its app subscribes to, and no events of an app without hooks`()
         async throws
     {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let receiver = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let harness = try SenderHarness()
         let sender = harness.startSender(["demo": self.hooks(receiver, events: [.seatsChanged])])
         defer { sender.stop() }
@@ -272,7 +272,8 @@ import Webhooks
         async throws
     {
         let isAccepting = Locked(true)
-        let receiver = try WebhookReceiver { _, _ in isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
+        let receiver = try RecordingReceiver { _, _ in
+            isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
         }
         let harness = try SenderHarness()
         var sender = harness.startSender(["demo": self.hooks(receiver)])

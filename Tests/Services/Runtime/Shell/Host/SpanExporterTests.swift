@@ -4,9 +4,10 @@ import Concurrency
 import HTTPClient
 import Observability
 import ServiceShell
+import TestSupport
 import Testing
 
-/// Tests of the exporter, which sends spans to a collector; a `WebhookReceiver` stands in for the collector.
+/// Tests of the exporter, which sends spans to a collector; a `RecordingReceiver` stands in for the collector.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SpanExporterTests {
     /// A span that is named by its number.
     private static func span(_ number: Int) -> TraceSpan {
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `an exporter that is stopped has sent all spans`() async throws {
-        let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let collector = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
         let exporter = Self.makeExporter(tracer, collector.url, metrics)
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test func `while a collector does not answer, spans beyond the capacity are dropped and counted`() async throws {
-        let collector = try WebhookReceiver { _, _ in .keepSilent }
+        let collector = try RecordingReceiver { _, _ in .keepSilent }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1, capacity: 10)
         let exporter = Self.makeExporter(tracer, collector.url, metrics)
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test func `a batch that the collector refuses counts as failed, and the next batch is sent`() async throws {
-        let collector = try WebhookReceiver { index, _ in .answer(index == 0 ? 503 : 200, "") }
+        let collector = try RecordingReceiver { index, _ in .answer(index == 0 ? 503 : 200, "") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
         let exporter = Self.makeExporter(tracer, collector.url, metrics)
@@ -94,7 +95,7 @@ import Testing
     @Test func `an exporter whose HTTP client hangs counts its spans as failed, continues, and can be stopped`()
         async throws
     {
-        let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let collector = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
         let client = HTTPClient(maxOpenRequests: 1)
