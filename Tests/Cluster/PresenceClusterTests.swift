@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChaosKit
 import ClusterKit
 import LoadKit
 import PlazaModel
@@ -37,14 +38,19 @@ struct PresenceClusterTests {
         let host: DemoUser
         let viewers: [DemoUser]
 
-        init(_ harness: ClusterHarness, viewers count: Int, on hub: ClientHub) async throws {
+        /// With addresses in `viewerAddresses`, the viewers connect to these in place of the gateways.
+        init(
+            _ harness: ClusterHarness, viewers count: Int, on hub: ClientHub, viewerAddresses: [PlazaAddress]? = nil
+        ) async throws {
             self.live = LiveID(ClusterHarness.uniqueName("room"))
             self.host = DemoUser("host", harness.client("\(self.live)-host", on: hub))
             try await self.host.call("live.create", CallParams(live: self.live), live: self.live)
             try await self.host.call("live.join", CallParams(live: self.live), live: self.live)
             var viewers: [DemoUser] = []
             for index in 0..<count {
-                let viewer = DemoUser("viewer \(index)", harness.client("\(self.live)-viewer\(index)", on: hub))
+                let viewer = DemoUser(
+                    "viewer \(index)",
+                    harness.client("\(self.live)-viewer\(index)", on: hub, addresses: viewerAddresses))
                 try await viewer.call("live.join", CallParams(live: self.live), live: self.live)
                 viewers.append(viewer)
             }
@@ -134,15 +140,24 @@ struct PresenceClusterTests {
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
-            let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 2, on: hub)
+            let harness = try ClusterHarness(cluster)
+            // One proxy for each gateway, so that a viewer may also resume at another gateway.
+            let proxy = try FaultProxy(servers: harness.addresses.map(\.port))
+            defer { proxy.stop() }
+            let fixture = try await PresenceFixture(
+                harness, viewers: 2, on: hub,
+                viewerAddresses: proxy.ports.map { PlazaAddress(host: "127.0.0.1", port: $0) })
             try await fixture.waitForCount(2, within: 10)
-            // The first viewer loses its connection three times, every 2 s, and resumes by itself each time.
+            // The viewers lose their connections three times, every 2 s, and resume by themselves each time.
             for _ in 0..<3 {
-                fixture.viewers[0].client.cut()
+                for index in proxy.ports.indices {
+                    proxy.interrupt(index, .cut)
+                    proxy.interrupt(index, .none)
+                }
                 try await Task.sleep(for: .seconds(2))
             }
             #expect(await fixture.countFurtherLeaveTips(withinSeconds: 1) == 0, "no viewer may leave")
-            // For comparison, the second viewer does not resume, so its lease of 6 s expires.
+            // For comparison, the second viewer ends and does not resume, so its lease of 6 s expires.
             fixture.viewers[1].client.stop()
             let leftUser = try await fixture.host.waitForFeedItem(
                 "that the second viewer left", within: 12, PresenceFixture.leftUser)

@@ -6,8 +6,6 @@ struct HubCommand: Sendable {
     enum Action: Sendable {
         case start([PlazaAddress], BareClientCore.Options, UpdateQueue)
         case call(PendingCall)
-        /// End the TCP connection without a close frame, as a network failure does.
-        case cut
         case stop
     }
 

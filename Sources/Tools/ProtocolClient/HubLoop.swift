@@ -22,7 +22,6 @@ final class HubLoop {
         case .call(let call):
             guard let driver = self.drivers[id] else { return call.caller.resume(returning: .clientStopped) }
             driver.perform(call)
-        case .cut: self.drivers[id]?.connection.cut()
         case .stop:
             self.drivers[id]?.stop()
             self.drivers[id] = nil

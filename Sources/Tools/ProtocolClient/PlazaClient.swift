@@ -52,9 +52,6 @@ package final class PlazaClient: Sendable {
         }
     }
 
-    /// Ends the TCP connection without a close frame, as a network failure does; the client then reconnects by itself.
-    package func cut() { _ = self.post(.cut) }
-
     /// Ends the client; it cannot be restarted.
     package func stop() { _ = self.post(.stop) }
 

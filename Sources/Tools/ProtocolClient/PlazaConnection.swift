@@ -70,9 +70,6 @@ package final class PlazaConnection {
         self.group.remove(self)
     }
 
-    /// Ends the TCP connection without a close frame, as a network failure does; the client then reconnects by itself.
-    package func cut() { self.socket?.terminate() }
-
     /// Calls a method whose parameters are the JSON `params`.
     ///
     /// - Returns: the call's id.
