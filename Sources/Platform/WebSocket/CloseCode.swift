@@ -10,8 +10,6 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable, CustomStringConv
 
     /// The connection has served its purpose (normal closure).
     package static let normal = CloseCode(rawValue: 1000)
-    /// The server shuts down, or the user left the page.
-    package static let goingAway = CloseCode(rawValue: 1001)
     /// The peer broke the protocol.
     package static let protocolError = CloseCode(rawValue: 1002)
     /// The peer sent a kind of data that this side does not accept.

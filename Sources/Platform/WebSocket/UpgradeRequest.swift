@@ -51,7 +51,6 @@ package struct UpgradeRequest: Equatable, Sendable {
             throw .malformed(.subprotocol)
         }
         self.subprotocol = offered.first { policy.subprotocols.contains($0) }
-        if policy.requiresSubprotocol && self.subprotocol == nil { throw .malformed(.subprotocol) }
     }
 
     /// The HTTP response that opens the WebSocket.
@@ -74,13 +73,10 @@ package struct HandshakePolicy: Equatable, Sendable {
     ///
     /// The first supported one in the client's list is chosen.
     package var subprotocols: [String]
-    /// Whether a client without a supported subprotocol is rejected.
-    package var requiresSubprotocol: Bool
 
     /// Makes a policy.
-    package init(paths: [String]? = nil, subprotocols: [String] = [], requiresSubprotocol: Bool = false) {
+    package init(paths: [String]? = nil, subprotocols: [String] = []) {
         self.paths = paths
         self.subprotocols = subprotocols
-        self.requiresSubprotocol = requiresSubprotocol
     }
 }

@@ -168,11 +168,6 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Ends the TCP connection without a close frame.
-    ///
-    /// `webSocketClosed` is called at the end of this loop turn.
-    package func terminate() { self.stream?.abort() }
-
     /// Encodes a frame for the peer: masked if this side is a client.
     func encoded(_ opcode: Opcode, _ payload: Span<UInt8>) -> SharedBytes {
         switch self.role {

@@ -54,7 +54,10 @@ package final class WebSocketGroup {
     /// timeouts of a quarter of the connections. Each quarter also checks the memory of all queues.
     package func startSweeping(every interval: Duration = .seconds(1)) throws(LoopError) {
         self.timer?.close()
-        let timer = try LoopTimer(loop: self.loop) { [weak self] _ in self?.sweepNextQuarter() }
+        let timer = try LoopTimer(loop: self.loop) { [weak self] _ in
+            guard let self else { return }
+            self.sweep(next: (self.count + 3) / 4)
+        }
         let quarter = max(.milliseconds(1), interval / 4)
         timer.start(after: quarter, repeating: quarter)
         self.timer = timer
@@ -66,14 +69,17 @@ package final class WebSocketGroup {
         self.timer = nil
     }
 
-    /// Checks the queues and the timeouts of all connections now, for owners that call it from their own timer.
-    package func sweep() {
+    /// Checks the queues of all connections, and the timeouts of the next `count` of them.
+    func sweep(next count: Int) {
         self.endLargestQueues()
         let now = self.loop.now
         // A connection may end during its check; the last connection then takes its index. In reverse order this is a
         // connection that was already checked.
-        for index in self.connections.indices.reversed() where index < self.connections.count {
-            self.connections[index].sweep(at: now)
+        if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
+        let end = max(0, self.sweepPosition - count)
+        while self.sweepPosition > end {
+            self.sweepPosition -= 1
+            if self.sweepPosition < self.connections.count { self.connections[self.sweepPosition].sweep(at: now) }
         }
     }
 
@@ -133,19 +139,6 @@ package final class WebSocketGroup {
             }
         }
         return endsCurrent
-    }
-
-    /// Checks the queues of all connections, and the timeouts of the next quarter of them.
-    private func sweepNextQuarter() {
-        self.endLargestQueues()
-        let now = self.loop.now
-        if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
-        let quarterCount = (self.connections.count + 3) / 4
-        let end = max(0, self.sweepPosition - quarterCount)
-        while self.sweepPosition > end {
-            self.sweepPosition -= 1
-            if self.sweepPosition < self.connections.count { self.connections[self.sweepPosition].sweep(at: now) }
-        }
     }
 }
 

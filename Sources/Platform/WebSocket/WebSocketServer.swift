@@ -20,7 +20,7 @@ package final class WebSocketServer {
 
     /// Begins to listen.
     ///
-    /// The owner of the group must check the group's timeouts, with `WebSocketGroup.startSweeping` or `sweep`.
+    /// The owner of the group must check the group's timeouts, with `WebSocketGroup.startSweeping`.
     ///
     /// - Parameters:
     ///   - group: The group to which the connections are added.

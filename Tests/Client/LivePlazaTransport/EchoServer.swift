@@ -29,7 +29,7 @@ final class EchoServer: Sendable {
             // The longest text of the tests has 900,000 bytes.
             configuration.maxMessageBytes = 2_000_000
             configuration.maxPendingBytes = 8_000_000
-            configuration.policy = HandshakePolicy(subprotocols: ["liveplaza.v1"], requiresSubprotocol: true)
+            configuration.policy = HandshakePolicy(subprotocols: ["liveplaza.v1"])
             let group = WebSocketGroup(loop: loop, configuration: configuration)
             return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: Echo()).port
         }
@@ -44,7 +44,10 @@ final class EchoServer: Sendable {
 
 /// What the server does with a text: sends the text back, or closes the connection.
 private final class Echo: WebSocketDelegate {
-    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
+    /// Closes a connection whose client has not offered the subprotocol of the gateways.
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        if connection.subprotocol == nil { connection.close(.policyViolation) }
+    }
 
     func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
         let string = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)

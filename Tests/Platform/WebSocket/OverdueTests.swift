@@ -3,7 +3,8 @@ import EventLoop
 import MachineKit
 import TestSupport
 import Testing
-import WebSocket
+
+@testable import WebSocket
 
 /// How a server treats slow and silent peers, unfinished and rejected handshakes, and clients beyond its limit.
 @Suite struct OverdueTests {
@@ -132,9 +133,9 @@ import WebSocket
                 while loop.now < blockedUntil { loop.updateNow() }
                 // A sweep checks the timeouts of all connections. The first sweep finds the pong overdue; before the
                 // second one, 30 ms later, the pong is read.
-                group.sweep()
+                group.sweep(next: group.count)
                 let timer = try? LoopTimer(loop: loop) { _ in
-                    group.sweep()
+                    group.sweep(next: group.count)
                     loop.stop()
                 }
                 timer?.start(after: .milliseconds(30))

@@ -2,7 +2,8 @@
 import EventLoop
 import TestSupport
 import Testing
-import WebSocket
+
+@testable import WebSocket
 
 /// How a server treats peers that do not read, one alone and many together.
 ///
@@ -97,13 +98,13 @@ import WebSocket
                 // Connection 1 sends until all queues together hold nearly the limit. With one more text for each of
                 // connections 2 and 3 the total exceeds it; each of these two holds less than its share, a third.
                 while loop.outputBudget.queuedBytes < 560_000 { serverEvents.connections[1].send(frame) }
-                group.sweep()
+                group.sweep(next: group.count)
                 #expect(closedIndexes == [0], "the sweep closed a connection, although the limit is not exceeded")
                 for connection in serverEvents.connections[2...] {
                     #expect(connection.sendText(lastText) == .queued)
                 }
                 #expect(loop.outputBudget.excessBytes > 0)
-                group.sweep()
+                group.sweep(next: group.count)
             }
             serverEvents.onClosed = { connection, _ in
                 guard let index = serverEvents.connections.firstIndex(where: { $0 === connection }) else { return }
@@ -181,7 +182,7 @@ import WebSocket
                 // eighth of the limit is free, so that at most 525,000 bytes are left. For that it must close about
                 // three connections with 50,000 bytes each.
                 #expect(loop.outputBudget.excessBytes > 0)
-                group.sweep()
+                group.sweep(next: group.count)
                 // Within 20 ms the delegate is notified of the closures.
                 stopTimer.start(after: .milliseconds(20))
             }
@@ -202,7 +203,7 @@ import WebSocket
                 loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes
                 let offered = [FrameEncoder.text("one"), FrameEncoder.text("two")]
                 #expect(connection.offer(offered) == nil)
-                group.sweep()
+                group.sweep(next: group.count)
                 #expect(connection.state == .open)
 
                 loop.outputBudget.limitBytes = 600_000
