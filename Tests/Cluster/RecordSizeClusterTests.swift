@@ -118,13 +118,19 @@ import Testing
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
                     #expect(topic.config["message.timestamp.type"] == "LogAppendTime", "\(topic.name)")
                 }
-                // Deletes one topic and creates it again with the bad setting.
-                let name = PlazaTopic.webhooks.rawValue
-                try admin.deleteTopics([name])
-                while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}
+                // Changes one topic, by Kafka's own tool.
+                let topic = PlazaTopic.webhooks.rawValue
                 let nameAndValue = badSetting.split(separator: " ").map(String.init)
-                let config = PlazaTopic.webhooks.configuration.merging([nameAndValue[0]: nameAndValue[1]]) { $1 }
-                try admin.createTopics([TopicSpec(name: name, partitions: cluster.state.partitions, config: config)])
+                let (name, value) = (nameAndValue[0], nameAndValue[1])
+                let change = try TestProcess.run(
+                    [
+                        try #require(LiveCluster.kafkaHome) + "/bin/kafka-configs.sh", "--bootstrap-server",
+                        cluster.state.kafka, "--entity-type", "topics", "--entity-name", topic, "--alter",
+                        "--add-config", "\(name)=\(value)",
+                    ], environment: ["LOG_DIR": cluster.directory.kafkaDirectory], errors: .output)
+                try #require(change.end == .exited(0), "\(change.output)")
+                // The broker learns of the change a moment later, from the controller.
+                while try admin.describeTopics([topic]).first?.config[name] != value {}
                 let command = [
                     try ProgramFinder().path(of: "room-directory"), "--kafka", cluster.state.kafka, "--instance",
                     "room-directory-9", "--apps", cluster.state.apps, "--partitions", "\(cluster.state.partitions)",

@@ -77,16 +77,6 @@ package struct KafkaAdmin: Sendable {
         try self.waitUntilMetadataInclude(missing.map(\.name), timeout: timeout)
     }
 
-    /// Deletes the topics; ignores topics that do not exist.
-    ///
-    /// - Throws: the error of the first topic that could not be deleted, or the error of the whole request.
-    package func deleteTopics(_ names: [String], timeout: Duration = .seconds(30)) throws(KafkaError) {
-        guard !names.isEmpty else { return }
-        for result in try self.client.deleteTopics(names, timeout: timeout) {
-            if let error = result.error, error.kind != .unknownTopic { throw error }
-        }
-    }
-
     /// Queries the partitions and settings of topics.
     ///
     /// - Throws: `unknownTopic` if one of the topics does not exist.

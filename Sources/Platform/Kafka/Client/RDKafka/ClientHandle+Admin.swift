@@ -37,23 +37,6 @@ extension ClientHandle {
         return unsafe Self.topicResults(results, count)
     }
 
-    /// Requests the deletion of topics, and waits until they are deleted.
-    ///
-    /// - Returns: the result for each topic.
-    func deleteTopics(_ names: [String], timeout: Duration) throws(KafkaError) -> [TopicResult] {
-        var requests = unsafe names.map { unsafe rd_kafka_DeleteTopic_new($0) }
-        defer { unsafe rd_kafka_DeleteTopic_destroy_array(&requests, requests.count) }
-        let event = try unsafe self.request(
-            RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout: timeout, waitsForCompletion: true
-        ) { options, queue in
-            unsafe rd_kafka_DeleteTopics(self.pointer, &requests, requests.count, options, queue)
-        }
-        var count = 0
-        let results = unsafe rd_kafka_DeleteTopics_result_topics(
-            rd_kafka_event_DeleteTopics_result(event.pointer), &count)
-        return unsafe Self.topicResults(results, count)
-    }
-
     /// Queries the settings of topics.
     ///
     /// - Returns: for each topic, the values of its settings by name.
