@@ -109,13 +109,6 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Appends a copy of shared bytes.
-    ///
-    /// - Precondition: There is room for them.
-    package mutating func append(contentsOf bytes: SharedBytes) {
-        bytes.withSpan { span in self.append(contentsOf: span) }
-    }
-
     /// Appends a copy of `bytes`.
     ///
     /// - Precondition: There is room for them.

@@ -32,8 +32,6 @@ package struct LogKey: Sendable, Hashable {
     package static let reason = LogKey("reason")
     /// An error, as text.
     package static let detail = LogKey("error.detail")
-    /// A path in the file system or in a URL.
-    package static let path = LogKey("path")
     /// A setting's name.
     package static let setting = LogKey("setting.name")
     /// A setting's value.

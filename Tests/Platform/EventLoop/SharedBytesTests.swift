@@ -7,8 +7,7 @@ import Testing
     @Test func `shared bytes contain what was written`() {
         let bytes = SharedBytes(capacity: 10) { output in
             output.append(1)
-            output.append(contentsOf: [2, 3])
-            output.append(contentsOf: SharedBytes([4, 5]))
+            output.append(contentsOf: [2, 3, 4, 5])
         }
         #expect(bytes.count == 5)
         #expect(bytes.array == [1, 2, 3, 4, 5])

@@ -26,17 +26,18 @@ final class LogRecorder: Sendable {
     @Test func `a line is one JSON object with a constant message and dotted keys`() throws {
         let recorder = LogRecorder()
         recorder.nowMilliseconds.store(1_709_210_096_789, ordering: .relaxed)
-        recorder.makeLog().with([.app: "demo"]).info("room created", [.path: "l\"1\n\u{1}é", .count: 3, .reason: true])
+        recorder.makeLog().with([.app: "demo"])
+            .info("room created", [.setting: "l\"1\n\u{1}é", .count: 3, .reason: true])
         #expect(
             recorder.lines == [
                 """
                 {"time":"2024-02-29T12:34:56.789Z","level":"info","message":"room created","service":"gateway",\
-                "instance":"gateway-1","app.id":"demo","path":"l\\"1\\n\\u0001é","count":3,"reason":true}
+                "instance":"gateway-1","app.id":"demo","setting.name":"l\\"1\\n\\u0001é","count":3,"reason":true}
 
                 """
             ])
         let object = try JSONSerialization.jsonObject(with: Data(recorder.lines[0].utf8)) as? [String: Any]
-        #expect(object?["path"] as? String == "l\"1\n\u{1}é")
+        #expect(object?["setting.name"] as? String == "l\"1\n\u{1}é")
     }
 
     @Test func `lines below the level are left out`() {
@@ -70,7 +71,7 @@ final class LogRecorder: Sendable {
         let longText = String(repeating: "é\n", count: 100_000)
         recorder.makeLog().info(
             "long",
-            [.detail: .string(longText), .reason: .string(longText), .path: .string(longText), .count: 1])
+            [.detail: .string(longText), .reason: .string(longText), .setting: .string(longText), .count: 1])
         let line = try #require(recorder.lines.first)
         // A line has at most 4 KiB.
         #expect(line.utf8.count <= 4_096)

@@ -88,7 +88,7 @@ import Testing
         var barrage = BarrageHarness()
         for counter in Int64(1)...40 {
             #expect(self.reject(&barrage, user("bob", call: counter)).code == Self.noCredit.code)
-            #expect(self.storedErrors(barrage)?.count == Int(min(counter, 16)), "expected at most 16 outcomes")
+            #expect(self.storedErrors(barrage)?.entries.count == Int(min(counter, 16)), "expected at most 16 outcomes")
         }
         // The idempotency window has the last 16 outcomes, those of the calls 25 to 40.
         #expect(self.reject(&barrage, user("bob", call: 24)).code == .requestForgotten)
@@ -96,12 +96,13 @@ import Testing
         for counter in Int64(41)...55 { _ = barrage.sendText(user("bob", call: counter)) }
         #expect(self.reject(&barrage, user("bob", call: 56)).code == Self.noCredit.code)
         // The window has the outcomes of the calls 41 to 56.
-        #expect(self.storedErrors(barrage)?.count == 1, "expected that only call 56 has an error of the backend")
+        #expect(
+            self.storedErrors(barrage)?.entries.count == 1, "expected that only call 56 has an error of the backend")
         barrage.expectInvariants()
         // The window forgets its outcomes after `lifetime`, and is removed a `droppedCounterLifetime` later; each time
         // is rounded up by at most 10 s.
         _ = barrage.advance(milliseconds: IdempotencyLimits.lifetime.count + 10_000)
-        #expect((self.storedErrors(barrage)?.count ?? 0) == 0)
+        #expect(self.storedErrors(barrage)?.entries.isEmpty ?? true)
         _ = barrage.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
         #expect(self.storedErrors(barrage) == nil && barrage.rows[.calls(key, "s-bob")] == nil)
         barrage.expectInvariants()

@@ -29,7 +29,7 @@ extension BarrageMachine: CheckedMachine {
                     violations.append("\(key.text): errors of calls without a window")
                     continue
                 }
-                if errors.count > IdempotencyLimits.maxOutcomes {
+                if errors.entries.count > IdempotencyLimits.maxOutcomes {
                     violations.append("\(key.text): too many errors (I16)")
                 }
             default: violations.append("\(key.text): a row of a kind that does not fit its key")

@@ -84,9 +84,6 @@ package final class HTTPClient: Sendable {
     /// Whether the client's thread has begun a turn within the last 30 s.
     package var isTurning: Bool { self.turns.isTurning }
 
-    /// The number of open requests.
-    package var openCount: Int { self.state.withLock { $0.openCount } }
-
     /// Sends a request.
     ///
     /// May be called from any thread; never blocks.

@@ -21,9 +21,6 @@ package struct BackendErrors: Hashable, Sendable, Codable {
         case entries = "kept"
     }
 
-    /// The number of stored errors.
-    var count: Int { self.entries.count }
-
     /// The error of the call `counter`.
     subscript(counter: Int64) -> ReplyError? { self.entries.last { $0.counter == counter }?.error }
 

@@ -19,20 +19,6 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// - Parameter maxBuckets: The largest number of buckets.
     package init(maxBuckets: Int) { self.maxBuckets = maxBuckets }
 
-    /// The number of buckets.
-    package var count: Int { self.buckets.count }
-
-    /// Takes one token from the bucket of `key`; a full bucket has as many tokens as calls are allowed per second.
-    ///
-    /// - Parameters:
-    ///   - key: Identifies the caller and the limited method.
-    ///   - rate: Calls per second, at least 1; also the size of the bucket.
-    ///   - now: The current time.
-    /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
-    package mutating func admit(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
-        self.admit(key, limit: RateLimit(rate), at: now)
-    }
-
     /// Takes `count` tokens from the bucket of `key`; takes none if the bucket holds too few.
     ///
     /// - Parameters:

@@ -16,9 +16,6 @@ package struct RecentCache<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// - Parameter capacity: The largest number of entries; less than 2 counts as 2.
     package init(capacity: Int) { self.generationCapacity = max(1, capacity / 2) }
 
-    /// The number of entries.
-    package var count: Int { self.younger.count + self.older.count }
-
     /// Returns the value of a key; nil if the cache has none.
     package mutating func value(of key: Key) -> Value? {
         if let value = self.younger[key] { return value }

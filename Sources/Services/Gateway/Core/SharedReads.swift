@@ -96,9 +96,6 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         self.maxWaitingPerApp = hasSeveralApps ? Self.maxWaiting / 2 : Self.maxWaiting
     }
 
-    /// The number of reads that are tracked.
-    package var readCount: Int { self.entries.count }
-
     /// Registers a call.
     ///
     /// - Parameters:

@@ -45,16 +45,18 @@ import Testing
         #expect(await runningClient.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
     }
 
-    @Test func `200 concurrent requests are all answered`() async throws {
+    @Test func `200 concurrent requests are all answered, and then count no longer as open`() async throws {
         let receiver = try RecordingReceiver { index, _ in .answer(200, "\(index)") }
         let runningClient = RunningClient(maxOpenRequests: 200)
-        let results = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
-            for _ in 0..<200 { group.addTask { await runningClient.post(receiver.url) } }
-            return await group.reduce(into: []) { $0.append($1) }
+        // If one request of the first round still counted as open, one of the second round would fail.
+        for round in 1...2 {
+            let results = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
+                for _ in 0..<200 { group.addTask { await runningClient.post(receiver.url) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let bodies = results.compactMap { if case .answered(200, let body) = $0 { body } else { nil } }
+            #expect(Set(bodies).count == 200, "round \(round): each request has its own response")
         }
-        let bodies = results.compactMap { if case .answered(200, let body) = $0 { body } else { nil } }
-        #expect(Set(bodies).count == 200, "each request has its own response")
-        #expect(runningClient.client.openCount == 0)
     }
 
     @Test func `a request to a silent server fails after one timeout`() async throws {

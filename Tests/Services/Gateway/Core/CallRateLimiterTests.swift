@@ -66,6 +66,15 @@ import Testing
         #expect(limiter.admit("anna", rate: 10, at: 0) == nil, "a caller with a bucket is still admitted")
         // After a second the three buckets are full again, so they are removed.
         #expect(limiter.admit("dora", rate: 10, at: 1_000) == nil)
-        #expect(limiter.count == 1, "only dora has a bucket")
+        // Now only dora has a bucket, so two more callers get one without another scan of the table.
+        for caller in ["eve", "finn"] { #expect(limiter.admit(caller, rate: 10, at: 1_000) == nil) }
+        #expect(limiter.admit("gina", rate: 10, at: 1_000) == .seconds(1))
+    }
+}
+
+extension CallRateLimiter {
+    /// Takes a token from a bucket that holds as many tokens as calls are allowed per second.
+    fileprivate mutating func admit(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
+        self.admit(key, limit: RateLimit(rate), at: now)
     }
 }

@@ -243,3 +243,14 @@ extension [Effect] {
         if case .scores(let codes)? = self.result { codes.map { ReplyCode($0.code) } } else { nil }
     }
 }
+
+extension ConnectionKey {
+    /// A running live.
+    static func live(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.live, live.app, live.live.text) }
+    /// A connection between lives.
+    static func connection(_ app: AppID, _ id: ConnectionID) -> ConnectionKey {
+        ConnectionKey(.connection, app, id.text)
+    }
+    /// A battle that is requested, running or over.
+    static func battle(_ app: AppID, _ id: BattleID) -> ConnectionKey { ConnectionKey(.battle, app, id.text) }
+}

@@ -46,11 +46,16 @@ extension SeatMachine: CheckedMachine {
             guard let occupant = seat.occupant else { continue }
             let user = occupant.user.userID
             for device in Device.allCases {
+                let isOn =
+                    switch device {
+                    case .microphone: occupant.isMicrophoneOn
+                    case .camera: occupant.isCameraOn
+                    }
                 let mayOpen = !seat.isLocked(device) && !stage.closedDevices.contains(user, device)
                 if occupant.allows(device) != mayOpen {
                     violations.append("permission for the \(device) does not follow from the locks")
                 }
-                if occupant.isOn(device), !mayOpen { violations.append("a locked \(device) is on") }
+                if isOn, !mayOpen { violations.append("a locked \(device) is on") }
             }
         }
         if !(stage.closedDevices.microphones + stage.closedDevices.cameras).allSatisfy(seatedUsers.contains) {

@@ -39,18 +39,10 @@ package struct ConnectionKey: RowKey {
     /// The invitee of a request; empty for the other kinds.
     package let invitee: LiveID
 
-    /// A running live.
-    package static func live(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.live, live.app, live.live.text) }
     /// The inviter's request to another live of its app.
     package static func request(inviter: LiveKey, invitee: LiveID) -> ConnectionKey {
         ConnectionKey(.request, inviter.app, inviter.live.text, invitee: invitee)
     }
-    /// A connection between lives.
-    package static func connection(_ app: AppID, _ id: ConnectionID) -> ConnectionKey {
-        ConnectionKey(.connection, app, id.text)
-    }
-    /// A battle that is requested, running or over.
-    package static func battle(_ app: AppID, _ id: BattleID) -> ConnectionKey { ConnectionKey(.battle, app, id.text) }
     /// The revocation fence of a live: the lowest tickets that kicked users may still use.
     package static func fence(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.fence, live.app, live.live.text) }
     /// A session's idempotency window.

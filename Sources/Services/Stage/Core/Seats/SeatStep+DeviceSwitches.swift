@@ -62,14 +62,6 @@ extension SeatUser {
         }
     }
 
-    /// Whether the device is on.
-    func isOn(_ device: Device) -> Bool {
-        switch device {
-        case .microphone: self.isMicrophoneOn
-        case .camera: self.isCameraOn
-        }
-    }
-
     /// Sets whether the user may turn the device on; a forbidden device is turned off.
     mutating func setAllowed(_ device: Device, _ isAllowed: Bool) {
         switch device {
